@@ -1,0 +1,36 @@
+# Two commands do everything on a fresh machine with Python ≥ 3.11: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint bench format clean
+
+demo: $(STAMP)
+	$(BIN)/frozenpinn demo
+
+test: lint
+	$(BIN)/python -m pytest -m "not timing" -n auto tests src
+	$(BIN)/python -m pytest -m timing tests
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(STAMP)
+	$(BIN)/frozenpinn bench --all --recipe best --recipe paper --json benchmarks.json
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

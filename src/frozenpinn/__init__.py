@@ -1,0 +1,84 @@
+"""Time-dependent PDEs solved by frozen random networks: no mesh, no GPU, no gradient descent.
+
+State a problem, solve it, evaluate the solution anywhere::
+
+    problem = Problem("u_t = u_xx", Interval(0, 1), time=(0, 1), initial="sin(pi*x)", boundary="u = 0")
+    solution = solve(problem)
+    solution(0.5, 0.1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frozenpinn.errors import (
+    EvaluationError,
+    ExpressionError,
+    FrozenPinnError,
+    FrozenPinnWarning,
+    IntegrationError,
+    ProblemError,
+    SettingsError,
+)
+from frozenpinn.evolution.integrators import CVODE, ExactPropagator, SciPy
+from frozenpinn.evolution.semidiscrete import System, semidiscretize
+from frozenpinn.evolution.spaces import AugmentedODE, NullSpaceLayer, build_space
+from frozenpinn.network.network import Network
+from frozenpinn.network.outer_basis import OuterBasis
+from frozenpinn.network.sampling import ELM, SWIM, MultiScale
+from frozenpinn.problem.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.problem.domain import Box, Interval
+from frozenpinn.problem.problem import Problem
+from frozenpinn.solution import Solution
+from frozenpinn.solve import solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CVODE",
+    "ELM",
+    "SWIM",
+    "AugmentedODE",
+    "Box",
+    "Dirichlet",
+    "EvaluationError",
+    "ExactPropagator",
+    "ExpressionError",
+    "Free",
+    "FrozenPinnError",
+    "FrozenPinnWarning",
+    "IntegrationError",
+    "Interval",
+    "MultiScale",
+    "Network",
+    "Neumann",
+    "NullSpaceLayer",
+    "OuterBasis",
+    "Periodic",
+    "Problem",
+    "ProblemError",
+    "Robin",
+    "SciPy",
+    "SettingsError",
+    "Solution",
+    "System",
+    "build_space",
+    "load",
+    "semidiscretize",
+    "solve",
+]
+
+
+def load(file: str) -> Solution:
+    """Read a solution that :meth:`Solution.save` has stored."""
+    from frozenpinn.storage import load_solution
+
+    return load_solution(file)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "benchmarks":
+        import importlib
+
+        return importlib.import_module("frozenpinn.benchmarks")
+    raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'")

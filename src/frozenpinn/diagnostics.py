@@ -1,0 +1,78 @@
+"""Residuals on points and times that the solve never saw: PDE, boundary and initial conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from frozenpinn.evolution.boundary import condition_terms
+from frozenpinn.problem.jet import Jet
+
+if TYPE_CHECKING:
+    from frozenpinn.solution import Solution
+
+Array = np.ndarray
+
+
+class Residuals(NamedTuple):
+    """Relative L² residual of the PDE, largest boundary residual, relative L² error of the initial fit."""
+
+    pde: dict[str, float]
+    boundary: float
+    initial: dict[str, float]
+
+
+def residuals(solution: Solution, points: int = 200, times: int = 12) -> Residuals:
+    """Measure how well a solution satisfies what it was asked to satisfy, at held-out points."""
+    rng = np.random.default_rng(987654321)
+    x = solution.problem.domain.sample(points, "random", rng).x
+    start, end = solution.problem.time
+    t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
+    return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), _initial(solution, x))
+
+
+def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
+    problem = solution.problem
+    result = {}
+    for equation in problem.equations:
+        jets = list(problem.jets.jets_in(equation.right_side).values())
+        values = [solution.jet_values(x, t, jet) for jet in jets]
+        program = problem.compile([equation.right_side], jets)
+        with np.errstate(all="ignore"):
+            right = np.stack(
+                [np.broadcast_to(program(*x.T, s, *(v[:, k] for v in values))[0], len(x)) for k, s in enumerate(t)],
+                axis=1,
+            )
+        left = solution.jet_values(x, t, Jet(equation.field, (0,) * x.shape[1], 0, equation.order))
+        scale = max(float(np.linalg.norm(left)), float(np.linalg.norm(right)), _largest_term(values), 1e-300)
+        result[equation.field] = float(np.linalg.norm(left - right)) / scale
+    return result
+
+
+def _largest_term(values: list[Array]) -> float:
+    """A steady or cancelling balance is judged against its terms, not against their vanishing sum."""
+    return max((float(np.linalg.norm(v)) for v in values), default=0.0)
+
+
+def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
+    problem, worst = solution.problem, 0.0
+    for condition in problem.conditions:
+        x = problem.domain.sample_side(condition.side, 20, "random", rng).x
+        total = -np.stack([condition.value(x, float(s)) for s in t], axis=1)
+        for term, jet in zip(condition_terms(condition, x), condition.jets, strict=True):
+            coefficient = np.broadcast_to(term.coefficient, len(x))
+            total = total + coefficient[:, None] * solution.jet_values(x, t, jet)
+        worst = max(worst, float(np.max(np.abs(total))))
+    return worst
+
+
+def _initial(solution: Solution, x: Array) -> dict[str, float]:
+    start = np.array([solution.problem.time[0]])
+    result = {}
+    for name, datum in solution.problem.initial.items():
+        exact = datum(x, float(start[0]))
+        found = solution.jet_values(x, start, solution.problem.jets.field(name))[:, 0]
+        scale = float(np.linalg.norm(exact)) or 1.0
+        result[name] = float(np.linalg.norm(found - exact)) / scale
+    return result

@@ -1,0 +1,50 @@
+"""The errors and warnings of frozenpinn: few kinds, each with a text that says what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FrozenPinnError(Exception):
+    """Base class of every error raised on purpose by this library."""
+
+
+class ProblemError(FrozenPinnError, ValueError):
+    """The mathematical statement is incomplete, contradictory or not understood."""
+
+
+class ExpressionError(ProblemError):
+    """A text could not be read as an expression; the message points at the place."""
+
+
+class SettingsError(FrozenPinnError, ValueError):
+    """A numerical setting (width, points, integrator, …) does not fit the problem."""
+
+
+class EvaluationError(FrozenPinnError, ValueError):
+    """A user's function, or a request to evaluate a solution, returned or asked for nonsense."""
+
+
+class IntegrationError(FrozenPinnError, RuntimeError):
+    """The time integration failed; ``time`` tells where and ``trajectory`` keeps what was computed."""
+
+    def __init__(self, message: str, time: float = float("nan"), trajectory: object = None) -> None:
+        super().__init__(message)
+        self.time = time
+        self.trajectory = trajectory
+
+
+class FrozenPinnWarning(UserWarning):
+    """Something is suspicious, but an answer could be given."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return `` Did you mean 'beta'?`` if a known name is close to ``name``, else nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def choices(names: Iterable[str]) -> str:
+    """Return a readable, sorted list of legal names for an error text."""
+    return ", ".join(f"'{name}'" for name in sorted(names)) or "none"

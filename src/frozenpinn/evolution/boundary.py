@@ -1,0 +1,112 @@
+"""From the conditions of a problem to rows on the network's coefficients, and the data they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from frozenpinn.network.boundary_layer import Functional
+from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.problem.conditions import LinearCondition
+from frozenpinn.problem.data import Datum
+from frozenpinn.problem.domain import Side
+from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+
+
+def derivative_of(jet: Jet) -> Derivative:
+    """Return the spatial derivative that a jet names, in the network's terms."""
+    return Derivative(jet.alpha, jet.laps)
+
+
+def condition_terms(condition: LinearCondition, x: Array) -> tuple[Term, ...]:
+    """Return the terms of a boundary condition with coefficients at points ``x``."""
+    coefficients = condition.program(*x.T)
+    return tuple(
+        Term(jet.field, derivative_of(jet), c) for jet, c in zip(condition.jets, coefficients, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class BoundaryData:
+    """The data ℓ(t) of the lifting: boundary values at points, mapped to lifting coefficients.
+
+    ``parts`` lists ``(datum, points, map)``; a map of None puts the values into consecutive entries.
+    """
+
+    size: int
+    time: tuple[float, float]
+    parts: tuple[tuple[Datum, Array, Array | None], ...] = field(default=())
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether ℓ changes in time."""
+        return any(datum.depends_on_time for datum, _, _ in self.parts)
+
+    def __call__(self, t: float, derivative: int = 0) -> Array:
+        """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
+        out = np.zeros(self.size)
+        start = 0
+        for datum, x, matrix in self.parts:
+            values = datum.time_derivative(derivative, x, t, self.time)
+            if matrix is None:
+                out[start : start + len(x)] = values
+                start += len(x)
+            else:
+                out += matrix @ values
+        return out
+
+
+@dataclass(frozen=True)
+class BoundaryRows:
+    """All rows of the boundary operator of a group of fields, and which of them carry data."""
+
+    functionals: tuple[Functional, ...]
+    data: BoundaryData
+    active: tuple[int, ...]
+
+
+def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rng: int = 0) -> BoundaryRows:
+    """Collect conditions and periodicity of a group of fields as rows on ridge features."""
+    functionals: list[Functional] = []
+    parts: list[tuple[Datum, Array, Array | None]] = []
+    active: list[int] = []
+    row = 0
+    method = "gauss" if problem.domain.dimension <= 3 else "sobol"
+    for condition in problem.conditions:
+        if not set(condition.fields) <= set(fields):
+            continue
+        x = problem.domain.sample_side(condition.side, per_side, method, rng).x
+        functionals.append(Functional(((x, condition_terms(condition, x)),)))
+        if not condition.value.is_zero:
+            parts.append((condition.value, x, None))
+            active += range(row, row + len(x))
+        row += len(x)
+    functionals += periodic_functionals(problem, fields, per_side, method, rng)
+    return BoundaryRows(tuple(functionals), BoundaryData(len(active), problem.time, tuple(parts)), tuple(active))
+
+
+def periodic_functionals(
+    problem: Problem, fields: Sequence[str], per_side: int, method: str, rng: int
+) -> list[Functional]:
+    """Match values and derivatives on the two ends of every periodic axis."""
+    domain, result = problem.domain, []
+    for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
+        low = domain.sample_side(Side("", axis, 0), per_side, method, rng).x
+        high = low.copy()
+        high[:, axis] = domain.upper[axis]
+        for name in fields:
+            for k in range(matched_derivatives(problem, name)):
+                derivative = Derivative(tuple(k * (i == axis) for i in range(domain.dimension)))
+                parts = ((high, (Term(name, derivative, 1.0),)), (low, (Term(name, derivative, -1.0),)))
+                result.append(Functional(parts))
+    return result
+
+
+def matched_derivatives(problem: Problem, name: str) -> int:
+    """Periodic functions are matched up to one order below the equation's, at least in value and slope."""
+    return max(2, problem.spatial_order(name))

@@ -1,0 +1,140 @@
+"""What integrators need from a system and what they give back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from frozenpinn.errors import IntegrationError
+
+Array = np.ndarray
+
+
+class OdeSystem(Protocol):
+    """y' = A y + b(t) + n(t, y)."""
+
+    structure: str
+    position: Array
+    velocity: Array
+    moving: Array
+    coefficients: int
+    size: int
+
+    @property
+    def time(self) -> tuple[float, float]:
+        """Start and end."""
+
+    @property
+    def initial_state(self) -> Array:
+        """The state at the start."""
+
+    @property
+    def matrix(self) -> Array:
+        """The matrix A."""
+
+    @property
+    def is_autonomous(self) -> bool:
+        """Whether the system is linear with constant coefficients and forcing."""
+
+    @property
+    def spectral_abscissa(self) -> float:
+        """Largest real part of the eigenvalues of A."""
+
+    def forcing(self, t: float) -> Array:
+        """The forcing of the highest derivatives."""
+
+    def state_forcing(self, t: float) -> Array:
+        """The forcing b(t) of the state."""
+
+    def rhs(self, t: float, y: Array) -> Array:
+        """The right-hand side."""
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Its derivative by y."""
+
+
+class Trajectory(Protocol):
+    """The state as a function of time, anywhere between start and end."""
+
+    name: str
+    steps: int
+
+    def __call__(self, times: Array) -> Array:
+        """Return the states at the given times, shape (m, size)."""
+
+    def arrays(self) -> dict[str, Array]:
+        """Return what is needed to rebuild the trajectory, for storage."""
+
+
+class Integrator(Protocol):
+    """Turns a system into a trajectory."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """Integrate from start to end."""
+
+
+class Guard:
+    """Watches an integration: raises a telling error as soon as values blow up or are not finite."""
+
+    def __init__(self, system: OdeSystem, name: str) -> None:
+        self.system = system
+        self.name = name
+        self.start, self.end = system.time
+        self.scale = typical_size(system)
+        self.last_time, self.last_size = self.start, self.scale
+        self.tiny_steps = 0
+
+    def rhs(self, t: float, y: Array) -> Array:
+        """Evaluate the right-hand side and refuse values that are not finite."""
+        value = self.system.rhs(t, y)
+        if not np.isfinite(value @ value):
+            raise self.failure(t, 0.0, "the right-hand side is not finite")
+        return value
+
+    def accept(self, t: float, y: Array) -> None:
+        """Check an accepted step."""
+        step, size = t - self.last_time, float(np.linalg.norm(y))
+        if not np.isfinite(size):
+            raise self.failure(t, step, "the solution is not finite")
+        rate = np.log(max(size, 1e-300) / max(self.last_size, 1e-300)) / step if step > 0 else 0.0
+        if size > 1e10 * self.scale and rate * (self.end - self.start) > 1e3:
+            raise self.failure(t, step, f"the solution grows without bound (norm {size:.3g})")
+        self.tiny_steps = self.tiny_steps + 1 if step < 1e-14 * (self.end - self.start) else 0
+        if self.tiny_steps > 30:
+            raise self.failure(t, step, "the step size has shrunk to nothing")
+        self.last_time, self.last_size = t, size
+
+    def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
+        """Compose the error: where, how small the step, what the spectrum says, what to try."""
+        abscissa = self.system.spectral_abscissa
+        if abscissa * (self.end - self.start) > 30:
+            hint = (
+                "The linear part has growing modes: check the signs of the equation (backward diffusion?) and the "
+                "boundary conditions, or use a larger cutoff (1e-8) or more points."
+            )
+        else:
+            hint = (
+                "The solution may blow up in finite time or form a shock that this width can't resolve: "
+                "try a shorter time, a larger width, or a larger cutoff (1e-8)."
+            )
+        return IntegrationError(
+            f"{self.name} stopped at t = {t:.6g} (of {self.end:g}): {reason}. "
+            f"Last step {step:.3g}, spectral abscissa of the linear part {abscissa:.3g}. {hint}",
+            time=t,
+            trajectory=trajectory,
+        )
+
+
+def typical_size(system: OdeSystem) -> float:
+    """Return a magnitude of the state, also when it starts from zero."""
+    y, (start, end) = system.initial_state, system.time
+    size = float(np.linalg.norm(y))
+    if size > 0:
+        return size
+    rates = [float(np.linalg.norm(system.rhs(t, y))) for t in np.linspace(start, end, 5)]
+    return max(max(rates) * (end - start), 1e-300) if np.all(np.isfinite(rates)) else 1.0

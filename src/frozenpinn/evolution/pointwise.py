@@ -1,0 +1,116 @@
+"""The part of the equations that is evaluated at the points at each time: nonlinear or with b(x, t).
+
+All derivatives of the fields that this part needs come from one matrix–vector product per space;
+a compiled program turns them into values and, for the Jacobian, partial derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.evolution.boundary import derivative_of
+from frozenpinn.evolution.spaces import Space
+from frozenpinn.network.hidden import Term
+from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+
+
+class PointwisePart:
+    """n(t, y) at the points, and its derivatives by the coefficients."""
+
+    def __init__(self, problem: Problem, spaces: Sequence[Space], x: Array) -> None:
+        self.x = x
+        self.spaces = tuple(spaces)
+        expressions: dict[str, sp.Expr] = {}
+        for equation in problem.equations:
+            symbol = problem.jets.symbol
+            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+            if equation.nonlinear + timed != 0:
+                expressions[equation.field] = equation.nonlinear + timed
+        found: dict[Jet, None] = {}
+        for expression in expressions.values():
+            found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
+        self.jets = tuple(found)
+        if not self.jets:
+            return
+        self._names = list(expressions)
+        self._space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
+        self._program = problem.compile(list(expressions.values()), self.jets)
+        self._partials: list[tuple[str, int]] = []
+        partials = []
+        for name, expression in expressions.items():
+            for k, jet in enumerate(self.jets):
+                partial = sp.diff(expression, problem.jets.symbol(jet))
+                if partial != 0:
+                    self._partials.append((name, k))
+                    partials.append(partial)
+        self._jacobian_program = problem.compile(partials, self.jets)
+        self._stack()
+
+    def _stack(self) -> None:
+        """Evaluate basis and lifting for every jet; stack those of one space and time order."""
+        self._groups: dict[tuple[int, int], list[int]] = {}
+        for k, jet in enumerate(self.jets):
+            self._groups.setdefault((self._space_index[jet.field], jet.time), []).append(k)
+        self._basis: dict[tuple[int, int], Array] = {}
+        self._lift: dict[tuple[int, int], Array] = {}
+        for key, members in self._groups.items():
+            network = self.spaces[key[0]].network
+            terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
+            self._basis[key] = np.concatenate([network.operator(self.x, term) for term in terms])
+            if network.lift_size:
+                self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
+        self._constant_lift: dict[tuple[int, int], Array] = {}
+
+    def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
+        if key not in self._lift:
+            return 0.0
+        data = self.spaces[key[0]].data
+        if data.depends_on_time:
+            return self._lift[key] @ data(t, key[1])
+        if key not in self._constant_lift:
+            self._constant_lift[key] = self._lift[key] @ data(t, key[1])
+        return self._constant_lift[key]
+
+    def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
+        """Return the values of all jets at the points."""
+        n = len(self.x)
+        values: list[Array] = [np.empty(0)] * len(self.jets)
+        for key, members in self._groups.items():
+            space, order = key
+            stacked = self._basis[key] @ state[space][order] + self._lifted(key, t)
+            for i, k in enumerate(members):
+                values[k] = stacked[i * n : (i + 1) * n]
+        return values
+
+    def values(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, values at the points) of the pointwise part of each equation."""
+        with np.errstate(all="ignore"):
+            results = self._program(*self.x.T, t, *self.jet_values(t, state))
+        for name, result in zip(self._names, results, strict=True):
+            yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
+
+    def jacobian(
+        self, t: float, state: Sequence[Sequence[Array]]
+    ) -> Iterator[tuple[int, str, int, int, Array]]:
+        """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
+        n = len(self.x)
+        with np.errstate(all="ignore"):
+            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        sums: dict[tuple[str, tuple[int, int]], Array] = {}
+        for (name, k), partial in zip(self._partials, partials, strict=True):
+            key = (self._space_index[self.jets[k].field], self.jets[k].time)
+            i = self._groups[key].index(k)
+            rows = self._basis[key][i * n : (i + 1) * n]
+            scaled = rows * (partial[:, None] if np.ndim(partial) else partial)
+            if (name, key) in sums:
+                sums[name, key] += scaled
+            else:
+                sums[name, key] = scaled
+        for (name, key), matrix in sums.items():
+            yield self._space_index[name], name, key[0], key[1], matrix

@@ -1,0 +1,372 @@
+"""The semi-discrete system: Problem × trial spaces → y' = A y + b(t) + n(t, y), with its exact Jacobian.
+
+The state is y = [c, v]: c collects the coefficients of all fields, v the velocities of those of
+second order in time. Every equation is evaluated at the quadrature points and projected; the terms
+that are linear with coefficients in x alone are projected once and for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.errors import EvaluationError, SettingsError
+from frozenpinn.evolution.boundary import derivative_of
+from frozenpinn.evolution.pointwise import PointwisePart
+from frozenpinn.evolution.spaces import Space
+from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_structure, spectral_abscissa
+from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+
+
+class System:
+    """y' = A y + b(t) + n(t, y) for the coefficients of a frozen network.
+
+    Attributes
+    ----------
+    problem, spaces
+        What was discretised, and in which spaces.
+    position, velocity
+        ∂ₜᵐ c = position·c + velocity·v + …, shapes (R, R) and (R, R₂).
+    structure
+        Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"`` or ``"general"``.
+    rhs_evaluations, jacobian_evaluations
+        Counters for the report.
+    """
+
+    def __init__(self, problem: Problem, spaces: Sequence[Space], rcond: float | None = None) -> None:
+        self.problem = problem
+        self.spaces = tuple(spaces)
+        self.rcond = rcond
+        self.points = spaces[0].network.points
+        self.rhs_evaluations = 0
+        self.jacobian_evaluations = 0
+        sizes = [space.network.size for space in self.spaces]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        self.blocks = tuple(slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True))
+        self.coefficients = int(starts[-1])
+        self.second = np.concatenate([np.full(n, s.order == 2) for n, s in zip(sizes, self.spaces, strict=True)])
+        self.moving = np.flatnonzero(self.second)
+        self.size = self.coefficients + len(self.moving)
+        self._check_points()
+        self.projectors = [_projector(space) for space in self.spaces]
+        position, velocity = self._linear_part()
+        self.position, self.structure = self._structured(position, velocity)
+        self.velocity = velocity
+        self._static, self._lift_maps = self._forcing_part()
+
+    def _check_points(self) -> None:
+        n = len(self.points.x)
+        for space in self.spaces:
+            if space.network.is_orthonormal:
+                continue
+            if space.network.size > n * len(space.fields):
+                raise SettingsError(
+                    f"{n} points are too few for {space.network.size} basis functions; "
+                    "use at least as many points as neurons, better twice as many."
+                )
+
+    # ---- assembly -------------------------------------------------------------------------------
+
+    def space_of(self, field: str) -> tuple[int, Space]:
+        """Return the index and the space of a field."""
+        for i, space in enumerate(self.spaces):
+            if field in space.fields:
+                return i, space
+        raise KeyError(field)
+
+    def field_projector(self, field: str) -> Array:
+        """Return the columns of the projector that act on the equation of one field."""
+        i, space = self.space_of(field)
+        n = len(self.points.x)
+        start = space.fields.index(field) * n
+        return self.projectors[i][:, start : start + n]
+
+    @cached_property
+    def _terms(self) -> dict[str, dict[int, list[Term]]]:
+        """Linear terms of each equation by time derivative, coefficients evaluated at the points."""
+        x = self.points.x
+        table: dict[str, dict[int, list[Term]]] = {}
+        for equation in self.problem.equations:
+            jets = list(equation.linear)
+            values = self.problem.compile([equation.linear[j] for j in jets])(*x.T, 0.0) if jets else []
+            by_time: dict[int, list[Term]] = {}
+            for jet, value in zip(jets, values, strict=True):
+                if not np.all(np.isfinite(value)):
+                    raise EvaluationError(
+                        f"the coefficient '{equation.linear[jet]}' of {self.problem.jets.name(jet)} is not finite at "
+                        "some points of the domain; a division by zero?"
+                    )
+                by_time.setdefault(jet.time, []).append(Term(jet.field, derivative_of(jet), value))
+            table[equation.field] = by_time
+        return table
+
+    def _linear_part(self) -> tuple[Array, Array]:
+        """Project the linear autonomous terms: L ψ at the points, then the inner product with ψ."""
+        count = self.coefficients
+        position = np.zeros((count, count))
+        velocity = np.zeros((count, count))
+        for equation in self.problem.equations:
+            rows = self.blocks[self.space_of(equation.field)[0]]
+            projector = self.field_projector(equation.field)
+            for order, terms in self._terms[equation.field].items():
+                target = position if order == 0 else velocity
+                for columns, space in zip(self.blocks, self.spaces, strict=True):
+                    own = [t for t in terms if t.field in space.fields]
+                    if own:
+                        target[rows, columns] += projector @ space.network.operator(self.points.x, own)
+        for rows, space, projector in zip(self.blocks, self.spaces, self.projectors, strict=True):
+            if space.soft:
+                soft, matrix = projector[:, -_soft_count(space) :], _soft_rows(space)
+                position[rows, rows] -= space.kappa * soft @ matrix
+                if space.order == 2:
+                    velocity[rows, rows] -= 2 * np.sqrt(space.kappa) * soft @ matrix
+        return position, velocity[:, self.moving]
+
+    def _structured(self, position: Array, velocity: Array) -> tuple[Array, Kind]:
+        orders = {space.order for space in self.spaces}
+        orthonormal = all(space.network.is_orthonormal and not space.soft for space in self.spaces)
+        if len(orders) > 1 or not orthonormal:
+            return position, "general"
+        return keep_structure(position, self.singular_values)
+
+    def _forcing_part(self) -> tuple[Array, list[tuple[Space, int, Array]]]:
+        """Return the constant part of b, and the maps from boundary data (and rates) to b."""
+        static = np.zeros(self.coefficients)
+        maps: list[tuple[Space, int, Array]] = []
+        x = self.points.x
+        for equation in self.problem.equations:
+            rows = self.blocks[self.space_of(equation.field)[0]]
+            projector = self.field_projector(equation.field)
+            if equation.forcing != 0 and not self._timed(equation.forcing):
+                static[rows] += projector @ self._forcing_values(equation.forcing, 0.0)
+            for space in (s for s in self.spaces if s.network.lift_size):
+                table: dict[int, list[Term]] = {
+                    k: [t for t in terms if t.field in space.fields]
+                    for k, terms in self._terms[equation.field].items()
+                }
+                if equation.field in space.fields:
+                    zero = Derivative((0,) * x.shape[1])
+                    table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
+                for order, own in table.items():
+                    if own:
+                        matrix = np.zeros((self.coefficients, space.network.lift_size))
+                        matrix[rows] = projector @ space.network.lift_operator(x, own)
+                        maps.append((space, order, matrix))
+        maps += self._soft_maps()
+        for space, order, matrix in maps:
+            data = _data_of(space)
+            if not data.depends_on_time and order == 0:
+                static += matrix @ data(self.problem.time[0])
+        return static, [m for m in maps if _data_of(m[0]).depends_on_time]
+
+    def _soft_maps(self) -> list[tuple[Space, int, Array]]:
+        maps: list[tuple[Space, int, Array]] = []
+        for rows, space, projector in zip(self.blocks, self.spaces, self.projectors, strict=True):
+            if not space.soft:
+                continue
+            matrix = np.zeros((self.coefficients, _soft_count(space)))
+            matrix[rows] = projector[:, -_soft_count(space) :]
+            maps += [(space, 0, space.kappa * matrix), (space, space.order, matrix)]
+            if space.order == 2:
+                maps.append((space, 1, 2 * np.sqrt(space.kappa) * matrix))
+        return maps
+
+    def _timed(self, expression: object) -> bool:
+        return self.problem.jets.t in expression.free_symbols  # type: ignore[attr-defined]
+
+    def _forcing_values(self, expression: object, t: float) -> Array:
+        value = self.problem.compile([expression])(*self.points.x.T, t)[0]  # type: ignore[list-item]
+        return np.broadcast_to(value, len(self.points.x))
+
+    # ---- the system as integrators see it ---------------------------------------------------------
+
+    @property
+    def time(self) -> tuple[float, float]:
+        """Start and end."""
+        return self.problem.time
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Singular values of all basis functions, relative to the largest of their space."""
+        return np.concatenate([s.network.singular_values / s.network.singular_values.max() for s in self.spaces])
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The matrix A of the first-order form."""
+        return first_order(self.position, self.velocity, self.second)
+
+    @cached_property
+    def spectral_abscissa(self) -> float:
+        """Largest real part of the eigenvalues of A."""
+        if self.structure == "skew-symmetric" and not len(self.moving):
+            return 0.0
+        return spectral_abscissa(self.matrix)
+
+    @property
+    def matrix_at(self) -> MatrixAt:
+        """The matrix A as a function of the kept basis functions."""
+        return MatrixAt(self.position, self.velocity, self.second)
+
+    @cached_property
+    def pointwise(self) -> PointwisePart | None:
+        """The terms that must be evaluated at the points at each time; None if there are none."""
+        part = PointwisePart(self.problem, self.spaces, self.points.x)
+        return part if part.jets else None
+
+    @cached_property
+    def _timed_forcing(self) -> list[tuple[slice, Array, object]]:
+        result = []
+        for equation in self.problem.equations:
+            if equation.forcing != 0 and self._timed(equation.forcing):
+                rows = self.blocks[self.space_of(equation.field)[0]]
+                result.append((rows, self.field_projector(equation.field), self.problem.compile([equation.forcing])))
+        return result
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the right-hand side is linear in y with constant coefficients."""
+        return self.pointwise is None
+
+    @property
+    def is_autonomous(self) -> bool:
+        """Whether the right-hand side does not depend on t, given y."""
+        return self.is_linear and not self._timed_forcing and not self._lift_maps
+
+    def forcing(self, t: float) -> Array:
+        """Return the part b(t) of the highest derivatives, shape (R,)."""
+        if self.is_linear and not self._timed_forcing and not self._lift_maps:
+            return self._static
+        out = self._static.copy()
+        for rows, projector, program in self._timed_forcing:
+            value = program(*self.points.x.T, t)[0]  # type: ignore[operator]
+            out[rows] += projector @ np.broadcast_to(value, len(self.points.x))
+        cache: dict[tuple[int, int], Array] = {}
+        for space, order, matrix in self._lift_maps:
+            key = (id(space), order)
+            if key not in cache:
+                cache[key] = _data_of(space)(t, order)
+            out += matrix @ cache[key]
+        return out
+
+    def state_forcing(self, t: float) -> Array:
+        """Return b(t) in the first-order form, shape (size,)."""
+        return self._first_order(self.forcing(t), np.zeros(len(self.moving)))
+
+    def _first_order(self, highest: Array, velocity: Array) -> Array:
+        """Return y' from the highest time derivatives of all coefficients and the velocities."""
+        if not len(self.moving):
+            return highest
+        out = np.concatenate([highest, highest[self.moving]])
+        out[self.moving] = velocity
+        return out
+
+    def rhs(self, t: float, y: Array) -> Array:
+        """Return y'."""
+        self.rhs_evaluations += 1
+        c, v = y[: self.coefficients], y[self.coefficients :]
+        highest = self.position @ c
+        if len(v):
+            highest += self.velocity @ v
+        highest += self.forcing(t)
+        if self.pointwise is not None:
+            for rows, name, values in self.pointwise.values(t, self.split(y)):
+                highest[self.blocks[rows]] += self.field_projector(name) @ values
+        return self._first_order(highest, v)
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Return ∂y'/∂y, exactly."""
+        self.jacobian_evaluations += 1
+        if self.pointwise is None:
+            return self.matrix
+        position, velocity = self.position.copy(), self.velocity.copy()
+        columns_of = np.cumsum(self.second) - 1
+        for rows, name, column, order, matrix in self.pointwise.jacobian(t, self.split(y)):
+            block = self.field_projector(name) @ matrix
+            if order == 0:
+                position[self.blocks[rows], self.blocks[column]] += block
+            else:
+                start = int(columns_of[self.blocks[column].start])
+                velocity[self.blocks[rows], start : start + block.shape[1]] += block
+        return first_order(position, velocity, self.second)
+
+    def split(self, y: Array) -> list[list[Array]]:
+        """Return the coefficients (and velocities) of each space: ``split(y)[space][order]``."""
+        result: list[list[Array]] = []
+        start = self.coefficients
+        for block, space in zip(self.blocks, self.spaces, strict=True):
+            parts = [y[block]]
+            if space.order == 2:
+                parts.append(y[start : start + space.network.size])
+                start += space.network.size
+            result.append(parts)
+        return result
+
+    # ---- initial state ------------------------------------------------------------------------
+
+    @cached_property
+    def initial_state(self) -> Array:
+        """Least-squares coefficients of the initial data."""
+        start = self.problem.time[0]
+        position = [self._fit(space, self.problem.initial, 0, start) for space in self.spaces]
+        moving = [s for s in self.spaces if s.order == 2]
+        return np.concatenate(
+            position + [self._fit(s, self.problem.initial_velocity, 1, start) for s in moving]
+        )
+
+    def _fit(self, space: Space, data: object, order: int, t: float) -> Array:
+        x = self.points.x
+        zero = Derivative((0,) * x.shape[1])
+        targets = []
+        for name in space.fields:
+            target = data[name](x, t)  # type: ignore[index]
+            if space.network.lift_size:
+                lift = space.network.lift_operator(x, [Term(name, zero)])
+                target = target - lift @ space.data(t, order)
+            targets.append(target)
+        return space.network.projector(self.rcond) @ np.concatenate(targets)
+
+    @property
+    def c0(self) -> Array:
+        """The initial state, under the paper's name."""
+        return self.initial_state
+
+
+def semidiscretize(problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None) -> System:
+    """Turn a problem and its trial spaces into a system of ordinary differential equations."""
+    return System(problem, [spaces] if isinstance(spaces, Space) else list(spaces), rcond)
+
+
+def _data_of(space: Space):  # type: ignore[no-untyped-def]
+    return space.soft_data if space.soft else space.data
+
+
+def _soft_count(space: Space) -> int:
+    assert space.soft_data is not None
+    return space.soft_data.size
+
+
+def _soft_rows(space: Space) -> Array:
+    """Return the boundary operator applied to the basis: rows of the augmented system."""
+    blocks = []
+    for functional in space.soft:
+        blocks.append(sum(space.network.operator(x, terms) for x, terms in functional.parts))
+    return np.concatenate(blocks)
+
+
+def _projector(space: Space) -> Array:
+    """Return the projector of a space; with soft rows, the pseudo-inverse of points and boundary rows."""
+    if not space.soft:
+        return space.network.projector()
+    network = space.network
+    zero = Derivative((0,) * network.points.x.shape[1])
+    root = np.sqrt(network.points.weights * len(network.points.weights) / network.points.weights.sum())
+    values = [root[:, None] * network.evaluate(network.points.x, name, zero) for name in network.fields]
+    stacked = np.concatenate([*values, _soft_rows(space)])
+    scale = np.concatenate([np.tile(root, len(network.fields)), np.ones(_soft_count(space))])
+    return np.asarray(sla.pinv(stacked, rtol=1e-13) * scale)

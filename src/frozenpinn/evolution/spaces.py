@@ -1,0 +1,230 @@
+"""Trial spaces: which network represents which fields, under which boundary strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.evolution.boundary import BoundaryData, BoundaryRows, boundary_rows, condition_terms
+from frozenpinn.network.boundary_layer import Functional
+from frozenpinn.network.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.network.network import Network
+from frozenpinn.network.outer_basis import OuterBasis
+from frozenpinn.network.product import ProductNetwork
+from frozenpinn.problem.conditions import LinearCondition
+from frozenpinn.problem.data import Datum
+from frozenpinn.problem.domain import Points
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+
+
+class TrialNetwork(Protocol):
+    """What the semi-discrete system asks of a network."""
+
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+    @property
+    def points(self) -> Points: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def lift_size(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def is_orthonormal(self) -> bool: ...
+    @property
+    def singular_values(self) -> Array: ...
+    @property
+    def all_singular_values(self) -> Array: ...
+    def operator(self, x: Array, terms: Sequence[Term]) -> Array: ...
+    def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array: ...
+    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array: ...
+    def projector(self, rcond: float | None = None) -> Array: ...
+    def truncate(self, rank: int) -> TrialNetwork: ...
+
+
+@dataclass(frozen=True)
+class NullSpaceLayer:
+    """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted."""
+
+    name: str = "null-space"
+
+
+@dataclass(frozen=True)
+class AugmentedODE:
+    """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) beside the PDE rows.
+
+    κ = 0 leaves (Bu)ₜ = gₜ, the paper's way for time-dependent Dirichlet and Neumann data. For
+    equations of second order the rows are (Bu)ₜₜ = gₜₜ − 2√κ(Bu − g)ₜ − κ(Bu − g).
+    """
+
+    kappa: float = 1e5
+    name: str = "augmented-ode"
+
+    def __post_init__(self) -> None:
+        if not self.kappa >= 0:
+            raise SettingsError(f"kappa must not be negative, got {self.kappa!r}.")
+
+
+BoundaryStrategy = NullSpaceLayer | OuterBasis | AugmentedODE
+STRATEGIES: dict[str, Callable[[], BoundaryStrategy]] = {
+    "null-space": NullSpaceLayer,
+    "outer-basis": OuterBasis,
+    "augmented-ode": AugmentedODE,
+}
+
+
+@dataclass(frozen=True)
+class Space:
+    """The representation of a group of fields: a network, the data of its lifting, soft rows if any."""
+
+    network: TrialNetwork
+    data: BoundaryData
+    order: int
+    soft: tuple[Functional, ...] = ()
+    soft_data: BoundaryData | None = None
+    kappa: float = 0.0
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields represented by this space."""
+        return self.network.fields
+
+    def truncate(self, rank: int) -> Space:
+        """Keep the leading basis functions."""
+        return replace(self, network=self.network.truncate(rank))
+
+
+def build_space(
+    problem: Problem,
+    fields: tuple[str, ...],
+    hidden: HiddenLayer,
+    points: Points,
+    strategy: BoundaryStrategy,
+    cutoff: float | None,
+    per_side: int,
+) -> Space:
+    """Put boundary layer and SVD layer on a hidden layer; ``cutoff=None`` leaves the SVD layer out."""
+    order = problem.equation(fields[0]).order
+    network = Network(hidden, points, fields)
+    nothing = BoundaryData(0, problem.time)
+    if isinstance(strategy, OuterBasis):
+        _check_outer(problem, fields)
+        network = strategy.apply(network, float(problem.domain.lower[0]), float(problem.domain.upper[0]))
+        return Space(_compressed(network, cutoff), nothing, order)
+    rows = boundary_rows(problem, fields, per_side)
+    if isinstance(strategy, AugmentedODE):
+        hard = rows.functionals[len([c for c in problem.conditions if set(c.fields) <= set(fields)]) :]
+        soft = rows.functionals[: len(rows.functionals) - len(hard)]
+        compliant = network.comply_with(hard, active=())
+        data = _soft_data(problem, fields, per_side)
+        return Space(_compressed(compliant, cutoff), nothing, order, soft, data, strategy.kappa)
+    compliant = network.comply_with(rows.functionals, rows.active)
+    return Space(_compressed(compliant, cutoff), rows.data, order)
+
+
+def _compressed(network: Network, cutoff: float | None) -> Network:
+    return network if cutoff is None else network.compress(cutoff)
+
+
+def _soft_data(problem: Problem, fields: tuple[str, ...], per_side: int) -> BoundaryData:
+    """Collect the data of all conditions, zero or not: one entry per soft row."""
+    method = "gauss" if problem.domain.dimension <= 3 else "sobol"
+    parts: list[tuple[Datum, Array, Array | None]] = []
+    for condition in problem.conditions:
+        if set(condition.fields) <= set(fields):
+            parts.append((condition.value, problem.domain.sample_side(condition.side, per_side, method, 0).x, None))
+    return BoundaryData(sum(len(x) for _, x, _ in parts), problem.time, tuple(parts))
+
+
+def _check_outer(problem: Problem, fields: tuple[str, ...]) -> None:
+    for condition in problem.conditions:
+        if set(condition.fields) & set(fields) and not condition.value.is_zero:
+            raise SettingsError(
+                f"outer basis functions need homogeneous conditions, but '{condition.text}' on side "
+                f"'{condition.side.name}' is not; use boundary='null-space'."
+            )
+
+
+# ---- products on boxes -----------------------------------------------------------------------------
+
+
+def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
+    """Whether the conditions of a field act along their own axis only, with constant coefficients."""
+    if len(fields) != 1 or problem.domain.dimension == 1:
+        return False
+    for condition in problem.conditions:
+        if fields[0] not in condition.fields:
+            continue
+        axis = condition.side.axis
+        for jet, coefficient in zip(condition.jets, condition.coefficients, strict=True):
+            tangential = sum(a for i, a in enumerate(jet.alpha) if i != axis)
+            if tangential or jet.laps or coefficient.free_symbols:
+                return False
+    return True
+
+
+def build_product_space(
+    problem: Problem,
+    field: str,
+    layers: Sequence[HiddenLayer],
+    points: Points,
+    cutoff: float,
+) -> Space:
+    """Build a product network: one compliant, compressed network per axis."""
+    own = [c for c in problem.conditions if field in c.fields]
+    carries_data = any(not c.value.is_zero for c in own)
+    factors = []
+    for axis, hidden in enumerate(layers):
+        rows = _axis_rows(problem, field, axis, own)
+        axis_points = problem.domain.axis(axis).sample(len(points.axes[axis]))
+        network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, rows.active)
+        factors.append(network.compress(cutoff))
+    network = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
+    data = _product_data(problem, own, network) if carries_data else BoundaryData(0, problem.time)
+    return Space(network, data, problem.equation(field).order)
+
+
+def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCondition]) -> BoundaryRows:
+    """Return the end conditions of one axis, as rows on one-dimensional features."""
+    functionals: list[Functional] = []
+    interval = problem.domain.axis(axis)
+    for condition in (c for c in own if c.side.axis == axis):
+        x = np.array([[(interval.lower, interval.upper)[condition.side.end][0]]])
+        terms = condition_terms(condition, np.zeros((1, problem.domain.dimension)))
+        flat = tuple(Term(field, Derivative((t.derivative.alpha[axis],)), t.coefficient) for t in terms)
+        functionals.append(Functional(((x, flat),)))
+    count = len(functionals)
+    if interval.periodic[0]:
+        low, high = interval.lower[None, :], interval.upper[None, :]
+        for k in range(max(2, problem.spatial_order(field))):
+            derivative = Derivative((k,))
+            parts = ((high, (Term(field, derivative, 1.0),)), (low, (Term(field, derivative, -1.0),)))
+            functionals.append(Functional(parts))
+    return BoundaryRows(tuple(functionals), BoundaryData(0, problem.time), tuple(range(count)))
+
+
+def _product_data(problem: Problem, own: Sequence[LinearCondition], network: ProductNetwork) -> BoundaryData:
+    """Sample boundary data on the grids of the sides and map them to lifting coefficients."""
+    rows = dict.fromkeys(range(problem.domain.dimension), 0)
+    places = []
+    for condition in own:
+        axis = condition.side.axis
+        places.append((axis, rows[axis]))
+        rows[axis] += 1
+    parts: list[tuple[Datum, Array, Array | None]] = []
+    for condition, matrix in zip(own, network.side_maps(places), strict=True):
+        if condition.value.is_zero:
+            continue
+        axis = condition.side.axis
+        axes = [f.points.x[:, 0] for f in network.factors]
+        axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[condition.side.end][axis]])
+        x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+        parts.append((condition.value, x, matrix))
+    return BoundaryData(network.lift_size, problem.time, tuple(parts))

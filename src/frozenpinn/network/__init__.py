@@ -1,0 +1,1 @@
+"""The frozen network: hidden layer, boundary-compliant layer, SVD layer. Knows nothing of PDEs."""

@@ -1,0 +1,20 @@
+"""Samplers of the hidden layer: one small class each, ``sample(points, rng) -> HiddenLayer``."""
+
+from __future__ import annotations
+
+from frozenpinn.errors import SettingsError, choices
+from frozenpinn.network.sampling.elm import ELM
+from frozenpinn.network.sampling.multiscale import MultiScale
+from frozenpinn.network.sampling.protocol import Sampler
+from frozenpinn.network.sampling.swim import SWIM
+
+SAMPLERS: dict[str, type] = {"elm": ELM, "swim": SWIM, "multi-scale": MultiScale}
+
+__all__ = ["ELM", "SAMPLERS", "SWIM", "MultiScale", "Sampler", "sampler_by_name"]
+
+
+def sampler_by_name(name: str, width: int) -> Sampler:
+    """Return a sampler with its default settings."""
+    if name not in SAMPLERS:
+        raise SettingsError(f"unknown sampler '{name}'; choose one of {choices(SAMPLERS)}, or pass a sampler object.")
+    return SAMPLERS[name](width)  # type: ignore[no-any-return]

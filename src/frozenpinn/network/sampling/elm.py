@@ -1,0 +1,41 @@
+"""Extreme learning machine: Gaussian weights, uniform biases (Huang et al. 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.network.hidden import HiddenLayer
+from frozenpinn.network.sampling.protocol import Cloud, check_width
+
+
+@dataclass(frozen=True)
+class ELM:
+    """Weights from N(0, scale²), biases uniform in [−eta, eta]; the data are not looked at.
+
+    Examples
+    --------
+    >>> from frozenpinn import Interval
+    >>> ELM(width=50, eta=4).sample(Interval(0, 1).sample(10), rng=0).weights.shape
+    (50, 1)
+    """
+
+    width: int
+    eta: float = 1.0
+    scale: float = 1.0
+    activation: str = "tanh"
+    name: str = "elm"
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
+        if self.eta <= 0 or self.scale <= 0:
+            raise SettingsError(f"ELM needs eta > 0 and scale > 0, got {self.eta} and {self.scale}.")
+
+    def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
+        """Draw weights and biases."""
+        generator = np.random.default_rng(rng)
+        weights = generator.normal(0.0, self.scale, (self.width, points.x.shape[1]))
+        biases = generator.uniform(-self.eta, self.eta, self.width)
+        return HiddenLayer(weights, np.zeros_like(weights), biases, self.activation)

@@ -1,0 +1,1 @@
+"""The mathematics: equations, domains, conditions. Imports nothing from the numerics."""

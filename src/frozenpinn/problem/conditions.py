@@ -1,0 +1,284 @@
+"""Boundary conditions: Dirichlet, Neumann, Robin, any linear text, periodicity, or nothing at all.
+
+Whatever is written becomes a list of :class:`LinearCondition`, Σ aⱼ(x)·jetⱼ = g(x, t) on one side:
+the boundary layer needs to know no other kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from frozenpinn.errors import ProblemError, choices
+from frozenpinn.problem.data import Datum, Given
+from frozenpinn.problem.domain import Box, Side
+from frozenpinn.problem.expression import parse_equation
+from frozenpinn.problem.jet import Jet, JetSpace
+from frozenpinn.problem.parameters import Parameters
+from frozenpinn.problem.program import Program
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Base class of what may be written as a boundary condition; ``field=None`` means every field."""
+
+
+@dataclass(frozen=True)
+class Dirichlet(Condition):
+    """u = value."""
+
+    value: Given = 0.0
+    field: str | None = None
+
+
+@dataclass(frozen=True)
+class Neumann(Condition):
+    """∂u/∂n = value, with the outward normal n."""
+
+    value: Given = 0.0
+    field: str | None = None
+
+
+@dataclass(frozen=True)
+class Robin(Condition):
+    """alpha·u + beta·∂u/∂n = value, with the outward normal n; alpha and beta may depend on x."""
+
+    alpha: Given
+    beta: Given
+    value: Given = 0.0
+    field: str | None = None
+
+
+@dataclass(frozen=True)
+class Free(Condition):
+    """Nothing is imposed, for example at an outflow."""
+
+    field: str | None = None
+
+
+@dataclass(frozen=True)
+class Periodic(Condition):
+    """The two sides of the axis are identified; the same as ``periodic=True`` in the domain."""
+
+
+ConditionText = str | Condition
+Boundary = ConditionText | Sequence[ConditionText] | Mapping[str, ConditionText | Sequence[ConditionText]]
+
+
+class LinearCondition:
+    """Σ coefficient(x)·jet = value(x, t) on one side of the domain."""
+
+    def __init__(
+        self, side: Side, terms: Mapping[Jet, sp.Expr], value: Datum, text: str, jets: JetSpace, parameters: Parameters
+    ) -> None:
+        self.side = side
+        self.jets = tuple(terms)
+        self.coefficients = tuple(terms.values())
+        self.value = value
+        self.text = text
+        self.fields = tuple(dict.fromkeys(jet.field for jet in self.jets))
+        self.program = Program(self.coefficients, jets.x, parameters.functions)
+
+    def __repr__(self) -> str:
+        return f"LinearCondition({self.side.name}: {self.text})"
+
+
+def periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
+    """Return the axes that the conditions declare periodic."""
+    if isinstance(boundary, Periodic):
+        return list(range(domain.dimension))
+    if not isinstance(boundary, Mapping):
+        return []
+    sides = [domain.side(name) for name, condition in boundary.items() if isinstance(condition, Periodic)]
+    for axis in {side.axis for side in sides}:
+        if sum(side.axis == axis for side in sides) != 2:
+            name = domain.coordinates[axis]
+            raise ProblemError(
+                f"only one side of axis '{name}' is Periodic(); both must be, or write periodic=True in the domain."
+            )
+    return sorted({side.axis for side in sides})
+
+
+def read_boundary(
+    boundary: Boundary | None,
+    domain: Box,
+    fields: Sequence[str],
+    jets: JetSpace,
+    parameters: Parameters,
+) -> list[LinearCondition]:
+    """Check that every side has its conditions exactly once and translate them all."""
+    given = _by_side(boundary, domain)
+    result: list[LinearCondition] = []
+    for side in domain.sides:
+        covered: dict[str, str] = {}
+        for condition in given[side.name]:
+            conditions = _translate(condition, side, domain, fields, jets, parameters)
+            _check_contradictions(condition, conditions, covered, side, fields)
+            result += conditions
+        missing = [name for name in fields if name not in covered]
+        if missing:
+            raise ProblemError(
+                f"no condition for {choices(missing)} on side '{side.name}'; "
+                f"write for example Dirichlet(0, field='{missing[0]}'), or Free('{missing[0]}') if nothing holds there."
+            )
+    return result
+
+
+def _by_side(boundary: Boundary | None, domain: Box) -> dict[str, list[ConditionText]]:
+    names = [side.name for side in domain.sides]
+    if not names:
+        empty = boundary is None or isinstance(boundary, Periodic) or (isinstance(boundary, Mapping) and not boundary)
+        if not empty and not isinstance(boundary, Mapping):
+            raise ProblemError("all axes are periodic, so there is no side to put a boundary condition on; leave it out.")
+        if isinstance(boundary, Mapping):
+            for name in boundary:
+                domain.side(name)  # says that the axis is periodic
+        return {}
+    if boundary is None:
+        raise ProblemError(
+            f"no boundary condition for the sides {choices(names)}; write boundary=Dirichlet(0), "
+            f"boundary={{'{names[0]}': 'u = 0', …}}, or make the domain periodic."
+        )
+    if not isinstance(boundary, Mapping):
+        return {name: _as_list(boundary) for name in names}
+    result: dict[str, list[ConditionText]] = {}
+    written: dict[str, str] = {}
+    for key, condition in boundary.items():
+        side = domain.side(key)
+        if side.name in result:
+            raise ProblemError(f"side '{side.name}' is declared twice, as '{written[side.name]}' and as '{key}'.")
+        result[side.name], written[side.name] = _as_list(condition), key
+    missing = [name for name in names if name not in result]
+    if missing:
+        raise ProblemError(
+            f"no boundary condition for the side(s) {choices(missing)}; "
+            f"add '{missing[0]}': Dirichlet(0), or '{missing[0]}': Free() if nothing is imposed there."
+        )
+    return result
+
+
+def _as_list(condition: ConditionText | Sequence[ConditionText]) -> list[ConditionText]:
+    items = [condition] if isinstance(condition, str | Condition) else list(condition)
+    for item in items:
+        if not isinstance(item, str | Condition):
+            raise ProblemError(
+                f"a boundary condition is Dirichlet, Neumann, Robin, Free, Periodic or text such as 'u_xx = 0'; got {item!r}."
+            )
+    if not items:
+        raise ProblemError("an empty list of boundary conditions; write Free() where nothing is imposed.")
+    return items
+
+
+def _translate(
+    condition: ConditionText,
+    side: Side,
+    domain: Box,
+    fields: Sequence[str],
+    jets: JetSpace,
+    parameters: Parameters,
+) -> list[LinearCondition]:
+    if isinstance(condition, Periodic):
+        raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
+    if isinstance(condition, str):
+        return [_from_text(condition, side, fields, jets, parameters)]
+    named = getattr(condition, "field", None)
+    if named is not None and named not in fields:
+        raise ProblemError(f"a condition names the field '{named}'; the fields are {choices(fields)}.")
+    if isinstance(condition, Free):
+        return []
+    return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else fields)]
+
+
+def _from_object(
+    condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
+) -> LinearCondition:
+    scope = parameters.scope(jets)
+    value = jets.field(name)
+    normal = _without_normal(replace(value, normal=1), side)
+    what = f"the boundary value of {name} on '{side.name}'"
+    terms: dict[Jet, sp.Expr] = {}
+    if isinstance(condition, Dirichlet):
+        terms, text = {value: sp.Integer(1)}, f"{name} = …"
+    elif isinstance(condition, Neumann):
+        terms, text = {normal[0]: sp.Integer(normal[1])}, f"{name}_n = …"
+    elif isinstance(condition, Robin):
+        alpha, beta = (Datum(c, scope, parameters.functions, what).expression for c in (condition.alpha, condition.beta))
+        if alpha is None or beta is None:
+            raise ProblemError("alpha and beta of a Robin condition are numbers, text or SymPy, not Python functions.")
+        if alpha == 0 and beta == 0:
+            raise ProblemError(f"Robin(alpha=0, beta=0) on '{side.name}' says nothing; write Free().")
+        terms = {j: c for j, c in ((value, alpha), (normal[0], normal[1] * beta)) if c != 0}
+        text = f"{alpha}*{name} + {beta}*{name}_n = …"
+    else:
+        raise ProblemError(f"{condition!r} is not a boundary condition for one side.")
+    _check_coefficients(terms, text, side, jets)
+    given = condition.value
+    datum = Datum(given, scope, parameters.functions, what)
+    return LinearCondition(side, terms, datum, text.replace("…", str(given)), jets, parameters)
+
+
+def _from_text(
+    text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
+) -> LinearCondition:
+    scope = parameters.scope(jets, fields, normal=True)
+    residual = sp.expand(parse_equation(text, scope))
+    symbols = jets.jets_in(residual)
+    if not symbols:
+        raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
+    terms: dict[Jet, sp.Expr] = {}
+    for symbol, jet in symbols.items():
+        coefficient = sp.diff(residual, symbol)
+        if jets.jets_in(coefficient):
+            raise ProblemError(f"the boundary condition '{text}' is not linear in '{symbol}'; only linear ones are possible.")
+        if jet.time:
+            raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
+        plain, sign = _without_normal(jet, side)
+        terms[plain] = terms.get(plain, sp.Integer(0)) + sign * coefficient
+    terms = {jet: sp.sympify(c) for jet, c in terms.items() if sp.simplify(c) != 0}
+    _check_coefficients(terms, text, side, jets)
+    value = -residual.subs(dict.fromkeys(symbols, 0))
+    datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
+    return LinearCondition(side, terms, datum, text, jets, parameters)
+
+
+def _without_normal(jet: Jet, side: Side) -> tuple[Jet, int]:
+    """Write outward normal derivatives on a side of a box as signed derivatives along its axis."""
+    alpha = list(jet.alpha)
+    alpha[side.axis] += jet.normal
+    sign = (-1) ** jet.normal if side.end == 0 else 1
+    return replace(jet, alpha=tuple(alpha), normal=0), sign
+
+
+def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:
+    if not terms:
+        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
+    if any(jets.t in sp.sympify(c).free_symbols for c in terms.values()):
+        raise ProblemError(
+            f"the boundary condition '{text}' on '{side.name}' has a time-dependent coefficient of the unknown; "
+            "only its right-hand side may depend on t."
+        )
+
+
+def _check_contradictions(
+    condition: ConditionText,
+    translated: Sequence[LinearCondition],
+    covered: dict[str, str],
+    side: Side,
+    fields: Sequence[str],
+) -> None:
+    """Record which fields have a condition on this side; refuse Free beside others and repetitions."""
+    if isinstance(condition, Free):
+        for name in [condition.field] if condition.field else fields:
+            if name in covered:
+                raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
+            covered[name] = "free"
+        return
+    for linear in translated:
+        for name in linear.fields:
+            if covered.get(name) == "free":
+                raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
+            if covered.get(name) == str(linear.jets):
+                raise ProblemError(f"side '{side.name}' is declared twice for '{name}': '{linear.text}' repeats a condition.")
+            covered[name] = str(linear.jets)

@@ -1,0 +1,235 @@
+"""Interval and Box: axis-aligned domains in any dimension, each axis periodic or with two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.problem.domain.points import (
+    SCATTERED_RULES,
+    TENSOR_RULES,
+    BoundaryPoints,
+    Points,
+    Side,
+    check_method,
+)
+from frozenpinn.problem.jet import coordinate_names
+
+Array = np.ndarray
+_COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
+
+
+class Box:
+    """The box [lower₁, upper₁] × … × [lower_d, upper_d].
+
+    Parameters
+    ----------
+    lower, upper
+        Corner coordinates, one number per axis.
+    periodic
+        One flag for all axes, or one per axis. A periodic axis has no sides.
+
+    Notes
+    -----
+    Sides are called ``left, right, bottom, top, front, back`` up to three dimensions, and
+    ``x1-, x1+, x2-, …`` beyond; ``x-``, ``x+``, … are understood everywhere.
+
+    Examples
+    --------
+    >>> box = Box([0, 0], [2, 1], periodic=[True, False])
+    >>> [side.name for side in box.sides]
+    ['bottom', 'top']
+    """
+
+    def __init__(
+        self, lower: Sequence[float], upper: Sequence[float], periodic: bool | Sequence[bool] = False
+    ) -> None:
+        self.lower = np.atleast_1d(np.asarray(lower, dtype=float))
+        self.upper = np.atleast_1d(np.asarray(upper, dtype=float))
+        if self.lower.ndim != 1 or self.lower.shape != self.upper.shape:
+            raise ProblemError(
+                f"lower and upper need one number per axis each, got shapes {self.lower.shape} and {self.upper.shape}."
+            )
+        if not (np.all(np.isfinite(self.lower)) and np.all(np.isfinite(self.upper))):
+            raise ProblemError("the ends of a box must be finite; map an infinite domain to a finite one first.")
+        if np.any(self.upper <= self.lower):
+            axis = int(np.argmax(self.upper <= self.lower))
+            raise ProblemError(
+                f"axis {axis} runs from {self.lower[axis]:g} to {self.upper[axis]:g}; the upper end must be larger."
+            )
+        self.dimension = len(self.lower)
+        flags = [periodic] * self.dimension if isinstance(periodic, bool | np.bool_) else list(periodic)
+        if len(flags) != self.dimension:
+            raise ProblemError(f"periodic needs one flag per axis ({self.dimension}), got {len(flags)}.")
+        self.periodic = tuple(bool(flag) for flag in flags)
+        self.coordinates = coordinate_names(self.dimension)
+
+    def __repr__(self) -> str:
+        ends = " × ".join(
+            f"[{a:g}, {b:g}]{' periodic' if p else ''}"
+            for a, b, p in zip(self.lower, self.upper, self.periodic, strict=True)
+        )
+        return f"{type(self).__name__}({ends})"
+
+    @property
+    def lengths(self) -> Array:
+        """Edge lengths."""
+        return self.upper - self.lower
+
+    @property
+    def measure(self) -> float:
+        """Length, area, volume."""
+        return float(np.prod(self.lengths))
+
+    @property
+    def center(self) -> Array:
+        """Midpoint of the box."""
+        return (self.lower + self.upper) / 2.0
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides of all axes that are not periodic."""
+        return tuple(self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1))
+
+    def _side(self, axis: int, end: int) -> Side:
+        systematic = f"{self.coordinates[axis]}{'-+'[end]}"
+        if self.dimension > 3:
+            return Side(systematic, axis, end)
+        return Side(_COMMON_NAMES[axis][end], axis, end, (systematic,))
+
+    def side(self, name: str) -> Side:
+        """Find a side by name or alias; the error lists what exists."""
+        for side in self.sides:
+            if name == side.name or name in side.aliases:
+                return side
+        known = [side.name for side in self.sides]
+        for axis in range(self.dimension):
+            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] else []
+            if any(name == s.name or name in s.aliases for s in periodic):
+                raise ProblemError(
+                    f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
+                )
+        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(name, known)}")
+
+    def with_periodic(self, axes: Sequence[int]) -> Box:
+        """Return the same box with further axes made periodic."""
+        flags = [p or i in axes for i, p in enumerate(self.periodic)]
+        if self.dimension == 1:
+            return Interval(self.lower[0], self.upper[0], periodic=flags[0])
+        return Box(self.lower, self.upper, periodic=flags)
+
+    def axis(self, index: int) -> Interval:
+        """Return one axis as an interval of its own."""
+        return Interval(self.lower[index], self.upper[index], periodic=self.periodic[index])
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point whether it lies in the box (periodic axes contain everything)."""
+        margin = tolerance * self.lengths
+        inside = (x >= self.lower - margin) & (x <= self.upper + margin)
+        return np.asarray(np.all(inside | np.array(self.periodic), axis=1))
+
+    def wrap(self, x: Array) -> Array:
+        """Map points into the box along its periodic axes."""
+        if not any(self.periodic):
+            return x
+        inside = (x >= self.lower) & (x <= self.upper)
+        wrapped = self.lower + np.mod(x - self.lower, self.lengths)
+        return np.where(inside | ~np.array(self.periodic), x, wrapped)
+
+    # ---- points ---------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        n: int | Sequence[int],
+        method: str = "gauss",
+        rng: int | np.random.Generator | None = None,
+    ) -> Points:
+        """Place points in the box.
+
+        Parameters
+        ----------
+        n
+            Number of points; for ``gauss`` and ``uniform`` also one number per axis. A single number
+            is then the total, distributed evenly over the axes.
+        method
+            ``gauss`` (tensor Gauss–Legendre), ``uniform`` (tensor grid), ``latin-hypercube``,
+            ``sobol`` or ``random``.
+        rng
+            Seed or generator for the random methods.
+        """
+        check_method(method)
+        if method in TENSOR_RULES:
+            return self._tensor(n, method)
+        if not isinstance(n, int | np.integer):
+            raise SettingsError(f"'{method}' places n points in total; give one number, got {n!r}.")
+        count = _positive(n)
+        unit = SCATTERED_RULES[method](count, self.dimension, np.random.default_rng(rng))
+        spacing = self.lengths / count ** (1.0 / self.dimension)
+        return Points(self.lower + unit * self.lengths, np.full(count, self.measure / count), spacing)
+
+    def _tensor(self, n: int | Sequence[int], method: str) -> Points:
+        if isinstance(n, int | np.integer):
+            counts = [max(1, round(_positive(n) ** (1.0 / self.dimension)))] * self.dimension
+        else:
+            counts = [_positive(k) for k in n]
+        if len(counts) != self.dimension:
+            raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
+        if np.prod(np.array(counts, dtype=float)) > 2e7:
+            raise SettingsError(
+                f"a tensor grid of {' × '.join(map(str, counts))} points is too large; "
+                "use method='sobol' or 'latin-hypercube' in high dimension."
+            )
+        rules = [TENSOR_RULES[method](k) for k in counts]
+        axes = tuple(a + length * r[0] for a, length, r in zip(self.lower, self.lengths, rules, strict=True))
+        axis_weights = tuple(length * r[1] for length, r in zip(self.lengths, rules, strict=True))
+        if self.dimension == 1:
+            x, weights = axes[0][:, None], axis_weights[0]
+        else:
+            x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+            weights = axis_weights[0]
+            for w in axis_weights[1:]:
+                weights = np.multiply.outer(weights, w).ravel()
+        widest = np.pi / 2 if method == "gauss" else 1.0  # Gauss points are widest apart in the middle
+        return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
+
+    def sample_side(
+        self, side: Side, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
+    ) -> BoundaryPoints:
+        """Place points on one side (exactly one in 1-d), with outward normals."""
+        others = [i for i in range(self.dimension) if i != side.axis]
+        if others:
+            face = Box(self.lower[others], self.upper[others]).sample(n, method, rng)
+            count, weights = len(face), face.weights
+        else:
+            count, weights = 1, np.ones(1)
+        x = np.empty((count, self.dimension))
+        x[:, side.axis] = (self.lower, self.upper)[side.end][side.axis]
+        if others:
+            x[:, others] = face.x
+        normals = np.zeros_like(x)
+        normals[:, side.axis] = (-1.0, 1.0)[side.end]
+        return BoundaryPoints(x, normals, weights, side)
+
+
+class Interval(Box):
+    """The interval [lower, upper], with sides ``left`` and ``right`` or periodic.
+
+    Examples
+    --------
+    >>> Interval(0, 1)
+    Interval([0, 1])
+    """
+
+    def __init__(self, lower: float, upper: float, periodic: bool = False) -> None:
+        if np.ndim(lower) or np.ndim(upper):
+            raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
+        super().__init__([lower], [upper], periodic)
+
+
+def _positive(n: int) -> int:
+    if n != int(n) or n < 1:
+        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
+    return int(n)

@@ -1,0 +1,122 @@
+"""Point sets with what is known about them, and the ways of placing them in the unit cube."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError, choices
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points in a domain.
+
+    Attributes
+    ----------
+    x
+        Coordinates, shape (n, d).
+    weights
+        Quadrature weights that sum to the measure of the domain, shape (n,).
+    axes
+        For tensor grids the nodes of each axis; empty for scattered points.
+    axis_weights
+        For tensor grids the one-dimensional weights; empty for scattered points.
+    spacing
+        Typical distance between neighbours per axis: what a feature must not undercut.
+    """
+
+    x: Array
+    weights: Array
+    spacing: Array
+    axes: tuple[Array, ...] = ()
+    axis_weights: tuple[Array, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def dimension(self) -> int:
+        """Number of spatial coordinates."""
+        return int(self.x.shape[1])
+
+
+@dataclass(frozen=True)
+class Side:
+    """A named part of the boundary; ``axis`` and ``end`` (0 lower, 1 upper) locate it on a box."""
+
+    name: str
+    axis: int
+    end: int
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoundaryPoints:
+    """Points on one side with their outward normals and surface weights."""
+
+    x: Array
+    normals: Array
+    weights: Array
+    side: Side
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+@lru_cache(maxsize=64)
+def gauss(n: int) -> tuple[Array, Array]:
+    """Return Gauss–Legendre nodes and weights on [0, 1] (cached, read-only)."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    nodes, weights = (nodes + 1.0) / 2.0, weights / 2.0
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def uniform(n: int) -> tuple[Array, Array]:
+    """Return equispaced nodes on [0, 1], ends included, with trapezoidal weights."""
+    nodes = np.linspace(0.0, 1.0, n)
+    weights = np.full(n, 1.0 / max(n - 1, 1))
+    if n > 1:
+        weights[[0, -1]] /= 2.0
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform}
+
+
+def _random(n: int, d: int, rng: np.random.Generator) -> Array:
+    return rng.random((n, d))
+
+
+def _latin_hypercube(n: int, d: int, rng: np.random.Generator) -> Array:
+    strata = rng.permuted(np.tile(np.arange(n), (d, 1)), axis=1).T
+    return (strata + rng.random((n, d))) / n
+
+
+def _sobol(n: int, d: int, rng: np.random.Generator) -> Array:
+    from scipy.stats import qmc  # slow to import, rarely needed
+
+    sampler = qmc.Sobol(d, scramble=True, rng=rng)
+    return np.asarray(sampler.random_base2(max(0, int(np.ceil(np.log2(n)))))[:n])
+
+
+SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
+    "random": _random,
+    "latin-hypercube": _latin_hypercube,
+    "sobol": _sobol,
+}
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown way of placing points and list the known ones."""
+    known = [*TENSOR_RULES, *SCATTERED_RULES]
+    if method not in known:
+        raise SettingsError(f"unknown sampling method '{method}'; choose one of {choices(known)}.")

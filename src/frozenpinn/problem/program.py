@@ -1,0 +1,190 @@
+"""SymPy expressions as straight-line NumPy programs.
+
+Each distinct sub-expression becomes one instruction, so common sub-expressions are shared, and no
+source code is generated or executed: an expression stays data from the parser to the last ufunc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.errors import ProblemError
+
+Array = np.ndarray
+Instruction = tuple[Callable[..., Any], tuple[int, ...]]
+
+
+def _erf(z: Array) -> Array:
+    from scipy.special import erf
+
+    return erf(z)  # type: ignore[no-any-return]
+
+
+_UFUNCS: dict[Any, Callable[..., Any]] = {
+    sp.sin: np.sin,
+    sp.cos: np.cos,
+    sp.tan: np.tan,
+    sp.asin: np.arcsin,
+    sp.acos: np.arccos,
+    sp.atan: np.arctan,
+    sp.atan2: np.arctan2,
+    sp.sinh: np.sinh,
+    sp.cosh: np.cosh,
+    sp.tanh: np.tanh,
+    sp.coth: lambda z: 1.0 / np.tanh(z),
+    sp.sech: lambda z: 1.0 / np.cosh(z),
+    sp.csch: lambda z: 1.0 / np.sinh(z),
+    sp.cot: lambda z: 1.0 / np.tan(z),
+    sp.sec: lambda z: 1.0 / np.cos(z),
+    sp.csc: lambda z: 1.0 / np.sin(z),
+    sp.exp: np.exp,
+    sp.log: np.log,
+    sp.Abs: np.abs,
+    sp.sign: np.sign,
+    sp.erf: _erf,
+    sp.Heaviside: lambda z, half=0.5: np.heaviside(z, half),
+    sp.DiracDelta: lambda z, *_: np.zeros_like(z, dtype=float),
+    sp.StrictLessThan: np.less,
+    sp.LessThan: np.less_equal,
+    sp.StrictGreaterThan: np.greater,
+    sp.GreaterThan: np.greater_equal,
+    sp.Equality: np.equal,
+    sp.Unequality: np.not_equal,
+}
+_FOLDED: dict[Any, Callable[..., Any]] = {
+    sp.Add: np.add,
+    sp.Mul: np.multiply,
+    sp.Min: np.minimum,
+    sp.Max: np.maximum,
+    sp.And: np.logical_and,
+    sp.Or: np.logical_or,
+}
+
+
+class Program:
+    """A compiled tuple of expressions in given symbols.
+
+    Parameters
+    ----------
+    expressions
+        What to compute.
+    symbols
+        The inputs, in the order in which :meth:`__call__` takes them.
+    functions
+        Python functions by the name of the undefined SymPy function that stands for them.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> Program([sp.sin(x) ** 2, 3], [x])(np.array([0.0, np.pi / 2]))
+    [array([0., 1.]), 3.0]
+    """
+
+    def __init__(
+        self,
+        expressions: Sequence[sp.Expr | float],
+        symbols: Sequence[sp.Symbol],
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self._functions = dict(functions or {})
+        self._slots: dict[sp.Basic, int] = {symbol: i for i, symbol in enumerate(self.symbols)}
+        self._constants: list[tuple[int, float]] = []
+        self._code: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
+        self._size = len(self.symbols)
+        self._outputs = tuple(self._compile(sp.sympify(e)) for e in expressions)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        """Evaluate all expressions; a constant comes back as a number."""
+        memory: list[Any] = [None] * self._size
+        memory[: len(values)] = values
+        for slot, constant in self._constants:
+            memory[slot] = constant
+        for slot, function, arguments in self._code:
+            memory[slot] = function(*(memory[i] for i in arguments))
+        return [memory[slot] for slot in self._outputs]
+
+    def _new_slot(self) -> int:
+        self._size += 1
+        return self._size - 1
+
+    def _emit(self, function: Callable[..., Any], *arguments: int) -> int:
+        slot = self._new_slot()
+        self._code.append((slot, function, arguments))
+        return slot
+
+    def _compile(self, node: sp.Basic) -> int:
+        if node not in self._slots:
+            self._slots[node] = self._translate(node)
+        return self._slots[node]
+
+    def _translate(self, node: sp.Basic) -> int:
+        if node.is_Symbol:
+            raise ProblemError(f"the symbol '{node}' is not known here.")
+        if node in (sp.true, sp.false) or (node.is_number and not node.has(AppliedUndef)):
+            slot = self._new_slot()
+            self._constants.append((slot, bool(node) if node.is_Boolean else float(node)))
+            return slot
+        if isinstance(node, AppliedUndef):
+            return self._emit(self._functions[node.func.__name__], *map(self._compile, node.args))
+        if isinstance(node, sp.Pow):
+            return self._power(node)
+        if isinstance(node, sp.Mul):
+            return self._product(node)
+        if isinstance(node, sp.Piecewise):
+            return self._piecewise(node)
+        if node.func in _FOLDED:
+            slots = [self._compile(argument) for argument in node.args]
+            result = slots[0]
+            for slot in slots[1:]:
+                result = self._emit(_FOLDED[node.func], result, slot)
+            return result
+        if node.func in _UFUNCS:
+            return self._emit(_UFUNCS[node.func], *map(self._compile, node.args))
+        raise ProblemError(f"'{node.func.__name__}' in '{node}' can't be evaluated numerically.")
+
+    def _product(self, node: sp.Mul) -> int:
+        """Multiply the numerator, then divide: one division instead of a power and a product."""
+        numerator, denominator = sp.fraction(node)
+        if denominator != 1 and numerator != node:
+            return self._emit(np.divide, self._compile(numerator), self._compile(denominator))
+        slots = [self._compile(argument) for argument in node.args]
+        result = slots[0]
+        for slot in slots[1:]:
+            result = self._emit(np.multiply, result, slot)
+        return result
+
+    def _power(self, node: sp.Pow) -> int:
+        base, exponent = self._compile(node.base), node.exp
+        if exponent == sp.Rational(1, 2):
+            return self._emit(np.sqrt, base)
+        if exponent.is_Integer and 1 < abs(int(exponent)) <= 8:
+            result = self._integer_power(base, abs(int(exponent)))
+            return result if int(exponent) > 0 else self._emit(np.reciprocal, result)
+        if exponent == -1:
+            return self._emit(lambda z: 1.0 / z, base)
+        return self._emit(np.power, base, self._compile(exponent))
+
+    def _integer_power(self, base: int, exponent: int) -> int:
+        if exponent == 1:
+            return base
+        half = self._integer_power(base, exponent // 2)
+        square = self._emit(np.multiply, half, half)
+        return self._emit(np.multiply, square, base) if exponent % 2 else square
+
+    def _piecewise(self, node: sp.Piecewise) -> int:
+        result = None
+        for value, condition in reversed(node.args):
+            slot = self._compile(value)
+            if condition == sp.true:
+                result = slot
+            else:
+                otherwise = self._compile(sp.Float(float("nan"))) if result is None else result
+                result = self._emit(np.where, self._compile(condition), slot, otherwise)
+        assert result is not None
+        return result

@@ -1,0 +1,87 @@
+"""The report of a solve: what was done, how long it took, how well the result satisfies the problem."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.diagnostics import Residuals, residuals
+
+if TYPE_CHECKING:
+    from frozenpinn.solution import Solution
+
+
+@dataclass(frozen=True)
+class Report:
+    """Numbers about a solve; ``print`` shows them as a table, ``as_dict`` gives them to programs."""
+
+    problem: str
+    seconds: dict[str, float]
+    sampler: str
+    width: int
+    points: int
+    rank: int
+    compression: float
+    condition: float
+    structure: str
+    spectral_abscissa: float
+    integrator: str
+    steps: int
+    rhs_evaluations: int
+    jacobian_evaluations: int
+    residuals: Residuals
+    error_estimate: dict[str, float] | None
+    error: dict[str, float] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists and numbers."""
+        return {**asdict(self), "residuals": self.residuals._asdict()}
+
+    def __str__(self) -> str:
+        rows = [("problem", self.problem)]
+        rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
+        rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
+        rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
+        rows.append(("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"))
+        rows.append(("linear part", f"{self.structure}, spectral abscissa {self.spectral_abscissa:.3g}"))
+        work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
+        rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
+        rows += [(f"PDE residual {name}", f"{value:.2e}") for name, value in self.residuals.pde.items()]
+        rows.append(("boundary residual", f"{self.residuals.boundary:.2e}"))
+        rows += [(f"initial residual {name}", f"{value:.2e}") for name, value in self.residuals.initial.items()]
+        for name, value in (self.error_estimate or {}).items():
+            rows.append((f"estimated error {name}", f"{value:.2e} (relative L², second seed)"))
+        for name, value in (self.error or {}).items():
+            rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
+        width = max(len(label) for label, _ in rows)
+        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def make_report(solution: Solution) -> Report:
+    """Collect the numbers of a solution; residuals are measured here, not during the solve."""
+    system = solution.system
+    networks = [space.network for space in system.spaces]
+    raw = sum(network.width + 1 for network in networks)
+    singular = [network.singular_values for network in networks]
+    exact = solution.problem.exact
+    return Report(
+        problem="; ".join(str(e) for e in solution.problem.equations),
+        seconds=dict(solution.seconds),
+        sampler=solution.sampler,
+        width=networks[0].width,
+        points=len(networks[0].points.x),
+        rank=system.coefficients,
+        compression=raw / max(1, system.coefficients),
+        condition=float(max(s[0] / s[-1] for s in singular)),
+        structure=system.structure,
+        spectral_abscissa=float(np.real(system.spectral_abscissa)),
+        integrator=solution.integrator,
+        steps=solution.trajectory.steps,
+        rhs_evaluations=solution.rhs_evaluations,
+        jacobian_evaluations=solution.jacobian_evaluations,
+        residuals=residuals(solution),
+        error_estimate=solution.error_estimate,
+        error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
+    )

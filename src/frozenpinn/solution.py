@@ -1,0 +1,290 @@
+"""The solution: a function of space and time that can be evaluated and differentiated anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.evolution.integrators.protocol import Trajectory
+from frozenpinn.evolution.semidiscrete import System
+from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.problem import Problem
+
+if TYPE_CHECKING:
+    import xarray
+
+    from frozenpinn.report import Report
+
+Array = np.ndarray
+_BLOCK = 8_000_000  # basis values held at a time while evaluating
+
+
+class Solution:
+    """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
+
+    Attributes
+    ----------
+    problem, system, trajectory
+        What was solved, the semi-discrete system with all its matrices, and c(t).
+    seconds
+        Wall-clock seconds of each stage.
+    error_estimate
+        Estimated relative L² error per field, after :meth:`estimate_error`.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0")
+    >>> solution = fp.solve(problem)
+    >>> float(solution(np.pi / 2, 1.0).round(8)), float(solution(np.pi / 2, 1.0, derivative="xx").round(6))
+    (0.36787944, -0.367879)
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        system: System,
+        trajectory: Trajectory,
+        integrator: str = "",
+        sampler: str = "",
+        seconds: Mapping[str, float] | None = None,
+        again: Callable[[Problem], Solution] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.system = system
+        self.trajectory = trajectory
+        self.integrator = integrator
+        self.sampler = sampler
+        self.seconds = dict(seconds or {})
+        self.rhs_evaluations = system.rhs_evaluations
+        self.jacobian_evaluations = system.jacobian_evaluations
+        self.error_estimate: dict[str, float] | None = None
+        self._again = again
+
+    def __repr__(self) -> str:
+        return f"Solution({self.problem!r}, {self.system.size} coefficients, {sum(self.seconds.values()):.3g} s)"
+
+    # ---- evaluation ---------------------------------------------------------------------------
+
+    def __call__(self, *where: Any, derivative: str = "", field: str | None = None) -> Array:
+        """Evaluate a field or one of its derivatives.
+
+        Parameters
+        ----------
+        *where
+            The coordinates and t, as numbers or arrays that broadcast against each other:
+            ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid. Or one
+            array of points with shape (n, d) and t: ``solution(points, t)``.
+        derivative
+            Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
+        field
+            Name of the field; needed for systems only.
+        """
+        name = self._field(field)
+        jet = self._jet(derivative, name)
+        coordinates, t = self._arrange(where)
+        space = np.broadcast_shapes(*(c.shape for c in coordinates))
+        shape = np.broadcast_shapes(space, t.shape)
+        rank = len(shape)
+        space = (1,) * (rank - len(space)) + space
+        when = (1,) * (rank - t.ndim) + t.shape
+        outer = all(a == 1 or b == 1 for a, b in zip(space, when, strict=True))
+        full = space if outer else shape
+        x = np.stack([np.broadcast_to(c, full).ravel() for c in coordinates], axis=1)
+        self._check_inside(x, t)
+        if not outer:
+            return self._paired(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
+        # no axis varies in both space and time: a matrix product instead of one product per value
+        table = self._outer(x, t.ravel(), jet).reshape(*space, *when)
+        interleaved = [axis for i in range(rank) for axis in (i, rank + i)]
+        return np.ascontiguousarray(table.transpose(interleaved).reshape(shape))
+
+    def _field(self, field: str | None) -> str:
+        fields = self.problem.fields
+        if field is None:
+            if len(fields) > 1:
+                raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
+            return fields[0]
+        if field not in fields:
+            raise EvaluationError(f"unknown field '{field}'; the fields are {choices(fields)}.")
+        return field
+
+    def _jet(self, derivative: str, name: str) -> Jet:
+        jet = self.problem.jets.parse_suffix(derivative)
+        if jet is None:
+            names = choices([*self.problem.jets.coordinates, "t"])
+            raise EvaluationError(f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'.")
+        order = self.problem.equation(name).order
+        if jet.time > order:
+            raise EvaluationError(
+                f"derivative='{derivative}' asks for ∂ₜ^{jet.time} of '{name}', whose equation is of order {order} in time."
+            )
+        return Jet(name, jet.alpha, 0, jet.time)
+
+    def _arrange(self, where: Sequence[Any]) -> tuple[list[Array], Array]:
+        """Return the coordinate arrays and the times, and check that they broadcast."""
+        d = self.problem.domain.dimension
+        arrays = [np.asarray(w, dtype=float) for w in where]
+        if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
+            arrays = [*arrays[0].T, arrays[1]]
+        if len(arrays) != d + 1:
+            names = ", ".join((*self.problem.domain.coordinates, "t"))
+            raise EvaluationError(f"expected solution({names}) or solution(points, t), got {len(arrays)} argument(s).")
+        try:
+            np.broadcast_shapes(*(a.shape for a in arrays))
+        except ValueError:
+            shapes = ", ".join(str(a.shape) for a in arrays)
+            raise EvaluationError(
+                f"the shapes {shapes} do not broadcast; for a grid write solution(x[:, None], t[None, :])."
+            ) from None
+        return arrays[:-1], arrays[-1]
+
+    def _check_inside(self, x: Array, times: Array) -> None:
+        start, end = self.problem.time
+        slack = 1e-9 * (end - start)
+        if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
+            worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
+            raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
+        outside = ~self.problem.domain.contains(x)
+        if np.any(outside):
+            place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
+            raise EvaluationError(f"the point ({place}) lies outside the domain {self.problem.domain!r}.")
+
+    def _outer(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return the values at all points and all times, shape (n, m)."""
+        index, space = self.system.space_of(jet.field)
+        coefficients = self.coefficients(times, index, jet.time)
+        x = self.problem.domain.wrap(x)
+        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
+        lifted = self._lift_coefficients(times, index, jet.time)
+        out = np.empty((len(x), len(times)))
+        rows = max(64, _BLOCK // max(1, space.network.size))
+        for start in range(0, len(x), rows):
+            part = slice(start, start + rows)
+            out[part] = space.network.operator(x[part], terms) @ coefficients.T
+            if lifted is not None:
+                out[part] += space.network.lift_operator(x[part], terms) @ lifted.T
+        return out
+
+    def _paired(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return the values at (xᵢ, tᵢ), shape (n,)."""
+        index, space = self.system.space_of(jet.field)
+        x = self.problem.domain.wrap(x)
+        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
+        out = np.empty(len(x))
+        rows = max(64, _BLOCK // max(1, space.network.size))
+        for start in range(0, len(x), rows):
+            part = slice(start, start + rows)
+            distinct, inverse = np.unique(times[part], return_inverse=True)
+            c = self.coefficients(distinct, index, jet.time)[inverse]
+            out[part] = np.einsum("ij,ij->i", space.network.operator(x[part], terms), c)
+            lifted = self._lift_coefficients(distinct, index, jet.time)
+            if lifted is not None:
+                out[part] += np.einsum("ij,ij->i", space.network.lift_operator(x[part], terms), lifted[inverse])
+        return out
+
+    def jet_values(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return one derivative at all points (n, d) and all times (m,), shape (n, m)."""
+        return self._outer(x, np.asarray(times, dtype=float), jet)
+
+    def coefficients(self, times: Array, space: int = 0, order: int = 0) -> Array:
+        """Return ∂ₜ^order of the coefficients of one space, shape (m, r)."""
+        system = self.system
+        states = self.trajectory(np.asarray(times, dtype=float))
+        if order == 0:
+            return states[:, system.blocks[space]]
+        if order == 1 and system.spaces[space].order == 2:
+            return np.array([system.split(y)[space][1] for y in states])
+        rates = [system.rhs(float(t), y) for t, y in zip(times, states, strict=True)]
+        return np.array([system.split(rate)[space][order - 1] for rate in rates])
+
+    def _lift_coefficients(self, times: Array, space: int, order: int) -> Array | None:
+        if not self.system.spaces[space].network.lift_size:
+            return None
+        return np.array([self.system.spaces[space].data(float(t), order) for t in times])
+
+    # ---- conveniences -------------------------------------------------------------------------
+
+    def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
+        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates."""
+        import xarray as xr
+
+        domain = self.problem.domain
+        axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
+        t = np.linspace(*self.problem.time, times)
+        mesh = np.meshgrid(*axes, indexing="ij")
+        names = (*domain.coordinates, "t")
+        table = {
+            name: (names, self(*(m[..., None] for m in mesh), t, derivative=derivative, field=name))
+            for name in self.problem.fields
+        }
+        return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
+
+    def error(self, field: str | None = None, points: int = 256, times: int = 100) -> dict[str, float]:
+        """Return relative L² error and RMSE against ``problem.exact`` on a uniform space-time grid."""
+        name = self._field(field)
+        if name not in self.problem.exact:
+            raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
+        x, t = unseen_points(self.problem, points, times)
+        exact = np.stack([self.problem.exact[name](x, float(s)) for s in t], axis=1)
+        difference = self._outer(x, t, self._jet("", name)) - exact
+        norm = float(np.linalg.norm(exact))
+        return {
+            "rel_l2": float(np.linalg.norm(difference)) / norm if norm else float("inf"),
+            "rmse": float(np.sqrt(np.mean(difference**2))),
+        }
+
+    def estimate_error(self) -> dict[str, float]:
+        """Estimate the relative L² error by a second solve with independent neurons and points.
+
+        Two independent solutions differ by √2 times the error of one of them, as far as their errors
+        have nothing in common.
+        """
+        if self._again is None:
+            raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
+        if self.error_estimate is None:
+            other = self._again(self.problem)
+            x, t = unseen_points(self.problem, 64, 16)
+            self.error_estimate = {}
+            for name in self.problem.fields:
+                jet = self._jet("", name)
+                mine, theirs = self._outer(x, t, jet), other._outer(x, t, jet)
+                scale = float(np.linalg.norm(mine)) or 1.0
+                self.error_estimate[name] = float(np.linalg.norm(mine - theirs)) / scale / np.sqrt(2.0)
+        return self.error_estimate
+
+    @cached_property
+    def report(self) -> Report:
+        """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
+        from frozenpinn.report import make_report
+
+        return make_report(self)
+
+    def plot(self, file: str | None = None, field: str | None = None) -> Any:
+        """Plot the solution (matplotlib); save it if a file name is given."""
+        from frozenpinn.plotting import plot_solution
+
+        return plot_solution(self, file, field)
+
+    def save(self, file: str) -> None:
+        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
+        from frozenpinn.storage import save_solution
+
+        save_solution(self, file)
+
+
+def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
+    """Return uniform test points (random ones beyond two dimensions) and uniform times."""
+    t = np.linspace(*problem.time, times)
+    d = problem.domain.dimension
+    if d == 1:
+        return problem.domain.sample(points, "uniform").x, t
+    if d == 2:
+        each = max(2, int(np.ceil(np.sqrt(points)))) * 2
+        return problem.domain.sample([each, each], "uniform").x, t
+    return problem.domain.sample(max(points, 1000), "random", 12345).x, t

@@ -1,0 +1,27 @@
+"""BLAS threads set on purpose: small matrices are faster on one thread than on many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def blas_threads(operations: float) -> Iterator[None]:
+    """Run a block on one BLAS thread if its largest factorisation is small; else leave all threads."""
+    if operations > SMALL:
+        yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
