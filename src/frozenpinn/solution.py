@@ -118,11 +118,14 @@ class Solution:
         jet = self.problem.jets.parse_suffix(derivative)
         if jet is None:
             names = choices([*self.problem.jets.coordinates, "t"])
-            raise EvaluationError(f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'.")
+            raise EvaluationError(
+                f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'."
+            )
         order = self.problem.equation(name).order
         if jet.time > order:
             raise EvaluationError(
-                f"derivative='{derivative}' asks for ∂ₜ^{jet.time} of '{name}', whose equation is of order {order} in time."
+                f"derivative='{derivative}' has more time derivatives than the equation of '{name}', "
+                f"which is of order {order}."
             )
         return Jet(name, jet.alpha, 0, jet.time)
 
@@ -147,7 +150,9 @@ class Solution:
     def _check_inside(self, x: Array, times: Array) -> None:
         start, end = self.problem.time
         slack = 1e-9 * (end - start)
-        if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
+        if times.size and (
+            np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))
+        ):
             worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
             raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
         outside = ~self.problem.domain.contains(x)

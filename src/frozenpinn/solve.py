@@ -121,9 +121,7 @@ def solve(
     progress
         Called with the name of each stage as it begins.
     """
-    settings = Settings(
-        seed, width, points, sampler, point_method, _strategy(boundary), cutoff, rcond, integrator, tol
-    )
+    settings = Settings(seed, width, points, sampler, point_method, _strategy(boundary), cutoff, rcond, integrator, tol)
     _check(problem, settings)
     solution = solve_once(problem, settings, progress)
     if estimate_error:

@@ -26,9 +26,7 @@ def derivative_of(jet: Jet) -> Derivative:
 def condition_terms(condition: LinearCondition, x: Array) -> tuple[Term, ...]:
     """Return the terms of a boundary condition with coefficients at points ``x``."""
     coefficients = condition.program(*x.T)
-    return tuple(
-        Term(jet.field, derivative_of(jet), c) for jet, c in zip(condition.jets, coefficients, strict=True)
-    )
+    return tuple(Term(jet.field, derivative_of(jet), c) for jet, c in zip(condition.jets, coefficients, strict=True))
 
 
 @dataclass(frozen=True)

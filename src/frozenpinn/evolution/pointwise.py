@@ -72,7 +72,7 @@ class PointwisePart:
             return 0.0
         data = self.spaces[key[0]].data
         if data.depends_on_time:
-            return self._lift[key] @ data(t, key[1])
+            return np.asarray(self._lift[key] @ data(t, key[1]))
         if key not in self._constant_lift:
             self._constant_lift[key] = self._lift[key] @ data(t, key[1])
         return self._constant_lift[key]
@@ -95,9 +95,7 @@ class PointwisePart:
         for name, result in zip(self._names, results, strict=True):
             yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
 
-    def jacobian(
-        self, t: float, state: Sequence[Sequence[Array]]
-    ) -> Iterator[tuple[int, str, int, int, Array]]:
+    def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
         n = len(self.x)
         with np.errstate(all="ignore"):

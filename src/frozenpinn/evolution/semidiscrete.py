@@ -7,19 +7,23 @@ that are linear with coefficients in x alone are projected once and for all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import scipy.linalg as sla
+import sympy as sp
 
 from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.evolution.boundary import derivative_of
+from frozenpinn.evolution.boundary import BoundaryData, derivative_of
 from frozenpinn.evolution.pointwise import PointwisePart
 from frozenpinn.evolution.spaces import Space
 from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_structure, spectral_abscissa
 from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.program import Program
 
 Array = np.ndarray
 
@@ -33,8 +37,6 @@ class System:
         What was discretised, and in which spaces.
     position, velocity
         ∂ₜᵐ c = position·c + velocity·v + …, shapes (R, R) and (R, R₂).
-    structure
-        Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"`` or ``"general"``.
     rhs_evaluations, jacobian_evaluations
         Counters for the report.
     """
@@ -48,7 +50,7 @@ class System:
         self.jacobian_evaluations = 0
         sizes = [space.network.size for space in self.spaces]
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        self.blocks = tuple(slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True))
+        self.blocks = tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
         self.coefficients = int(starts[-1])
         self.second = np.concatenate([np.full(n, s.order == 2) for n, s in zip(sizes, self.spaces, strict=True)])
         self.moving = np.flatnonzero(self.second)
@@ -56,7 +58,7 @@ class System:
         self._check_points()
         self.projectors = [_projector(space) for space in self.spaces]
         position, velocity = self._linear_part()
-        self.position, self.structure = self._structured(position, velocity)
+        self.position, self._structure = self._structured(position)
         self.velocity = velocity
         self._static, self._lift_maps = self._forcing_part()
 
@@ -128,7 +130,7 @@ class System:
                     velocity[rows, rows] -= 2 * np.sqrt(space.kappa) * soft @ matrix
         return position, velocity[:, self.moving]
 
-    def _structured(self, position: Array, velocity: Array) -> tuple[Array, Kind]:
+    def _structured(self, position: Array) -> tuple[Array, Kind]:
         orders = {space.order for space in self.spaces}
         orthonormal = all(space.network.is_orthonormal and not space.soft for space in self.spaces)
         if len(orders) > 1 or not orthonormal:
@@ -147,8 +149,7 @@ class System:
                 static[rows] += projector @ self._forcing_values(equation.forcing, 0.0)
             for space in (s for s in self.spaces if s.network.lift_size):
                 table: dict[int, list[Term]] = {
-                    k: [t for t in terms if t.field in space.fields]
-                    for k, terms in self._terms[equation.field].items()
+                    k: [t for t in terms if t.field in space.fields] for k, terms in self._terms[equation.field].items()
                 }
                 if equation.field in space.fields:
                     zero = Derivative((0,) * x.shape[1])
@@ -177,14 +178,19 @@ class System:
                 maps.append((space, 1, 2 * np.sqrt(space.kappa) * matrix))
         return maps
 
-    def _timed(self, expression: object) -> bool:
-        return self.problem.jets.t in expression.free_symbols  # type: ignore[attr-defined]
+    def _timed(self, expression: sp.Expr) -> bool:
+        return self.problem.jets.t in expression.free_symbols
 
-    def _forcing_values(self, expression: object, t: float) -> Array:
-        value = self.problem.compile([expression])(*self.points.x.T, t)[0]  # type: ignore[list-item]
+    def _forcing_values(self, expression: sp.Expr, t: float) -> Array:
+        value = self.problem.compile([expression])(*self.points.x.T, t)[0]
         return np.broadcast_to(value, len(self.points.x))
 
     # ---- the system as integrators see it ---------------------------------------------------------
+
+    @property
+    def structure(self) -> Kind:
+        """Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"`` or ``"general"``."""
+        return self._structure
 
     @property
     def time(self) -> tuple[float, float]:
@@ -220,7 +226,7 @@ class System:
         return part if part.jets else None
 
     @cached_property
-    def _timed_forcing(self) -> list[tuple[slice, Array, object]]:
+    def _timed_forcing(self) -> list[tuple[slice, Array, Program]]:
         result = []
         for equation in self.problem.equations:
             if equation.forcing != 0 and self._timed(equation.forcing):
@@ -244,7 +250,7 @@ class System:
             return self._static
         out = self._static.copy()
         for rows, projector, program in self._timed_forcing:
-            value = program(*self.points.x.T, t)[0]  # type: ignore[operator]
+            value = program(*self.points.x.T, t)[0]
             out[rows] += projector @ np.broadcast_to(value, len(self.points.x))
         cache: dict[tuple[int, int], Array] = {}
         for space, order, matrix in self._lift_maps:
@@ -315,21 +321,19 @@ class System:
         start = self.problem.time[0]
         position = [self._fit(space, self.problem.initial, 0, start) for space in self.spaces]
         moving = [s for s in self.spaces if s.order == 2]
-        return np.concatenate(
-            position + [self._fit(s, self.problem.initial_velocity, 1, start) for s in moving]
-        )
+        return np.concatenate(position + [self._fit(s, self.problem.initial_velocity, 1, start) for s in moving])
 
-    def _fit(self, space: Space, data: object, order: int, t: float) -> Array:
+    def _fit(self, space: Space, data: Mapping[str, Datum], order: int, t: float) -> Array:
         x = self.points.x
         zero = Derivative((0,) * x.shape[1])
         targets = []
         for name in space.fields:
-            target = data[name](x, t)  # type: ignore[index]
+            target = data[name](x, t)
             if space.network.lift_size:
                 lift = space.network.lift_operator(x, [Term(name, zero)])
                 target = target - lift @ space.data(t, order)
             targets.append(target)
-        return space.network.projector(self.rcond) @ np.concatenate(targets)
+        return np.asarray(space.network.projector(self.rcond) @ np.concatenate(targets))
 
     @property
     def c0(self) -> Array:
@@ -342,8 +346,8 @@ def semidiscretize(problem: Problem, spaces: Space | Sequence[Space], rcond: flo
     return System(problem, [spaces] if isinstance(spaces, Space) else list(spaces), rcond)
 
 
-def _data_of(space: Space):  # type: ignore[no-untyped-def]
-    return space.soft_data if space.soft else space.data
+def _data_of(space: Space) -> BoundaryData:
+    return space.soft_data if space.soft_data is not None else space.data
 
 
 def _soft_count(space: Space) -> int:

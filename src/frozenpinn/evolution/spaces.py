@@ -12,7 +12,7 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.evolution.boundary import BoundaryData, BoundaryRows, boundary_rows, condition_terms
 from frozenpinn.network.boundary_layer import Functional
 from frozenpinn.network.hidden import Derivative, HiddenLayer, Term
-from frozenpinn.network.network import Network
+from frozenpinn.network.network import Network, PointSet
 from frozenpinn.network.outer_basis import OuterBasis
 from frozenpinn.network.product import ProductNetwork
 from frozenpinn.problem.conditions import LinearCondition
@@ -27,26 +27,51 @@ class TrialNetwork(Protocol):
     """What the semi-discrete system asks of a network."""
 
     @property
-    def fields(self) -> tuple[str, ...]: ...
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields."""
+
     @property
-    def points(self) -> Points: ...
+    def points(self) -> PointSet:
+        """Quadrature points."""
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Number of basis functions."""
+
     @property
-    def lift_size(self) -> int: ...
+    def lift_size(self) -> int:
+        """Number of lifting functions."""
+
     @property
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """Number of neurons."""
+
     @property
-    def is_orthonormal(self) -> bool: ...
+    def is_orthonormal(self) -> bool:
+        """Whether the basis is orthonormal at the points."""
+
     @property
-    def singular_values(self) -> Array: ...
+    def singular_values(self) -> Array:
+        """Of the kept basis functions."""
+
     @property
-    def all_singular_values(self) -> Array: ...
-    def operator(self, x: Array, terms: Sequence[Term]) -> Array: ...
-    def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array: ...
-    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array: ...
-    def projector(self, rcond: float | None = None) -> Array: ...
-    def truncate(self, rank: int) -> TrialNetwork: ...
+    def all_singular_values(self) -> Array:
+        """Before truncation."""
+
+    def operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of every basis function."""
+
+    def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of every lifting function."""
+
+    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
+        """Return one derivative of the basis of one field."""
+
+    def projector(self, rcond: float | None = None) -> Array:
+        """Return the map from values at the points to coefficients."""
+
+    def truncate(self, rank: int) -> TrialNetwork:
+        """Return the space of the leading functions."""
 
 
 @dataclass(frozen=True)
@@ -186,9 +211,9 @@ def build_product_space(
         axis_points = problem.domain.axis(axis).sample(len(points.axes[axis]))
         network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, rows.active)
         factors.append(network.compress(cutoff))
-    network = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
-    data = _product_data(problem, own, network) if carries_data else BoundaryData(0, problem.time)
-    return Space(network, data, problem.equation(field).order)
+    products = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
+    data = _product_data(problem, own, products) if carries_data else BoundaryData(0, problem.time)
+    return Space(products, data, problem.equation(field).order)
 
 
 def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCondition]) -> BoundaryRows:

@@ -59,7 +59,7 @@ def spectral_abscissa(matrix: Array) -> float:
 
 
 def stable_cutoff(
-    matrix_at: "MatrixAt", singular: Array, duration: float, cutoffs: tuple[float, ...], reference: float
+    matrix_at: MatrixAt, singular: Array, duration: float, cutoffs: tuple[float, ...], reference: float
 ) -> float:
     """Return the smallest cut-off whose operator has no spurious growing mode.
 

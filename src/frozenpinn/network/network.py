@@ -123,9 +123,7 @@ class Network:
         if rank >= self.size or self.outer is None:
             return self
         values = None if self.values is None else self.values[:, :rank]
-        return replace(
-            self, outer=self.outer[:, :rank], values=values, singular_values=self.singular_values[:rank]
-        )
+        return replace(self, outer=self.outer[:, :rank], values=values, singular_values=self.singular_values[:rank])
 
     def _weighted_features(self) -> Array:
         zero = Derivative((0,) * self.hidden.dimension)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -63,8 +64,8 @@ class Periodic(Condition):
     """The two sides of the axis are identified; the same as ``periodic=True`` in the domain."""
 
 
-ConditionText = str | Condition
-Boundary = ConditionText | Sequence[ConditionText] | Mapping[str, ConditionText | Sequence[ConditionText]]
+ConditionText: TypeAlias = str | Condition
+Boundary: TypeAlias = ConditionText | Sequence[ConditionText] | Mapping[str, ConditionText | Sequence[ConditionText]]
 
 
 class LinearCondition:
@@ -131,7 +132,9 @@ def _by_side(boundary: Boundary | None, domain: Box) -> dict[str, list[Condition
     if not names:
         empty = boundary is None or isinstance(boundary, Periodic) or (isinstance(boundary, Mapping) and not boundary)
         if not empty and not isinstance(boundary, Mapping):
-            raise ProblemError("all axes are periodic, so there is no side to put a boundary condition on; leave it out.")
+            raise ProblemError(
+                "all axes are periodic, so there is no side to put a boundary condition on; leave it out."
+            )
         if isinstance(boundary, Mapping):
             for name in boundary:
                 domain.side(name)  # says that the axis is periodic
@@ -164,7 +167,8 @@ def _as_list(condition: ConditionText | Sequence[ConditionText]) -> list[Conditi
     for item in items:
         if not isinstance(item, str | Condition):
             raise ProblemError(
-                f"a boundary condition is Dirichlet, Neumann, Robin, Free, Periodic or text such as 'u_xx = 0'; got {item!r}."
+                "a boundary condition is Dirichlet, Neumann, Robin, Free, Periodic or text such as 'u_xx = 0'; "
+                f"got {item!r}."
             )
     if not items:
         raise ProblemError("an empty list of boundary conditions; write Free() where nothing is imposed.")
@@ -204,7 +208,9 @@ def _from_object(
     elif isinstance(condition, Neumann):
         terms, text = {normal[0]: sp.Integer(normal[1])}, f"{name}_n = …"
     elif isinstance(condition, Robin):
-        alpha, beta = (Datum(c, scope, parameters.functions, what).expression for c in (condition.alpha, condition.beta))
+        alpha, beta = (
+            Datum(c, scope, parameters.functions, what).expression for c in (condition.alpha, condition.beta)
+        )
         if alpha is None or beta is None:
             raise ProblemError("alpha and beta of a Robin condition are numbers, text or SymPy, not Python functions.")
         if alpha == 0 and beta == 0:
@@ -219,9 +225,7 @@ def _from_object(
     return LinearCondition(side, terms, datum, text.replace("…", str(given)), jets, parameters)
 
 
-def _from_text(
-    text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> LinearCondition:
+def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters) -> LinearCondition:
     scope = parameters.scope(jets, fields, normal=True)
     residual = sp.expand(parse_equation(text, scope))
     symbols = jets.jets_in(residual)
@@ -231,7 +235,9 @@ def _from_text(
     for symbol, jet in symbols.items():
         coefficient = sp.diff(residual, symbol)
         if jets.jets_in(coefficient):
-            raise ProblemError(f"the boundary condition '{text}' is not linear in '{symbol}'; only linear ones are possible.")
+            raise ProblemError(
+                f"the boundary condition '{text}' is not linear in '{symbol}'; only linear ones are possible."
+            )
         if jet.time:
             raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
         plain, sign = _without_normal(jet, side)
@@ -280,5 +286,7 @@ def _check_contradictions(
             if covered.get(name) == "free":
                 raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
             if covered.get(name) == str(linear.jets):
-                raise ProblemError(f"side '{side.name}' is declared twice for '{name}': '{linear.text}' repeats a condition.")
+                raise ProblemError(
+                    f"side '{side.name}' is declared twice for '{name}': '{linear.text}' repeats a condition."
+                )
             covered[name] = str(linear.jets)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -19,7 +19,7 @@ from frozenpinn.problem.jet import TIME
 from frozenpinn.problem.program import Program
 
 Array = np.ndarray
-Given = float | str | sp.Expr | Callable[..., Any]
+Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
 
 
 def callable_arguments(function: Callable[..., Any], coordinates: Sequence[str], what: str) -> tuple[str, ...]:
@@ -137,10 +137,7 @@ class Datum:
         """Evaluate at points ``x`` of shape (n, d) and one time."""
         n = len(x)
         with np.errstate(all="ignore"):
-            if self.expression is not None:
-                value = self._program(*x.T, t)[0]
-            else:
-                value = self._call(x, t)
+            value = self._program(*x.T, t)[0] if self.expression is not None else self._call(x, t)
         return checked_values(value, n, self.what, x, t)
 
     def _call(self, x: Array, t: float) -> Any:

@@ -1,23 +1,26 @@
 """Equations solved for their highest time derivative and split by what each term needs.
 
-    ∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
-            linear          linear in time       forcing     nonlinear
+∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
+        linear          linear in time       forcing     nonlinear
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as default
+from typing import TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from frozenpinn.errors import ProblemError, choices
+from frozenpinn.errors import ExpressionError, ProblemError, choices
 from frozenpinn.problem.data import normalised
 from frozenpinn.problem.expression import Scope, fields_in, parse_equation, resolve_function_derivatives
 from frozenpinn.problem.jet import TIME, Jet, JetSpace, maximal_time_order
 
-EquationText = str | sp.Eq | sp.Expr
+EquationText: TypeAlias = str | sp.Eq | sp.Expr
+ZERO = sp.Integer(0)
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,10 @@ class Equation:
     field: str
     order: int
     right_side: sp.Expr
-    linear: Mapping[Jet, sp.Expr] = field(default_factory=dict)
-    linear_in_time: Mapping[Jet, sp.Expr] = field(default_factory=dict)
-    forcing: sp.Expr = sp.Integer(0)
-    nonlinear: sp.Expr = sp.Integer(0)
+    linear: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+    linear_in_time: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+    forcing: sp.Expr = ZERO
+    nonlinear: sp.Expr = ZERO
 
     @property
     def is_linear(self) -> bool:
@@ -105,11 +108,11 @@ def _from_sympy(expression: sp.Expr, scope: Scope) -> sp.Expr:
             table[function] = sp.Function(name, real=True)(*(normalised(a, scope) for a in function.args))
     placeholders = {key: sp.Dummy(real=True) for key in table}
     plain = expression.subs(sorted(placeholders.items(), key=lambda p: -sp.count_ops(p[0])))
-    known = {symbol for symbol in plain.free_symbols if not isinstance(symbol, sp.Dummy)}
-    ours = {symbol: normalised(symbol, scope) for symbol in known}
+    symbols = {symbol for symbol in plain.free_symbols if not isinstance(symbol, sp.Dummy)}
+    ours = {symbol: normalised(symbol, scope) for symbol in symbols}
     back = {placeholders[key]: value for key, value in table.items()}
     result = plain.subs(ours, simultaneous=True).subs(back, simultaneous=True)
-    return resolve_function_derivatives(result, scope, lambda text: ProblemError(text))  # type: ignore[arg-type,return-value]
+    return resolve_function_derivatives(result, scope, ExpressionError)
 
 
 def solve_for_time_derivatives(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -28,8 +29,8 @@ MAX_DEPTH = 60
 MAX_POWER = 100
 MAX_OPERATIONS = 20_000
 
-Vector = tuple[sp.Expr, ...]
-Value = sp.Expr | Vector
+Vector: TypeAlias = tuple[sp.Expr, ...]
+Value: TypeAlias = sp.Expr | Vector
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "sin": (1, sp.sin),
@@ -87,13 +88,13 @@ class Scope:
     normal_derivatives: bool = False
 
     def names(self) -> list[str]:
-        """Every legal name, for error texts and suggestions."""
+        """Return every legal name, for error texts and suggestions."""
         known = [*self.fields, *self.jets.coordinates, TIME, *self.parameters, *self.functions]
         known += [f"{f}_{c}" for f in self.fields for c in (*self.jets.coordinates, TIME)]
         return [*known, *FUNCTIONS, *CONSTANTS, *OPERATORS, *self.derivative_names()]
 
     def derivative_names(self) -> list[str]:
-        """The operators dx, dy, …, dt."""
+        """Return the operators dx, dy, …, dt."""
         return [f"d{c}" for c in (*self.jets.coordinates, TIME)]
 
 
@@ -433,9 +434,7 @@ class _Parser:
         return resolve_function_derivatives(value, self.scope, lambda text: self.fail(text, token))
 
 
-def resolve_function_derivatives(
-    expression: sp.Expr, scope: Scope, fail: Callable[[str], ExpressionError]
-) -> sp.Expr:
+def resolve_function_derivatives(expression: sp.Expr, scope: Scope, fail: Callable[[str], ExpressionError]) -> sp.Expr:
     """Replace k'(x) of a Python function k by the Python function named k_x, or ask for it."""
     for derivative in expression.atoms(sp.Derivative, sp.Subs):
         inner = derivative.doit()

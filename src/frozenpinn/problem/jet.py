@@ -77,7 +77,7 @@ class JetSpace:
 
     def jet_of(self, symbol: sp.Basic) -> Jet | None:
         """Return the jet behind a symbol, or None for coordinates and parameters."""
-        return self._jets.get(symbol)  # type: ignore[call-overload, no-any-return]
+        return self._jets.get(symbol)
 
     def jets_in(self, expression: sp.Expr) -> dict[sp.Symbol, Jet]:
         """Return the jets that occur in an expression, in a reproducible order."""

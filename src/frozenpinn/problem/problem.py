@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -25,8 +25,8 @@ from frozenpinn.problem.parameters import read_parameters
 from frozenpinn.problem.program import Program
 
 Array = np.ndarray
-Data = Given | Sequence[Given] | Mapping[str, Given]
-Equations = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
+Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
 
 
 class Problem:
@@ -214,8 +214,10 @@ class Problem:
         """Warn if the initial data contradict the boundary data, with the size of the jump."""
         symbols = {name: datum.expression for name, datum in self.initial.items()}
         for condition in self.conditions:
-            points = self.domain.sample_side(condition.side, 25, "uniform" if self.domain.dimension < 4 else "random", 0)
-            total = -condition.value(points.x, self.time[0])
+            points = self.domain.sample_side(
+                condition.side, 25, "uniform" if self.domain.dimension < 4 else "random", 0
+            )
+            total: Array | None = -condition.value(points.x, self.time[0])
             scale = np.max(np.abs(total), initial=1.0)
             coefficients = condition.program(*points.x.T)
             for jet, coefficient in zip(condition.jets, coefficients, strict=True):
@@ -228,7 +230,7 @@ class Problem:
                 else:
                     total = None
                     break
-                total = total + coefficient * value
+                total = total + coefficient * value  # type: ignore[operator]
                 scale = max(scale, float(np.max(np.abs(coefficient * value))))
             if total is None:
                 continue

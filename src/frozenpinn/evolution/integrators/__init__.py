@@ -10,7 +10,16 @@ from frozenpinn.evolution.integrators.propagator import ExactPropagator
 from frozenpinn.evolution.integrators.protocol import Integrator, OdeSystem, Trajectory
 from frozenpinn.evolution.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 
-__all__ = ["CVODE", "INTEGRATORS", "ExactPropagator", "Integrator", "OdeSystem", "SciPy", "Trajectory", "choose_integrator"]
+__all__ = [
+    "CVODE",
+    "INTEGRATORS",
+    "ExactPropagator",
+    "Integrator",
+    "OdeSystem",
+    "SciPy",
+    "Trajectory",
+    "choose_integrator",
+]
 
 INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
     "exact": lambda tol: ExactPropagator(),

@@ -33,7 +33,7 @@ class CVODE:
 
     def integrate(self, system: OdeSystem) -> Trajectory:
         """Step from start to end, keeping every accepted step for dense output."""
-        from sksundae.cvode import CVODE as Solver
+        from sksundae import cvode
 
         guard = Guard(system, self.name)
         start, end = system.time
@@ -46,7 +46,7 @@ class CVODE:
             out[:] = system.jacobian(t, y)
 
         options: dict[str, Any] = {"jacfn": jacobian} if self.method == "BDF" else {}
-        solver = Solver(
+        solver = cvode.CVODE(
             rhs,
             method=self.method,
             rtol=max(self.rtol, 1e-14),

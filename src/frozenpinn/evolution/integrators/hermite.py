@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 Array = np.ndarray
@@ -14,7 +16,7 @@ class HermiteTrajectory:
     """
 
     def __init__(self, times: Array, states: Array, rates: Array, name: str = "hermite") -> None:
-        self.times, self.states, self.rates, self.name = times, states, rates, name
+        self.times, self.states, self.slopes, self.name = times, states, rates, name
 
     @property
     def steps(self) -> int:
@@ -23,21 +25,28 @@ class HermiteTrajectory:
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
+        return self._combine(times, _hermite_weights)
+
+    def rates(self, times: Array) -> Array:
+        """Return the derivative of the interpolant."""
+        return self._combine(times, _hermite_slopes)
+
+    def _combine(self, times: Array, weights: Callable[[Array, Array], tuple[Array, Array]]) -> Array:
         times = np.asarray(times, dtype=float)
         count = min(3, len(self.times))
         right = np.clip(np.searchsorted(self.times, times), 1, len(self.times) - 1)
         nearer_left = np.abs(times - self.times[right - 1]) < np.abs(self.times[right] - times)
         first = np.clip(right - 1 - nearer_left, 0, len(self.times) - count)
         nodes = self.times[first[:, None] + np.arange(count)]
-        value, slope = _hermite_weights(nodes, times)
+        value, slope = weights(nodes, times)
         out = np.zeros((len(times), self.states.shape[1]))
         for k in range(count):
-            out += value[:, k, None] * self.states[first + k] + slope[:, k, None] * self.rates[first + k]
+            out += value[:, k, None] * self.states[first + k] + slope[:, k, None] * self.slopes[first + k]
         return out
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""
-        return {"times": self.times, "states": self.states, "rates": self.rates}
+        return {"times": self.times, "states": self.states, "rates": self.slopes}
 
 
 def _hermite_weights(nodes: Array, t: Array) -> tuple[Array, Array]:
@@ -54,3 +63,10 @@ def _hermite_weights(nodes: Array, t: Array) -> tuple[Array, Array]:
     offset = t[:, None] - nodes
     square = lagrange**2
     return (1.0 - 2.0 * offset * derivative) * square, offset * square
+
+
+def _hermite_slopes(nodes: Array, t: Array) -> tuple[Array, Array]:
+    """Return the weights of the interpolant's derivative, by a complex step (exact to round-off)."""
+    step = 1e-30
+    value, slope = _hermite_weights(nodes.astype(complex), t + 1j * step)
+    return value.imag / step, slope.imag / step

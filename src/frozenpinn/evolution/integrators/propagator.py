@@ -75,6 +75,12 @@ class Modes:
             modes = modes + _phi1(z) * tau * self.forcing
         return np.ascontiguousarray((modes @ self.vectors.T).real)
 
+    def rates(self, times: Array) -> Array:
+        """Return V·e^{λτ}·(λ a + b)."""
+        tau = np.asarray(times, dtype=float)[:, None] - self.start
+        modes = np.exp(tau * self.eigenvalues) * (self.eigenvalues * self.initial + self.forcing)
+        return np.ascontiguousarray((modes @ self.vectors.T).real)
+
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""
         return {
@@ -125,6 +131,13 @@ class Oscillators:
         velocity = self.eigenvalues * sinc * self.initial + cos * self.velocity + sinc * self.forcing
         return np.concatenate([position @ self.vectors.T, velocity @ self.vectors.T], axis=1)
 
+    def rates(self, times: Array) -> Array:
+        """Return [c', c''] = [c', K c + b]."""
+        states = self(times)
+        count = len(self.eigenvalues)
+        acceleration = (states[:, :count] @ self.vectors * self.eigenvalues + self.forcing) @ self.vectors.T
+        return np.concatenate([states[:, count:], acceleration], axis=1)
+
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""
         names = ("eigenvalues", "vectors", "initial", "velocity", "forcing")
@@ -174,6 +187,12 @@ class Ladder:
             if np.any(chosen):
                 states[:, chosen] = rung @ states[:, chosen]
         return np.ascontiguousarray(self._taylor(states, (ticks - whole) * unit)[: self.size].T)
+
+    def rates(self, times: Array) -> Array:
+        """Return A y + b."""
+        states = self(times)
+        full = np.concatenate([states, np.ones((len(states), len(self.state) - self.size))], axis=1)
+        return np.ascontiguousarray((full @ self.matrix.T)[:, : self.size])
 
     def _taylor(self, states: Array, tau: Array) -> Array:
         """Apply exp(A τ) with |A τ| ≤ 1 to each column."""

@@ -14,12 +14,15 @@ Array = np.ndarray
 class OdeSystem(Protocol):
     """y' = A y + b(t) + n(t, y)."""
 
-    structure: str
     position: Array
     velocity: Array
     moving: Array
     coefficients: int
     size: int
+
+    @property
+    def structure(self) -> str:
+        """Symmetry of the linear part."""
 
     @property
     def time(self) -> tuple[float, float]:
@@ -42,26 +45,34 @@ class OdeSystem(Protocol):
         """Largest real part of the eigenvalues of A."""
 
     def forcing(self, t: float) -> Array:
-        """The forcing of the highest derivatives."""
+        """Return the forcing of the highest derivatives."""
 
     def state_forcing(self, t: float) -> Array:
-        """The forcing b(t) of the state."""
+        """Return the forcing b(t) of the state."""
 
     def rhs(self, t: float, y: Array) -> Array:
-        """The right-hand side."""
+        """Return the right-hand side."""
 
     def jacobian(self, t: float, y: Array) -> Array:
-        """Its derivative by y."""
+        """Return its derivative by y."""
 
 
 class Trajectory(Protocol):
     """The state as a function of time, anywhere between start and end."""
 
-    name: str
-    steps: int
+    @property
+    def name(self) -> str:
+        """Which kind of trajectory it is."""
+
+    @property
+    def steps(self) -> int:
+        """Number of accepted time steps; 0 for closed forms."""
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
+
+    def rates(self, times: Array) -> Array:
+        """Return the time derivatives of the states, shape (m, size)."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what is needed to rebuild the trajectory, for storage."""

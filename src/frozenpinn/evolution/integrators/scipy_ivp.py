@@ -100,6 +100,11 @@ class PiecewiseTrajectory:
             out[piece == k] = values
         return np.zeros((0, self._system.size)) if out is None else out
 
+    def rates(self, times: Array) -> Array:
+        """Return the right-hand side along the trajectory."""
+        times = np.asarray(times, dtype=float)
+        return np.array([self._system.rhs(float(t), y) for t, y in zip(times, self(times), strict=True)])
+
     def arrays(self) -> dict[str, Array]:
         """Return the steps as a Hermite trajectory: SciPy's interpolants have no common form."""
         states = self(self.times)

@@ -45,7 +45,7 @@ class Box:
     """
 
     def __init__(
-        self, lower: Sequence[float], upper: Sequence[float], periodic: bool | Sequence[bool] = False
+        self, lower: Sequence[float] | Array, upper: Sequence[float] | Array, periodic: bool | Sequence[bool] = False
     ) -> None:
         self.lower = np.atleast_1d(np.asarray(lower, dtype=float))
         self.upper = np.atleast_1d(np.asarray(upper, dtype=float))
@@ -92,7 +92,9 @@ class Box:
     @cached_property
     def sides(self) -> tuple[Side, ...]:
         """The sides of all axes that are not periodic."""
-        return tuple(self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1))
+        return tuple(
+            self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1)
+        )
 
     def _side(self, axis: int, end: int) -> Side:
         systematic = f"{self.coordinates[axis]}{'-+'[end]}"

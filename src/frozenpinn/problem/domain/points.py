@@ -72,7 +72,9 @@ class BoundaryPoints:
 @lru_cache(maxsize=64)
 def gauss(n: int) -> tuple[Array, Array]:
     """Return Gauss–Legendre nodes and weights on [0, 1] (cached, read-only)."""
-    nodes, weights = np.polynomial.legendre.leggauss(n)
+    from scipy.special import roots_legendre  # O(n²), where NumPy's leggauss needs O(n³)
+
+    nodes, weights = roots_legendre(n)
     nodes, weights = (nodes + 1.0) / 2.0, weights / 2.0
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights

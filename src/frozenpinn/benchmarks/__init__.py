@@ -1,0 +1,19 @@
+"""Benchmark problems with exact solutions and published figures, written with the public API only."""
+
+from __future__ import annotations
+
+from frozenpinn.benchmarks.advection import CASES as _ADVECTION
+from frozenpinn.benchmarks.burgers import CASES as _BURGERS
+from frozenpinn.benchmarks.case import Case, Published, Variant
+from frozenpinn.errors import SettingsError, choices, suggestion
+
+__all__ = ["CASES", "Case", "Published", "Variant", "find_case"]
+
+CASES: dict[str, Case] = {case.name: case for case in (*_ADVECTION, *_BURGERS)}
+
+
+def find_case(name: str) -> Case:
+    """Look a case up by name; the error lists the known ones."""
+    if name not in CASES:
+        raise SettingsError(f"unknown case '{name}'.{suggestion(name, CASES)} The cases are {choices(CASES)}.")
+    return CASES[name]

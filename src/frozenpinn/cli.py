@@ -1,0 +1,204 @@
+"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``demo``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
+
+app = typer.Typer(
+    help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+log = Console(stderr=True, soft_wrap=True)
+
+SOLVE_KEYS = ("seed", "width", "points", "sampler", "point_method", "boundary", "cutoff", "rcond", "integrator", "tol")
+
+
+def main() -> None:
+    """Run the command line; errors of this library are shown as a message, not as a traceback."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except FrozenPinnError as error:
+        log.print(f"[bold red]error:[/] {_escaped(str(error))}")
+        sys.exit(1)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    label = "warning" if issubclass(category, FrozenPinnWarning) else category.__name__
+    log.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+@app.command("list")
+def list_cases() -> None:
+    """List the benchmark cases with the figures published for them."""
+    from frozenpinn.benchmarks import CASES
+
+    table = Table("case", "problem", "recipes", "published, low", "published, high", box=None, pad_edge=False)
+    for case in CASES.values():
+        recipes = ", ".join(sorted({f"{recipe}/{precision}" for recipe, precision in case.settings}))
+        published = [case.published.get(p) for p in ("low", "high")]
+        table.add_row(case.name, case.title, recipes, *(_figure(p.rel_l2, p.seconds) if p else "–" for p in published))
+    out.print(table)
+
+
+def _figure(error: float | None, seconds: float | None) -> str:
+    parts = [f"{error:.2e}" if error is not None else "", f"{seconds:.3g} s" if seconds is not None else ""]
+    return ", ".join(part for part in parts if part) or "–"
+
+
+@app.command()
+def solve(
+    what: Annotated[str, typer.Argument(help="A benchmark case or a TOML file with a problem.")],
+    tol: Annotated[float | None, typer.Option(help="Relative accuracy asked of the time integration.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the frozen layer.")] = 0,
+    estimate: Annotated[bool, typer.Option(help="Estimate the error by a second, independent solve.")] = True,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture of the solution.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Store the solution (arrays and JSON).")] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the report as JSON; '-' for standard output.")
+    ] = None,
+) -> None:
+    """Solve a problem and print the report."""
+    import frozenpinn as fp
+
+    problem, options = _problem(what)
+    options |= {"seed": seed, **({} if tol is None else {"tol": tol})}
+    with log.status("solving") as status:
+        solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
+        if estimate:
+            status.update("estimating the error")
+            solution.estimate_error()
+        status.update("measuring residuals")
+        report = solution.report
+    if json_file is None:
+        out.print(_escaped(str(report)))
+    else:
+        _write(json.dumps(report.as_dict(), indent=2), json_file)
+    if plot is not None:
+        solution.plot(str(plot))
+        log.print(f"wrote {plot}")
+    if save is not None:
+        solution.save(str(save))
+        log.print(f"wrote {save}")
+
+
+def _problem(what: str) -> tuple[Any, dict[str, Any]]:
+    """Return a problem and its solve options from a case name or a TOML file."""
+    from frozenpinn.benchmarks import find_case
+
+    if not what.endswith(".toml"):
+        case = find_case(what)
+        variant = case.variants[-1]
+        return case.problem(**variant.problem), case.options("best", "high", variant)
+    return read_file(Path(what))
+
+
+def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Read a problem and the options under ``[solve]`` from a TOML file."""
+    from frozenpinn.problem.document import problem_from_dict
+
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ProblemError(f"there is no file '{path}'.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
+    options = document.pop("solve", {})
+    for key in options:
+        if key not in SOLVE_KEYS:
+            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(SOLVE_KEYS)}.")
+    return problem_from_dict(document), options
+
+
+@app.command()
+def bench(
+    cases: Annotated[list[str] | None, typer.Argument(help="Names of cases; see 'frozenpinn list'.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all cases.")] = False,
+    recipe: Annotated[list[str] | None, typer.Option(help="best or paper; may be given twice.")] = None,
+    precision: Annotated[str, typer.Option(help="low or high.")] = "high",
+    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
+    method: Annotated[str, typer.Option(help="Which solver to run.")] = "frozen-pinn",
+    json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
+) -> None:
+    """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
+    from frozenpinn.benchmarks import CASES, find_case
+    from frozenpinn.benchmarks.runner import run_case
+
+    if method != "frozen-pinn":
+        raise SettingsError(f"unknown method '{method}'; this version runs 'frozen-pinn'.")
+    if not cases and not every:
+        raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
+    chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
+    records = []
+    with log.status("benchmark") as status:
+        for case in chosen:
+            for name in recipe or ["best"]:
+                if every and (name, precision) not in case.settings:
+                    continue
+                records += run_case(case, name, precision, range(seeds), status.update)
+    if json_file is not None:
+        _write(json.dumps(records, indent=2), json_file)
+    if json_file != "-":
+        out.print(_records_table(records))
+
+
+def _records_table(records: list[dict[str, Any]]) -> Table:
+    table = Table(
+        "case", "recipe", "relative L² error", "estimate", "seconds", "rank", "published", box=None, pad_edge=False
+    )
+    for r in records:
+        name = f"{r['case']} {r['variant']}".strip()
+        recipe = f"{r['recipe']}/{r['precision']}"
+        published = _figure(r["paper"]["rel_l2"], r["paper"]["seconds"])
+        if r["status"] != "ok":
+            table.add_row(name, recipe, f"failed: {_escaped(r['reason'])}", "", "", "", published)
+            continue
+        estimates = [v for v in r["estimate"]["values"] if v is not None]
+        table.add_row(
+            name,
+            recipe,
+            f"{r['rel_l2']['mean']:.2e} ± {r['rel_l2']['std']:.1e}",
+            f"{sum(estimates) / len(estimates):.2e}" if estimates else "–",
+            f"{r['seconds']['median']:.4f}",
+            str(r["rank"]),
+            published,
+        )
+    return table
+
+
+@app.command()
+def demo(plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("demo.png")) -> None:
+    """Solve the viscous Burgers equation, print the stages and errors, write a picture."""
+    solve("burgers", plot=plot)
+
+
+def _write(text: str, target: str) -> None:
+    if target == "-":
+        sys.stdout.write(text + "\n")
+    else:
+        Path(target).write_text(text + "\n", encoding="utf-8")
+        log.print(f"wrote {target}")
+
+
+if __name__ == "__main__":
+    main()
