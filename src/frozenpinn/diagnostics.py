@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from frozenpinn.errors import FrozenPinnWarning, IntegrationError
 from frozenpinn.evolution.boundary import condition_terms
+from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.problem.domain import Side
 from frozenpinn.problem.jet import Jet
 
@@ -31,6 +34,37 @@ def residuals(solution: Solution, points: int = 200, times: int = 12) -> Residua
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
     return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), _initial(solution, x))
+
+
+def warn_if_suspicious(solution: Solution) -> None:
+    """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
+    problem = solution.problem
+    x = problem.domain.sample(60, "random", 2357).x
+    for name, error in _initial(solution, x).items():
+        if error > 1e-3:
+            warnings.warn(
+                f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
+                "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
+                FrozenPinnWarning,
+                stacklevel=5,
+            )
+    start, end = problem.time
+    norms = np.linalg.norm(solution.trajectory(np.array([start, (start + end) / 2, end])), axis=1)
+    if not np.all(np.isfinite(norms)):
+        raise IntegrationError(
+            f"the solution is not finite at t = {end:g}: the linear part has modes that "
+            f"grow like exp({solution.system.spectral_abscissa:.3g}·t). "
+            "Is the problem well posed (sign of the highest derivative)?"
+        )
+    growth = float(norms.max() / max(norms[0], typical_size(solution.system), 1e-300))
+    if growth > 1e6:
+        warnings.warn(
+            f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
+            f"{solution.system.spectral_abscissa:.3g}. If the equation itself does not grow like this, the basis is "
+            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
+            FrozenPinnWarning,
+            stacklevel=5,
+        )
 
 
 def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from frozenpinn.diagnostics import warn_if_suspicious
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
 from frozenpinn.evolution.integrators import Integrator, choose_integrator
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.evolution.spaces import (
     STRATEGIES,
+    AugmentedODE,
     BoundaryStrategy,
     NullSpaceLayer,
     Space,
@@ -38,6 +40,7 @@ FINEST = 1e-13
 CANDIDATES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 COARSEST = 1e-8
 NONLINEAR = 1e-10
+SOFT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Settings:
     points: int | tuple[int, ...] | None = None
     sampler: str | Sampler | None = None
     point_method: str = "auto"
-    boundary: BoundaryStrategy = field(default_factory=NullSpaceLayer)
+    boundary: BoundaryStrategy | None = None
     cutoff: float | Literal["auto"] | None = "auto"
     rcond: float | None = None
     integrator: str | Integrator | None = None
@@ -81,7 +84,7 @@ def solve(
     points: int | tuple[int, ...] | None = None,
     sampler: str | Sampler | None = None,
     point_method: str = "auto",
-    boundary: str | BoundaryStrategy = "null-space",
+    boundary: str | BoundaryStrategy | None = None,
     cutoff: float | Literal["auto"] | None = "auto",
     rcond: float | None = None,
     integrator: str | Integrator | None = None,
@@ -106,7 +109,8 @@ def solve(
     point_method
         ``"gauss"``, ``"uniform"``, ``"sobol"``, ``"latin-hypercube"``, ``"random"`` or ``"auto"``.
     boundary
-        ``"null-space"``, ``"outer-basis"``, ``"augmented-ode"``, or an object of these kinds.
+        ``"null-space"``, ``"outer-basis"``, ``"augmented-ode"``, or an object of these kinds. By default the
+        null space where it is exact (one dimension, products on boxes), the augmented ODE elsewhere.
     cutoff
         Relative cut-off of the SVD layer; ``"auto"`` takes the finest that is stable, None leaves the layer out.
     rcond
@@ -145,7 +149,13 @@ def solve_once(problem: Problem, settings: Settings, progress: Progress | None =
         with watch.stage("integration"):
             stepper = choose_integrator(system, settings.integrator, max(1e-2 * settings.tol, 1e-13))
             trajectory = stepper.integrate(system)
-    return Solution(problem, system, trajectory, stepper.name, plan.sampler.name, watch.seconds, _again(settings))
+        solution = Solution(
+            problem, system, trajectory, stepper.name, plan.sampler.name, watch.seconds, _again(settings)
+        )
+        with watch.stage("checks"):
+            warn_if_suspicious(solution)
+    solution.seconds = watch.seconds
+    return solution
 
 
 def _again(settings: Settings) -> Callable[[Problem], Solution]:
@@ -171,6 +181,7 @@ class Plan:
     counts: tuple[int, ...]
     method: str
     product: bool
+    strategy: BoundaryStrategy
     operations: float
 
     def place_points(self, problem: Problem, settings: Settings) -> Points:
@@ -184,7 +195,9 @@ class Plan:
     def build_spaces(self, problem: Problem, settings: Settings, cloud: Points) -> list[Space]:
         """Sample the hidden layer and put the linear layers on it, for each group of fields."""
         seeds = np.random.SeedSequence(settings.seed)
-        cutoff = FINEST if settings.cutoff == "auto" else settings.cutoff
+        cutoff = settings.cutoff
+        if cutoff == "auto":
+            cutoff = SOFT if isinstance(self.strategy, AugmentedODE) else FINEST
         if self.product:
             axes = [problem.domain.axis(i).sample(n) for i, n in enumerate(self.counts)]
             rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]
@@ -194,9 +207,7 @@ class Plan:
             return [build_product_space(problem, name, layers, cloud, fine) for (name,) in problem.groups]
         hidden = self.sampler.sample(cloud, np.random.default_rng(seeds))
         per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width)
-        return [
-            build_space(problem, group, hidden, cloud, settings.boundary, cutoff, per_side) for group in problem.groups
-        ]
+        return [build_space(problem, group, hidden, cloud, self.strategy, cutoff, per_side) for group in problem.groups]
 
 
 def make_plan(problem: Problem, settings: Settings) -> Plan:
@@ -205,19 +216,22 @@ def make_plan(problem: Problem, settings: Settings) -> Plan:
     product = (
         2 <= d <= 3
         and settings.sampler is None
-        and isinstance(settings.boundary, NullSpaceLayer)
+        and isinstance(settings.boundary, NullSpaceLayer | None)
         and settings.cutoff is not None
         and settings.point_method in ("auto", "gauss")
         and all(is_separable(problem, group) for group in problem.groups)
     )
     sampler = _sampler(problem, settings, product)
+    strategy = settings.boundary
+    if strategy is None:
+        strategy = NullSpaceLayer() if d == 1 or product else AugmentedODE()
     method = settings.point_method
     if method == "auto":
         method = "gauss" if d <= 2 or product else "sobol"
     counts = _counts(problem, settings, sampler.width, product, method)
     total = float(np.prod(np.array(counts, dtype=float)))
     size = min(sampler.width**d / 4.0, 4000.0) if product else float(sampler.width)
-    return Plan(sampler, counts, method, product, 2.0 * total * size**2)
+    return Plan(sampler, counts, method, product, strategy, 2.0 * total * size**2)
 
 
 def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:
@@ -256,7 +270,7 @@ def _boundary_points(problem: Problem, width: int) -> int:
 def _stable_system(problem: Problem, spaces: list[Space], settings: Settings) -> System:
     """Assemble the system; with ``cutoff="auto"`` drop basis functions that only carry round-off."""
     system = System(problem, spaces, settings.rcond)
-    if settings.cutoff != "auto" or isinstance(settings.boundary, str):
+    if settings.cutoff != "auto":
         return system
     orthonormal = all(space.network.is_orthonormal and not space.soft for space in spaces)
     if not orthonormal or (system.structure != "general" and problem.is_linear):
@@ -272,7 +286,7 @@ def _stable_system(problem: Problem, spaces: list[Space], settings: Settings) ->
     return System(problem, [s.truncate(rank) for s, rank in zip(spaces, ranks, strict=True)], settings.rcond)
 
 
-def _strategy(boundary: str | BoundaryStrategy) -> BoundaryStrategy:
+def _strategy(boundary: str | BoundaryStrategy | None) -> BoundaryStrategy | None:
     if not isinstance(boundary, str):
         return boundary
     if boundary not in STRATEGIES:

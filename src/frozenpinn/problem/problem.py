@@ -212,29 +212,8 @@ class Problem:
 
     def _check_compatibility(self) -> None:
         """Warn if the initial data contradict the boundary data, with the size of the jump."""
-        symbols = {name: datum.expression for name, datum in self.initial.items()}
         for condition in self.conditions:
-            points = self.domain.sample_side(
-                condition.side, 25, "uniform" if self.domain.dimension < 4 else "random", 0
-            )
-            total: Array | None = -condition.value(points.x, self.time[0])
-            scale = np.max(np.abs(total), initial=1.0)
-            coefficients = condition.program(*points.x.T)
-            for jet, coefficient in zip(condition.jets, coefficients, strict=True):
-                expression = symbols[jet.field]
-                if expression is not None:
-                    derivative = self.jets.differentiate(expression, jet)
-                    value = self.compile([derivative])(*points.x.T, self.time[0])[0]
-                elif jet.order == 0:
-                    value = self.initial[jet.field](points.x, self.time[0])
-                else:
-                    total = None
-                    break
-                total = total + coefficient * value  # type: ignore[operator]
-                scale = max(scale, float(np.max(np.abs(coefficient * value))))
-            if total is None:
-                continue
-            jump = float(np.max(np.abs(total)))
+            jump, scale = self._jump(condition)
             if jump > 1e-8 * scale:
                 warnings.warn(
                     f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
@@ -242,6 +221,24 @@ class Problem:
                     FrozenPinnWarning,
                     stacklevel=3,
                 )
+
+    def _jump(self, condition: LinearCondition) -> tuple[float, float]:
+        """Return how far the initial data miss a condition, and the size of its terms."""
+        method = "uniform" if self.domain.dimension < 4 else "random"
+        x, start = self.domain.sample_side(condition.side, 25, method, 0).x, self.time[0]
+        total = -condition.value(x, start)
+        scale = max(1.0, float(np.max(np.abs(total))))
+        for jet, coefficient in zip(condition.jets, condition.program(*x.T), strict=True):
+            datum = self.initial[jet.field]
+            if datum.expression is not None:
+                value = self.compile([self.jets.differentiate(datum.expression, jet)])(*x.T, start)[0]
+            elif jet.order == 0:
+                value = datum(x, start)
+            else:  # derivatives of a Python function are not known
+                return 0.0, 1.0
+            total = total + coefficient * value
+            scale = max(scale, float(np.max(np.abs(coefficient * value))))
+        return float(np.max(np.abs(total))), scale
 
     def _check_exact(self) -> None:
         """Warn if a symbolic exact solution does not satisfy the equation or the initial data."""

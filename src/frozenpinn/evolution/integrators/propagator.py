@@ -70,10 +70,11 @@ class Modes:
         """Return the states at the given times, shape (m, size)."""
         tau = np.asarray(times, dtype=float)[:, None] - self.start
         z = tau * self.eigenvalues
-        modes = np.exp(z) * self.initial
-        if np.any(self.forcing):
-            modes = modes + _phi1(z) * tau * self.forcing
-        return np.ascontiguousarray((modes @ self.vectors.T).real)
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
+            modes = np.exp(z) * self.initial
+            if np.any(self.forcing):
+                modes = modes + _phi1(z) * tau * self.forcing
+            return np.ascontiguousarray((modes @ self.vectors.T).real)
 
     def rates(self, times: Array) -> Array:
         """Return V·e^{λτ}·(λ a + b)."""

@@ -99,11 +99,19 @@ class Guard:
         self.scale = typical_size(system)
         self.last_time, self.last_size = self.start, self.scale
         self.tiny_steps = 0
+        self.not_finite = 0
 
     def rhs(self, t: float, y: Array) -> Array:
-        """Evaluate the right-hand side and refuse values that are not finite."""
-        value = self.system.rhs(t, y)
-        if not np.isfinite(value @ value):
+        """Evaluate the right-hand side.
+
+        A trial step that is too long may overflow; the method then shortens it. Only values that stay not finite
+        for many evaluations in a row are a failure.
+        """
+        with np.errstate(all="ignore"):
+            value = self.system.rhs(t, y)
+            finite = np.isfinite(value @ value)
+        self.not_finite = 0 if finite else self.not_finite + 1
+        if self.not_finite > 100:
             raise self.failure(t, 0.0, "the right-hand side is not finite")
         return value
 

@@ -65,7 +65,8 @@ class SciPy:
         times = [start]
         try:
             while solver.status == "running":
-                message = solver.step()
+                with np.errstate(all="ignore"):  # an overflowing trial step is rejected and shortened
+                    message = solver.step()
                 if solver.status == "failed":
                     raise guard.failure(solver.t, 0.0, str(message).rstrip("."))
                 guard.accept(solver.t, solver.y)

@@ -17,4 +17,4 @@ def sampler_by_name(name: str, width: int) -> Sampler:
     """Return a sampler with its default settings."""
     if name not in SAMPLERS:
         raise SettingsError(f"unknown sampler '{name}'; choose one of {choices(SAMPLERS)}, or pass a sampler object.")
-    return SAMPLERS[name](width)  # type: ignore[no-any-return]
+    return SAMPLERS[name](width)

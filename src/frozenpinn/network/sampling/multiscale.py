@@ -58,7 +58,7 @@ class MultiScale:
         size, dimension = upper - lower, x.shape[1]
         centres = lower - self.margin * size + (1 + 2 * self.margin) * size * self.strata(dimension, generator)
         per_axis = self.width ** (1.0 / dimension)
-        low, high = (np.log(min(k / per_axis, 2.0)) for k in (self.shortest, self.longest))
+        low, high = (np.log(min(k / per_axis, 4.0)) for k in (self.shortest, self.longest))
         lengths = np.exp(generator.uniform(low, high, self.width))
         directions = self.directions(dimension, generator) / size
         weights = 2.0 * HALF * directions / lengths[:, None]
