@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/frozenpinn demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not timing" -n auto tests src
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not timing" -n auto tests src
 	$(BIN)/python -m pytest -m timing tests
 
 lint: $(STAMP)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, choices
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.hidden import Derivative, Term
@@ -253,7 +254,9 @@ class Solution:
         if self._again is None:
             raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
         if self.error_estimate is None:
-            other = self._again(self.problem)
+            with warnings.catch_warnings():  # the first solve has warned already
+                warnings.simplefilter("ignore", FrozenPinnWarning)
+                other = self._again(self.problem)
             x, t = unseen_points(self.problem, 64, 16)
             self.error_estimate = {}
             for name in self.problem.fields:

@@ -31,23 +31,22 @@ class Structured(NamedTuple):
 def keep_structure(matrix: Array, singular: Array) -> Structured:
     """Detect symmetry or skew-symmetry up to round-off and make it exact."""
     norm = np.linalg.norm(matrix)
-    if norm == 0 or not np.all(np.isfinite(matrix)):
+    if norm == 0 or not np.isfinite(norm):
         return Structured(matrix, "general")
-    leading = singular >= _LEADING * singular.max()
-    block = matrix[np.ix_(leading, leading)]
-    block_norm = np.linalg.norm(block)
+    order = np.argsort(-singular, kind="stable")
+    ranked = matrix[np.ix_(order, order)]
+    leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
+    block = ranked[:leading, :leading]
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
     for sign, kind in kinds:
         inner = np.linalg.norm(block - sign * block.T)
-        if inner <= _EXACT * block_norm and np.linalg.norm(matrix - sign * matrix.T) <= _LOOSE * norm:
-            trusted = singular[None, :] >= singular[:, None]
-            completed = np.where(trusted, matrix, sign * matrix.T)
-            upper = np.triu(np.ones_like(trusted), 1)
-            equal = trusted & trusted.T & upper  # ties: take the lower triangle
-            completed = np.where(equal, sign * matrix.T, completed)
-            if sign < 0:
-                np.fill_diagonal(completed, 0.0)
-            return Structured(completed, kind)
+        if inner <= _EXACT * np.linalg.norm(block) and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm:
+            lower = np.tril(ranked, -1)  # columns of larger singular values than their row
+            completed = lower + sign * lower.T
+            if sign > 0:
+                completed += np.diag(np.diag(ranked))
+            back = np.argsort(order)
+            return Structured(completed[np.ix_(back, back)], kind)
     return Structured(matrix, "general")
 
 

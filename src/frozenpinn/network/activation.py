@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 
 Array = np.ndarray
-Activation = Callable[[Array, Sequence[int]], list[Array]]
+
+
+class Activation(Protocol):
+    """σ with all its derivatives."""
+
+    def __call__(self, z: Array, orders: Sequence[int], out: Array | None = None) -> list[Array]:
+        """Return σ⁽ᵏ⁾(z) for each distinct k in ``orders``; z may be overwritten."""
 
 
 @lru_cache(maxsize=64)
@@ -22,15 +29,15 @@ def tanh_polynomial(order: int) -> tuple[float, ...]:
     return tuple(np.polynomial.polynomial.polymul(derivative, (1.0, 0.0, -1.0)))
 
 
-def tanh(z: Array, orders: Sequence[int]) -> list[Array]:
-    """Return tanh⁽ᵏ⁾(z) for each k in ``orders``; z is overwritten.
+def tanh(z: Array, orders: Sequence[int], out: Array | None = None) -> list[Array]:
+    """Return tanh⁽ᵏ⁾(z) for each distinct k in ``orders``; z is overwritten.
 
-    Every Pₖ beyond the function itself has the factor sech² = (1 − s)(1 + s), and what remains is
-    even or odd in s, so Horner runs in s².
+    Every Pₖ beyond the function itself has the factor sech² = 1 − s², and what remains is even or
+    odd in s, so Horner runs in s².
     """
-    s = np.tanh(z, out=z)
+    s = np.tanh(z, out=z if out is None else out)
     if max(orders) == 0:
-        return [s for _ in orders]
+        return [s]
     square = s * s
     sech2 = 1.0 - square
     return [s if k == 0 else _tanh_derivative(k, s, square, sech2) for k in orders]
@@ -38,7 +45,7 @@ def tanh(z: Array, orders: Sequence[int]) -> list[Array]:
 
 def _tanh_derivative(order: int, s: Array, square: Array, sech2: Array) -> Array:
     if order == 1:
-        return sech2
+        return sech2.copy()
     quotient = _sech2_quotient(order)
     odd = (len(quotient) - 1) % 2
     reduced = quotient[odd::2]
@@ -57,13 +64,11 @@ def _sech2_quotient(order: int) -> tuple[float, ...]:
     return tuple(np.polynomial.polynomial.polydiv(tanh_polynomial(order), (1.0, 0.0, -1.0))[0])
 
 
-def sin(z: Array, orders: Sequence[int]) -> list[Array]:
-    """Return sin⁽ᵏ⁾(z) for each k in ``orders``."""
-    table: dict[int, Array] = {}
-    for k in {order % 4 for order in orders}:
-        value = np.sin(z) if k % 2 == 0 else np.cos(z)
-        table[k] = -value if k >= 2 else value
-    return [table[order % 4] for order in orders]
+def sin(z: Array, orders: Sequence[int], out: Array | None = None) -> list[Array]:
+    """Return sin⁽ᵏ⁾(z) for each distinct k in ``orders``."""
+    if list(orders) == [0]:
+        return [np.sin(z, out=out)]
+    return [(np.sin, np.cos)[k % 2](z) * (-1.0 if k % 4 >= 2 else 1.0) for k in orders]
 
 
 ACTIVATIONS: dict[str, Activation] = {"tanh": tanh, "sin": sin}

@@ -50,7 +50,7 @@ class BoundaryLayer(Protocol):
         """Number of compliant basis functions."""
 
     def restrict(self, features: Array) -> Array:
-        """Return ``features @ A``: the features of the compliant basis."""
+        """Return ``features @ A``, the features of the compliant basis; ``features`` may be overwritten."""
 
     def expand(self, coefficients: Array) -> Array:
         """Return ``A @ coefficients``: raw coefficients."""
@@ -100,9 +100,12 @@ class NullSpace:
         self.lifting = self._apply("L", coefficients)
 
     def _apply(self, side: str, matrix: Array) -> Array:
+        """Multiply by the orthogonal factor from the left or right, in place if possible."""
         matrix = np.asfortranarray(matrix)
-        lwork = int(sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, -1)[1][0])
-        result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork)
+        lwork = int(
+            sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix[:1] if side == "R" else matrix, -1)[1][0]
+        )
+        result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork, overwrite_c=1)
         if info:
             raise SettingsError(f"LAPACK dormqr failed with code {info}.")
         return np.asarray(result)

@@ -12,7 +12,7 @@ import numpy as np
 from frozenpinn.network.activation import activation
 
 Array = np.ndarray
-_CHUNK = 4_000_000  # feature values held at a time when rows are mixed straight away
+_CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
 
 
 class Derivative(NamedTuple):
@@ -82,17 +82,16 @@ class HiddenLayer:
         """The biases b of the usual form σ(w·x + b)."""
         return self.offsets - np.sum(self.weights * self.origins, axis=1)
 
-    def pre_activation(self, x: Array) -> Array:
+    def pre_activation(self, x: Array, out: Array | None = None) -> Array:
         """Return w·(x − origin) + offset, shape (n, M)."""
         if self.dimension == 1:
-            z = x - self.origins.T
+            z = np.subtract(x, self.origins.T, out=out)
             z *= self.weights.T
-            z += self.offsets
-            return z
-        middle = x.mean(axis=0)
-        shift = self.offsets + np.sum(self.weights * (middle - self.origins), axis=1)
-        z = (x - middle) @ self.weights.T
-        z += shift
+        else:
+            middle = x.mean(axis=0)
+            z = np.matmul(x - middle, self.weights.T, out=out)
+            z += np.sum(self.weights * (middle - self.origins), axis=1)
+        z += self.offsets
         return z
 
     def factor(self, derivative: Derivative) -> Array:
@@ -105,17 +104,12 @@ class HiddenLayer:
             factor = factor * np.sum(self.weights**2, axis=1) ** derivative.laps
         return factor
 
-    def features(self, x: Array, derivatives: Sequence[Derivative]) -> list[Array]:
-        """Return one (n, M + 1) matrix per derivative; the last column belongs to the constant."""
-        orders = [d.order for d in derivatives]
-        values = activation(self.activation)(self.pre_activation(x), orders)
-        result = []
-        for derivative, value in zip(derivatives, values, strict=True):
-            out = np.empty((len(x), self.size))
-            np.multiply(value, self.factor(derivative), out=out[:, :-1])
-            out[:, -1] = 1.0 if derivative.order == 0 else 0.0
-            result.append(out)
-        return result
+    def features(self, x: Array) -> Array:
+        """Return [φ(x), 1], shape (n, M + 1), in column-major order and without temporary copies."""
+        out = np.empty((len(x), self.size), order="F")
+        activation(self.activation)(self.pre_activation(x, out[:, :-1]), [0], out=out[:, :-1])
+        out[:, -1] = 1.0
+        return out
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of all features, shape (n, M + 1). Fields are ignored here."""
@@ -124,22 +118,23 @@ class HiddenLayer:
         out = np.zeros((len(x), self.size))
         body, constant = out[:, :-1], out[:, -1]
         for order in orders:
-            constant_factor = np.zeros(self.width)
-            for term in (t for t in terms if t.derivative.order == order):
-                coefficient = np.asarray(term.coefficient, dtype=float)
-                if coefficient.ndim == 0:
-                    constant_factor += coefficient * self.factor(term.derivative)
-                else:
-                    body += coefficient[:, None] * (values[order] * self.factor(term.derivative))
-                if order == 0:
-                    constant += coefficient
-            if np.any(constant_factor):
-                body += values[order] * constant_factor
+            own = [term for term in terms if term.derivative.order == order]
+            varying = [term for term in own if np.ndim(term.coefficient)]
+            fixed = [term for term in own if not np.ndim(term.coefficient)]
+            for term in varying:
+                part = values[order] * self.factor(term.derivative)
+                part *= np.asarray(term.coefficient)[:, None]
+                body += part
+            if fixed:
+                factor = sum(float(term.coefficient) * self.factor(term.derivative) for term in fixed)
+                body += np.multiply(values[order], factor, out=values[order])
+            if order == 0:
+                constant += sum(np.asarray(term.coefficient) for term in own)
         return out
 
     def mixed(self, x: Array, terms: Sequence[Term], mixing: Array) -> Array:
         """Return ``operator(x, terms) @ mixing`` without holding all raw features at once."""
-        rows = max(256, _CHUNK // self.size)
+        rows = max(64, _CHUNK // self.size)
         if len(x) <= rows:
             return self.operator(x, terms) @ mixing
         out = np.empty((len(x), mixing.shape[1]))

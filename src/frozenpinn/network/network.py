@@ -126,8 +126,7 @@ class Network:
         return replace(self, outer=self.outer[:, :rank], values=values, singular_values=self.singular_values[:rank])
 
     def _weighted_features(self) -> Array:
-        zero = Derivative((0,) * self.hidden.dimension)
-        features = self.hidden.operator(self.points.x, [Term("", zero)])
+        features = self.hidden.features(self.points.x)
         features *= np.sqrt(self.points.weights)[:, None]
         if len(self.fields) == 1:
             return features

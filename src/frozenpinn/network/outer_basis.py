@@ -13,7 +13,6 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError, choices
-from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.network.network import Network
 
 Array = np.ndarray
@@ -76,7 +75,7 @@ class OuterBasis:
         """Return the network spanned by the fitted outer functions (and the constant, if it complies)."""
         if network.hidden.dimension != 1 or len(network.fields) != 1:
             raise SettingsError("outer basis functions are available in one dimension, for uncoupled fields.")
-        features = network.hidden.operator(network.points.x, [Term("", Derivative((0,)))])
+        features = network.hidden.features(network.points.x)
         root = np.sqrt(network.points.weights)[:, None]
         targets = self.evaluate(network.points.x[:, 0], lower, upper)
         mixing = sla.lstsq(root * features, root * targets, cond=self.rcond)[0]
