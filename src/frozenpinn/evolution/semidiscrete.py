@@ -214,6 +214,12 @@ class System:
             return 0.0
         return spectral_abscissa(self.matrix)
 
+    @cached_property
+    def eigensystem(self) -> tuple[Array, Array, float]:
+        """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
+        eigenvalues, vectors = np.linalg.eig(self.matrix)
+        return eigenvalues, vectors, float(np.linalg.cond(vectors))
+
     @property
     def matrix_at(self) -> MatrixAt:
         """The matrix A as a function of the kept basis functions."""
@@ -235,18 +241,18 @@ class System:
         return result
 
     @property
-    def is_linear(self) -> bool:
+    def has_constant_coefficients(self) -> bool:
         """Whether the right-hand side is linear in y with constant coefficients."""
         return self.pointwise is None
 
     @property
     def is_autonomous(self) -> bool:
         """Whether the right-hand side does not depend on t, given y."""
-        return self.is_linear and not self._timed_forcing and not self._lift_maps
+        return self.has_constant_coefficients and not self._timed_forcing and not self._lift_maps
 
     def forcing(self, t: float) -> Array:
         """Return the part b(t) of the highest derivatives, shape (R,)."""
-        if self.is_linear and not self._timed_forcing and not self._lift_maps:
+        if not self._timed_forcing and not self._lift_maps:
             return self._static
         out = self._static.copy()
         for rows, projector, program in self._timed_forcing:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.evolution.integrators.cvode import CVODE
-from frozenpinn.evolution.integrators.propagator import ExactPropagator
+from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate
 from frozenpinn.evolution.integrators.protocol import Integrator, OdeSystem, Trajectory
 from frozenpinn.evolution.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
-    "exact": lambda tol: ExactPropagator(),
+    "exact": lambda tol: ExactPropagator(0.1 * tol),
     "cvode": lambda tol: CVODE(rtol=tol),
     "cvode-adams": lambda tol: CVODE(rtol=tol, method="Adams"),
     **{name: (lambda tol, name=name: SciPy(name, rtol=tol)) for name in SCIPY_METHODS},  # type: ignore[misc]
@@ -34,8 +36,8 @@ _EXPLICIT_LIMIT = 3e4  # spectral radius × duration up to which explicit steps 
 def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolerance: float) -> Integrator:
     """Return the wanted integrator, or one that suits the structure of the system.
 
-    Linear autonomous systems are propagated exactly. Otherwise the Jacobian at the start decides: with
-    eigenvalues near the imaginary axis and not too many oscillations, DOP853; else CVODE with BDF.
+    Linear systems with constant coefficients are propagated exactly where possible. Otherwise the Jacobian at the
+    start decides: with eigenvalues near the imaginary axis and not too many oscillations, DOP853; else CVODE with BDF.
     """
     if isinstance(wanted, str):
         if wanted not in INTEGRATORS:
@@ -43,11 +45,9 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
         return INTEGRATORS[wanted](tolerance)
     if wanted is not None:
         return wanted
-    if system.is_autonomous:
-        return ExactPropagator()
+    if can_propagate(system):
+        return ExactPropagator(0.1 * tolerance, fallback=CVODE(rtol=tolerance))
     start, end = system.time
-    import numpy as np
-
     eigenvalues = np.linalg.eigvals(system.jacobian(start, system.initial_state))
     radius = float(np.max(np.abs(eigenvalues))) * (end - start)
     damped = float(np.max(np.abs(eigenvalues.real))) > 0.1 * float(np.max(np.abs(eigenvalues.imag)))

@@ -1,148 +1,145 @@
-"""Exact propagation of linear autonomous systems y' = A y + b: no time steps, any output time.
+"""Exact propagation of linear systems with constant coefficients: no time steps, any output time.
 
-Symmetric and skew-symmetric operators are diagonalised by ``eigh`` and propagated in closed form;
-c'' = K c + b with symmetric K likewise, by cos ωt and sin ωt/ω. Everything else uses a ladder of matrix
-exponentials exp(A·T/2ʲ): an output time is reached by its binary digits, without assuming that A has well
-conditioned eigenvectors.
+Symmetric and skew-symmetric operators are diagonalised by ``eigh`` and solved mode by mode in closed form, also under
+forcing and boundary data that depend on time (see modal.py); c'' = K c + δ c' + b with symmetric K likewise, and general
+operators whose eigenvectors are well conditioned. Everything else that does not depend on time uses a ladder of
+matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digits, without assuming anything of A.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.errors import IntegrationError, SettingsError
-from frozenpinn.evolution.integrators.protocol import OdeSystem, Trajectory
+from frozenpinn.errors import FrozenPinnWarning, IntegrationError, SettingsError
+from frozenpinn.evolution.integrators.interpolation import DEGREE, TooManyWindowsError, Window, interpolate
+from frozenpinn.evolution.integrators.modal import ModalTrajectory, Modes, forced, unforced
+from frozenpinn.evolution.integrators.protocol import Integrator, OdeSystem, Trajectory
 
 Array = np.ndarray
+WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
 
 
 @dataclass(frozen=True)
 class ExactPropagator:
-    """Closed-form or matrix-exponential solution of linear autonomous systems."""
+    """Closed-form or matrix-exponential solution of linear systems with constant coefficients.
 
+    Parameters
+    ----------
+    rtol
+        Relative accuracy of the interpolation of forcing and boundary data in time.
+    fallback
+        Used, with a warning, if these data can't be interpolated; None raises an error instead.
+    """
+
+    rtol: float = 1e-11
+    fallback: Integrator | None = None
     name: str = "exact"
 
     def integrate(self, system: OdeSystem) -> Trajectory:
         """Diagonalise or build the ladder; the trajectory evaluates at any time."""
-        if not system.is_autonomous:
+        if not system.has_constant_coefficients:
             raise SettingsError(
-                "the exact propagator needs a linear equation whose coefficients, forcing and boundary data do "
-                "not depend on t; use integrator='cvode' or leave the choice to the program."
+                "the exact propagator needs a linear equation whose coefficients do not depend on t; "
+                "use integrator='cvode' or leave the choice to the program."
             )
-        moving, count = len(system.moving), system.coefficients
-        if moving == 0 and system.structure != "general":
-            return _diagonal(system)
-        if moving == count and system.structure == "symmetric" and not np.any(system.velocity):
-            return _oscillator(system)
-        return _ladder(system)
+        _check_finite(system.matrix, system.initial_state)
+        parts = decompose(system)
+        if parts is not None:
+            return self._modal(system, parts)
+        if system.is_autonomous:
+            return _ladder(system)
+        raise SettingsError(
+            "the operator's eigenvectors are too ill conditioned for time-dependent forcing in closed form; "
+            "use integrator='cvode' or leave the choice to the program."
+        )
+
+    def _modal(self, system: OdeSystem, parts: Decomposition) -> Trajectory:
+        start, end = system.time
+        modes, vectors, left = parts
+        state = left @ system.initial_state.reshape(modes.order, -1).T
+        if system.is_autonomous:
+            b = left @ system.forcing(start)
+            if not np.any(b):
+                return unforced(modes, vectors, state.T, start, end)
+            constant = np.zeros((DEGREE + 1, len(b)), dtype=b.dtype)
+            constant[0] = b
+            return forced(modes, vectors, state.T, [Window(start, end - start, constant)])
+        try:
+            windows = interpolate(lambda t: left @ system.forcing(t), start, end, max(self.rtol, 1e-14))
+        except TooManyWindowsError:
+            text = "forcing or boundary data vary too rapidly in time to be interpolated"
+            if self.fallback is None:
+                raise IntegrationError(f"{text}; use integrator='cvode'.") from None
+            warnings.warn(f"{text}; {self.fallback.name} is used instead.", FrozenPinnWarning, stacklevel=2)
+            return self.fallback.integrate(system)
+        return forced(modes, vectors, state.T, windows)
+
+
+class Decomposition(NamedTuple):
+    """Modes, their vectors (right) and the map from states to modal coordinates (left)."""
+
+    modes: Modes
+    vectors: Array
+    left: Array
+
+
+def can_propagate(system: OdeSystem) -> bool:
+    """Whether the exact propagator can solve a system."""
+    if not system.has_constant_coefficients:
+        return False
+    return system.is_autonomous or _is_structured(system) or _is_well_conditioned(system)
+
+
+def _is_structured(system: OdeSystem) -> bool:
+    if len(system.moving) == 0:
+        return system.structure != "general"
+    whole = len(system.moving) == system.coefficients
+    return whole and system.structure == "symmetric" and _uniform_damping(system.velocity) is not None
+
+
+def _is_well_conditioned(system: OdeSystem) -> bool:
+    return len(system.moving) == 0 and system.eigensystem[2] <= WELL_CONDITIONED
+
+
+def decompose(system: OdeSystem) -> Decomposition | None:
+    """Diagonalise the operator if its structure, or the condition of its eigenvectors, allows it."""
+    if _is_structured(system) and system.structure == "symmetric":
+        eigenvalues, vectors = sla.eigh(system.position, check_finite=False, driver="evd")
+        modes = (
+            Modes(eigenvalues, 2, _uniform_damping(system.velocity) or 0.0)
+            if len(system.moving)
+            else Modes(eigenvalues)
+        )
+        return Decomposition(modes, vectors, vectors.T)
+    if _is_structured(system):
+        frequencies, rotations = sla.eigh(1j * system.position, check_finite=False, driver="evd")
+        return Decomposition(Modes(-1j * frequencies), rotations, rotations.conj().T)
+    if not system.is_autonomous and _is_well_conditioned(system):
+        eigenvalues, vectors, _ = system.eigensystem
+        return Decomposition(Modes(eigenvalues), vectors, np.linalg.inv(vectors))
+    return None
+
+
+def _uniform_damping(velocity: Array) -> float | None:
+    """Return δ if the velocities enter as δ·c', None if in any other way."""
+    if not velocity.size or not np.any(velocity):
+        return 0.0
+    if velocity.shape[0] != velocity.shape[1]:
+        return None
+    delta = float(np.median(np.diag(velocity)))
+    gap = np.max(np.abs(velocity - delta * np.eye(len(velocity))))
+    return delta if gap <= 1e-9 * abs(delta) else None
 
 
 def _check_finite(*arrays: Array) -> None:
     if not all(np.all(np.isfinite(a)) for a in arrays):
         raise IntegrationError("the operator or the initial data contain values that are not finite.")
-
-
-def _diagonal(system: OdeSystem) -> Trajectory:
-    a, y0, b = system.position, system.initial_state, system.forcing(system.time[0])
-    _check_finite(a, y0, b)
-    if system.structure == "symmetric":
-        eigenvalues, vectors = sla.eigh(a, check_finite=False, driver="evd")
-        return Modes(system.time[0], eigenvalues, vectors, vectors.T @ y0, vectors.T @ b)
-    frequencies, complex_vectors = sla.eigh(1j * a, check_finite=False, driver="evd")
-    adjoint = complex_vectors.conj().T
-    return Modes(system.time[0], -1j * frequencies, complex_vectors, adjoint @ y0, adjoint @ b)
-
-
-class Modes:
-    """y(t) = V·(e^{λτ} a + (e^{λτ} − 1)/λ · b), τ = t − start."""
-
-    name, steps = "modes", 0
-
-    def __init__(self, start: float, eigenvalues: Array, vectors: Array, initial: Array, forcing: Array) -> None:
-        self.start, self.eigenvalues, self.vectors = start, eigenvalues, vectors
-        self.initial, self.forcing = initial, forcing
-
-    def __call__(self, times: Array) -> Array:
-        """Return the states at the given times, shape (m, size)."""
-        tau = np.asarray(times, dtype=float)[:, None] - self.start
-        z = tau * self.eigenvalues
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
-            modes = np.exp(z) * self.initial
-            if np.any(self.forcing):
-                modes = modes + _phi1(z) * tau * self.forcing
-            return np.ascontiguousarray((modes @ self.vectors.T).real)
-
-    def rates(self, times: Array) -> Array:
-        """Return V·e^{λτ}·(λ a + b)."""
-        tau = np.asarray(times, dtype=float)[:, None] - self.start
-        modes = np.exp(tau * self.eigenvalues) * (self.eigenvalues * self.initial + self.forcing)
-        return np.ascontiguousarray((modes @ self.vectors.T).real)
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the arrays that define the trajectory."""
-        return {
-            "start": np.array(self.start),
-            "eigenvalues": self.eigenvalues,
-            "vectors": self.vectors,
-            "initial": self.initial,
-            "forcing": self.forcing,
-        }
-
-
-def _phi1(z: Array) -> Array:
-    """Return (eᶻ − 1)/z, accurate near zero."""
-    safe = np.where(z == 0, 1.0, z)
-    return np.where(z == 0, 1.0, np.expm1(safe) / safe)
-
-
-def _oscillator(system: OdeSystem) -> Trajectory:
-    count = system.coefficients
-    k, y0, b = system.position, system.initial_state, system.forcing(system.time[0])
-    _check_finite(k, y0, b)
-    eigenvalues, vectors = sla.eigh(k, check_finite=False, driver="evd")
-    return Oscillators(
-        system.time[0], eigenvalues, vectors, vectors.T @ y0[:count], vectors.T @ y0[count:], vectors.T @ b
-    )
-
-
-class Oscillators:
-    """c'' = κ c + b per mode: cos ωτ, sin ωτ/ω with ω² = −κ; growing modes become cosh and sinh."""
-
-    name, steps = "oscillators", 0
-
-    def __init__(
-        self, start: float, eigenvalues: Array, vectors: Array, initial: Array, velocity: Array, forcing: Array
-    ) -> None:
-        self.start, self.eigenvalues, self.vectors = start, eigenvalues, vectors
-        self.initial, self.velocity, self.forcing = initial, velocity, forcing
-
-    def __call__(self, times: Array) -> Array:
-        """Return the states [c, c'] at the given times, shape (m, size)."""
-        tau = np.asarray(times, dtype=float)[:, None] - self.start
-        omega = np.sqrt(-self.eigenvalues.astype(complex))
-        z = omega * tau
-        cos = np.cos(z).real
-        sinc = (np.where(z == 0, 1.0, np.sin(z) / np.where(z == 0, 1.0, z)) * tau).real
-        half = (np.where(z == 0, 1.0, np.sin(z / 2) / np.where(z == 0, 1.0, z / 2)) ** 2).real * tau**2 / 2
-        position = cos * self.initial + sinc * self.velocity + half * self.forcing
-        velocity = self.eigenvalues * sinc * self.initial + cos * self.velocity + sinc * self.forcing
-        return np.concatenate([position @ self.vectors.T, velocity @ self.vectors.T], axis=1)
-
-    def rates(self, times: Array) -> Array:
-        """Return [c', c''] = [c', K c + b]."""
-        states = self(times)
-        count = len(self.eigenvalues)
-        acceleration = (states[:, :count] @ self.vectors * self.eigenvalues + self.forcing) @ self.vectors.T
-        return np.concatenate([states[:, count:], acceleration], axis=1)
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the arrays that define the trajectory."""
-        names = ("eigenvalues", "vectors", "initial", "velocity", "forcing")
-        return {"start": np.array(self.start)} | {name: getattr(self, name) for name in names}
 
 
 def _ladder(system: OdeSystem) -> Trajectory:
@@ -217,9 +214,6 @@ class Ladder:
 
 
 REBUILD: Mapping[str, Callable[[Mapping[str, Array]], Trajectory]] = {
-    "modes": lambda a: Modes(float(a["start"]), a["eigenvalues"], a["vectors"], a["initial"], a["forcing"]),
-    "oscillators": lambda a: Oscillators(
-        float(a["start"]), a["eigenvalues"], a["vectors"], a["initial"], a["velocity"], a["forcing"]
-    ),
+    "modal": ModalTrajectory.from_arrays,
     "ladder": lambda a: Ladder(float(a["start"]), float(a["end"]), a["matrix"], a["state"], int(a["size"])),
 }

@@ -38,7 +38,15 @@ class OdeSystem(Protocol):
 
     @property
     def is_autonomous(self) -> bool:
-        """Whether the system is linear with constant coefficients and forcing."""
+        """Whether, in addition, the forcing is constant."""
+
+    @property
+    def has_constant_coefficients(self) -> bool:
+        """Whether the system is linear with constant coefficients; forcing may depend on time."""
+
+    @property
+    def eigensystem(self) -> tuple[Array, Array, float]:
+        """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
 
     @property
     def spectral_abscissa(self) -> float:

@@ -1,0 +1,72 @@
+"""Adaptive interpolation in time: Chebyshev polynomials on dyadic windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+Array = np.ndarray
+DEGREE = 16
+_SMALLEST = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
+
+
+@dataclass(frozen=True)
+class Window:
+    """A polynomial on [start, start + length]: Chebyshev coefficients, shape (DEGREE + 1, size)."""
+
+    start: float
+    length: float
+    coefficients: Array
+
+
+class TooManyWindowsError(Exception):
+    """The function can't be interpolated with a reasonable number of windows."""
+
+
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[Array, Array]:
+    """Return Chebyshev–Gauss nodes on [−1, 1] and the map from values there to coefficients."""
+    s = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+    return s, np.linalg.inv(np.polynomial.chebyshev.chebvander(s, DEGREE))
+
+
+def interpolate(
+    function: Callable[[float], Array],
+    start: float,
+    end: float,
+    tolerance: float,
+    first: int = 4,
+    most: int = 4000,
+) -> list[Window]:
+    """Interpolate a vector function of time to a relative tolerance, halving windows where needed.
+
+    A window is accepted if its last coefficients are small and the polynomial agrees with the function at a point
+    that was not a node. Jumps are enclosed in ever shorter windows, until these do not matter.
+    """
+    s, to_coefficients = _nodes()
+    length = (end - start) / first
+    pending = [(start + k * length, length) for k in reversed(range(first))]
+    scale = max((float(np.linalg.norm(function(a + 0.37 * h))) for a, h in pending), default=0.0)
+    done: list[Window] = []
+    while pending:
+        a, h = pending.pop()
+        values = np.array([function(a + h * (node + 1) / 2) for node in s])
+        scale = max(scale, float(np.max(np.linalg.norm(values, axis=1))))
+        coefficients = to_coefficients @ values
+        tail = float(np.max(np.linalg.norm(coefficients[-3:], axis=1)))
+        accepted = tail <= tolerance * scale
+        if accepted:
+            probe = 0.7390851 * np.sign(np.cos(len(done)))
+            between = np.polynomial.chebyshev.chebval(probe, coefficients)
+            missed = float(np.linalg.norm(function(a + h * (probe + 1) / 2) - between))
+            accepted = missed <= 10 * tolerance * scale
+        if accepted or h < _SMALLEST * (end - start):
+            done.append(Window(a, h, coefficients))
+        else:
+            pending += [(a + h / 2, h / 2), (a, h / 2)]
+        if len(done) + len(pending) > most:
+            raise TooManyWindowsError
+    return done
