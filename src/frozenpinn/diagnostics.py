@@ -27,7 +27,7 @@ class Residuals(NamedTuple):
     initial: dict[str, float]
 
 
-def residuals(solution: Solution, points: int = 200, times: int = 12) -> Residuals:
+def measure_residuals(solution: Solution, points: int = 200, times: int = 12) -> Residuals:
     """Measure how well a solution satisfies what it was asked to satisfy, at held-out points."""
     rng = np.random.default_rng(987654321)
     x = solution.problem.domain.sample(points, "random", rng).x
@@ -79,7 +79,8 @@ def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
                 [np.broadcast_to(program(*x.T, s, *(v[:, k] for v in values))[0], len(x)) for k, s in enumerate(t)],
                 axis=1,
             )
-        left = solution.jet_values(x, t, Jet(equation.field, (0,) * x.shape[1], 0, equation.order))
+        highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
+        left = solution.jet_values(x, t, highest, interpolated=True)
         scale = max(float(np.linalg.norm(left)), float(np.linalg.norm(right)), _largest_term(values), 1e-300)
         result[equation.field] = float(np.linalg.norm(left - right)) / scale
     return result

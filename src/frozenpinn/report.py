@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.diagnostics import Residuals, residuals
+from frozenpinn.diagnostics import Residuals
 
 if TYPE_CHECKING:
     from frozenpinn.solution import Solution
@@ -37,7 +37,7 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers."""
-        return {**asdict(self), "residuals": self.residuals._asdict()}
+        return _finite({**asdict(self), "residuals": self.residuals._asdict()})
 
     def __str__(self) -> str:
         rows = [("problem", self.problem)]
@@ -59,11 +59,18 @@ class Report:
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
 
 
+def _finite(value: Any) -> Any:
+    """Replace numbers that JSON does not know by None."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
 def make_report(solution: Solution) -> Report:
     """Collect the numbers of a solution; residuals are measured here, not during the solve."""
     system = solution.system
     networks = [space.network for space in system.spaces]
-    raw = sum(network.width + 1 for network in networks)
+    raw = sum(network.raw_size for network in networks)
     singular = [network.singular_values for network in networks]
     exact = solution.problem.exact
     return Report(
@@ -81,7 +88,7 @@ def make_report(solution: Solution) -> Report:
         steps=solution.trajectory.steps,
         rhs_evaluations=solution.rhs_evaluations,
         jacobian_evaluations=solution.jacobian_evaluations,
-        residuals=residuals(solution),
+        residuals=solution.residuals,
         error_estimate=solution.error_estimate,
         error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
     )

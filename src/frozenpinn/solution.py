@@ -19,6 +19,7 @@ from frozenpinn.problem.problem import Problem
 if TYPE_CHECKING:
     import xarray
 
+    from frozenpinn.diagnostics import Residuals
     from frozenpinn.report import Report
 
 Array = np.ndarray
@@ -101,9 +102,9 @@ class Solution:
         if not outer:
             return self._paired(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
         # no axis varies in both space and time: a matrix product instead of one product per value
-        table = self._outer(x, t.ravel(), jet).reshape(*space, *when)
+        table = self._outer(x, t.ravel(), jet).reshape((*space, *when))
         interleaved = [axis for i in range(rank) for axis in (i, rank + i)]
-        return np.ascontiguousarray(table.transpose(interleaved).reshape(shape))
+        return table.transpose(interleaved).reshape(shape)
 
     def _field(self, field: str | None) -> str:
         fields = self.problem.fields
@@ -156,15 +157,15 @@ class Solution:
         ):
             worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
             raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
-        outside = ~self.problem.domain.contains(x)
+        outside = ~(self.problem.domain.contains(x) & np.all(np.isfinite(x), axis=1))
         if np.any(outside):
             place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
             raise EvaluationError(f"the point ({place}) lies outside the domain {self.problem.domain!r}.")
 
-    def _outer(self, x: Array, times: Array, jet: Jet) -> Array:
+    def _outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values at all points and all times, shape (n, m)."""
         index, space = self.system.space_of(jet.field)
-        coefficients = self.coefficients(times, index, jet.time)
+        coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
         x = self.problem.domain.wrap(x)
         terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
         lifted = self._lift_coefficients(times, index, jet.time)
@@ -194,11 +195,15 @@ class Solution:
                 out[part] += np.einsum("ij,ij->i", space.network.lift_operator(x[part], terms), lifted[inverse])
         return out
 
-    def jet_values(self, x: Array, times: Array, jet: Jet) -> Array:
-        """Return one derivative at all points (n, d) and all times (m,), shape (n, m)."""
-        return self._outer(x, np.asarray(times, dtype=float), jet)
+    def jet_values(self, x: Array, times: Array, jet: Jet, *, interpolated: bool = False) -> Array:
+        """Return one derivative at all points (n, d) and all times (m,), shape (n, m).
 
-    def coefficients(self, times: Array, space: int = 0, order: int = 0) -> Array:
+        ``interpolated`` takes the highest time derivative from the trajectory instead of the equation, so that
+        errors of the time integration become visible.
+        """
+        return self._outer(x, np.asarray(times, dtype=float), jet, interpolated)
+
+    def coefficients(self, times: Array, space: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
         """Return ∂ₜ^order of the coefficients of one space, shape (m, r)."""
         system = self.system
         states = self.trajectory(np.asarray(times, dtype=float))
@@ -206,7 +211,10 @@ class Solution:
             return states[:, system.blocks[space]]
         if order == 1 and system.spaces[space].order == 2:
             return np.array([system.split(y)[space][1] for y in states])
-        rates = [system.rhs(float(t), y) for t, y in zip(times, states, strict=True)]
+        if interpolated:
+            rates = self.trajectory.rates(np.asarray(times, dtype=float))
+        else:
+            rates = np.array([system.rhs(float(t), y) for t, y in zip(times, states, strict=True)])
         return np.array([system.split(rate)[space][order - 1] for rate in rates])
 
     def _lift_coefficients(self, times: Array, space: int, order: int) -> Array | None:
@@ -241,7 +249,7 @@ class Solution:
         difference = self._outer(x, t, self._jet("", name)) - exact
         norm = float(np.linalg.norm(exact))
         return {
-            "rel_l2": float(np.linalg.norm(difference)) / norm if norm else float("inf"),
+            "rel_l2": float(np.linalg.norm(difference)) / (norm or 1.0),
             "rmse": float(np.sqrt(np.mean(difference**2))),
         }
 
@@ -267,6 +275,13 @@ class Solution:
         return self.error_estimate
 
     @cached_property
+    def residuals(self) -> Residuals:
+        """Residuals of equation, boundary and initial conditions at points that the solve never saw."""
+        from frozenpinn.diagnostics import measure_residuals
+
+        return measure_residuals(self)
+
+    @property
     def report(self) -> Report:
         """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
         from frozenpinn.report import make_report

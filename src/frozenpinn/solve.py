@@ -165,7 +165,12 @@ def _again(settings: Settings) -> Callable[[Problem], Solution]:
         width = make_plan(problem, settings).sampler.width
         points = make_plan(problem, settings).counts
         more = tuple(n + max(2, n // 8) for n in points)
-        wider = replace(settings, seed=settings.seed + 7919, points=more if len(more) > 1 else more[0])
+        wider = replace(
+            settings,
+            seed=settings.seed + 7919,
+            points=more if len(more) > 1 else more[0],
+            tol=max(0.1 * settings.tol, 1e-13),
+        )
         if settings.sampler is None or isinstance(settings.sampler, str):
             wider = replace(wider, width=width + max(1, width // 16))
         return solve_once(problem, wider)

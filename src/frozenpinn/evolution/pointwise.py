@@ -12,12 +12,26 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.evolution.boundary import derivative_of
-from frozenpinn.evolution.spaces import Space
+from frozenpinn.evolution.spaces import Space, TrialNetwork
 from frozenpinn.network.hidden import Term
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
+
+
+def basis_rows(network: TrialNetwork, x: Array, terms: Sequence[Term]) -> Array:
+    """Return Σ coefficient·D of the basis at its own points; values come from the SVD layer itself.
+
+    Values recomputed from the features carry an error of ε·σ₁/σ for functions of small singular value σ; those
+    that the SVD layer has orthonormalised do not.
+    """
+    derived = [t for t in terms if t.derivative.order]
+    rows = network.operator(x, derived) if derived else np.zeros((len(x), network.size))
+    for term in (t for t in terms if not t.derivative.order):
+        coefficient = np.asarray(term.coefficient, dtype=float)
+        rows = rows + (coefficient[:, None] if coefficient.ndim else coefficient) * network.point_values(term.field)
+    return rows
 
 
 class PointwisePart:
@@ -62,7 +76,7 @@ class PointwisePart:
         for key, members in self._groups.items():
             network = self.spaces[key[0]].network
             terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
-            self._basis[key] = np.concatenate([network.operator(self.x, term) for term in terms])
+            self._basis[key] = np.concatenate([basis_rows(network, self.x, term) for term in terms])
             if network.lift_size:
                 self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
         self._constant_lift: dict[tuple[int, int], Array] = {}

@@ -17,7 +17,7 @@ import sympy as sp
 
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.evolution.boundary import BoundaryData, derivative_of
-from frozenpinn.evolution.pointwise import PointwisePart
+from frozenpinn.evolution.pointwise import PointwisePart, basis_rows
 from frozenpinn.evolution.spaces import Space
 from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_structure, spectral_abscissa
 from frozenpinn.network.hidden import Derivative, Term
@@ -96,7 +96,8 @@ class System:
         table: dict[str, dict[int, list[Term]]] = {}
         for equation in self.problem.equations:
             jets = list(equation.linear)
-            values = self.problem.compile([equation.linear[j] for j in jets])(*x.T, 0.0) if jets else []
+            with np.errstate(all="ignore"):
+                values = self.problem.compile([equation.linear[j] for j in jets])(*x.T, 0.0) if jets else []
             by_time: dict[int, list[Term]] = {}
             for jet, value in zip(jets, values, strict=True):
                 if not np.all(np.isfinite(value)):
@@ -121,7 +122,7 @@ class System:
                 for columns, space in zip(self.blocks, self.spaces, strict=True):
                     own = [t for t in terms if t.field in space.fields]
                     if own:
-                        target[rows, columns] += projector @ space.network.operator(self.points.x, own)
+                        target[rows, columns] += projector @ basis_rows(space.network, self.points.x, own)
         for rows, space, projector in zip(self.blocks, self.spaces, self.projectors, strict=True):
             if space.soft:
                 soft, matrix = projector[:, -_soft_count(space) :], _soft_rows(space)
@@ -182,7 +183,10 @@ class System:
         return self.problem.jets.t in expression.free_symbols
 
     def _forcing_values(self, expression: sp.Expr, t: float) -> Array:
-        value = self.problem.compile([expression])(*self.points.x.T, t)[0]
+        with np.errstate(all="ignore"):
+            value = self.problem.compile([expression])(*self.points.x.T, t)[0]
+        if not np.all(np.isfinite(value)):
+            raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self.points.x))
 
     # ---- the system as integrators see it ---------------------------------------------------------
@@ -256,7 +260,8 @@ class System:
             return self._static
         out = self._static.copy()
         for rows, projector, program in self._timed_forcing:
-            value = program(*self.points.x.T, t)[0]
+            with np.errstate(all="ignore"):
+                value = program(*self.points.x.T, t)[0]
             out[rows] += projector @ np.broadcast_to(value, len(self.points.x))
         cache: dict[tuple[int, int], Array] = {}
         for space, order, matrix in self._lift_maps:

@@ -47,6 +47,10 @@ class TrialNetwork(Protocol):
         """Number of neurons."""
 
     @property
+    def raw_size(self) -> int:
+        """Number of features behind the basis."""
+
+    @property
     def is_orthonormal(self) -> bool:
         """Whether the basis is orthonormal at the points."""
 
@@ -66,6 +70,9 @@ class TrialNetwork(Protocol):
 
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis of one field."""
+
+    def point_values(self, name: str) -> Array:
+        """Return the basis of one field at the points."""
 
     def projector(self, rcond: float | None = None) -> Array:
         """Return the map from values at the points to coefficients."""
@@ -142,6 +149,7 @@ def build_space(
     if isinstance(strategy, OuterBasis):
         _check_outer(problem, fields)
         network = strategy.apply(network, float(problem.domain.lower[0]), float(problem.domain.upper[0]))
+        _check_compliance(problem, network, strategy)
         return Space(_compressed(network, cutoff), nothing, order)
     rows = boundary_rows(problem, fields, per_side)
     if isinstance(strategy, AugmentedODE):
@@ -174,6 +182,27 @@ def _check_outer(problem: Problem, fields: tuple[str, ...]) -> None:
             raise SettingsError(
                 f"outer basis functions need homogeneous conditions, but '{condition.text}' on side "
                 f"'{condition.side.name}' is not; use boundary='null-space'."
+            )
+
+
+def _check_compliance(problem: Problem, network: Network, strategy: OuterBasis) -> None:
+    """Refuse outer functions that do not obey the conditions they are meant to enforce."""
+    name = network.fields[0]
+    own = [c for c in problem.conditions if name in c.fields]
+    texts = [f"'{c.text}' on side '{c.side.name}'" for c in own]
+    functionals = boundary_rows(problem, network.fields).functionals
+    texts += ["periodicity"] * (len(functionals) - len(texts))
+    for functional, text in zip(functionals, texts, strict=True):
+        order = max(t.derivative.order for _, terms in functional.parts for t in terms)
+        rows = sum(network.operator(x, terms) for x, terms in functional.parts)
+        scale = max(
+            float(np.max(np.abs(network.evaluate(network.points.x, name, Derivative((k,)))))) for k in {0, order}
+        )
+        if np.max(np.abs(rows)) > 1e-2 * scale:
+            raise SettingsError(
+                f"the outer basis functions '{strategy.functions}' do not satisfy {text}; "
+                "choose 'fourier' for periodic, 'sine' for zero Dirichlet, 'cosine' for zero Neumann conditions, "
+                "or boundary='null-space'."
             )
 
 

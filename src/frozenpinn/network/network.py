@@ -7,7 +7,7 @@ boundary conditions (then ``mixing`` and ``lifting`` have one block per field).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -56,8 +56,8 @@ class Network:
         Raw coefficients of the basis, shape (fields·(M + 1), r); None means the layer itself.
     values
         Shape (fields·n, r): the basis at the points times √weight, orthonormal after the SVD layer.
-    singular_values
-        Of the kept basis functions, largest first; ones without an SVD layer.
+    singular, all_singular
+        Singular values of the kept and of all functions; None without an SVD layer.
     """
 
     hidden: HiddenLayer
@@ -67,8 +67,8 @@ class Network:
     active: tuple[int, ...] | None = None
     outer: Array | None = None
     values: Array | None = None
-    singular_values: Array = field(default_factory=lambda: np.zeros(0))
-    all_singular_values: Array = field(default_factory=lambda: np.zeros(0))
+    singular: Array | None = None
+    all_singular: Array | None = None
 
     @cached_property
     def _layer(self) -> BoundaryLayer:
@@ -100,7 +100,7 @@ class Network:
 
     def spanned_by(self, mixing: Array) -> Network:
         """Return the network of given combinations of the raw features (outer basis functions)."""
-        return replace(self, outer=mixing, values=None, singular_values=np.ones(mixing.shape[1]))
+        return replace(self, outer=mixing, values=None, singular=None, all_singular=None)
 
     def compress(self, cutoff: float = 1e-12) -> Network:
         """Return the network with the SVD layer: orthonormal functions, small singular values cut."""
@@ -114,8 +114,8 @@ class Network:
             self,
             outer=mixing,
             values=svd.values,
-            singular_values=svd.singular,
-            all_singular_values=svd.all_singular,
+            singular=svd.singular,
+            all_singular=svd.all_singular,
         )
 
     def truncate(self, rank: int) -> Network:
@@ -123,7 +123,7 @@ class Network:
         if rank >= self.size or self.outer is None:
             return self
         values = None if self.values is None else self.values[:, :rank]
-        return replace(self, outer=self.outer[:, :rank], values=values, singular_values=self.singular_values[:rank])
+        return replace(self, outer=self.outer[:, :rank], values=values, singular=self.singular_values[:rank])
 
     def _weighted_features(self) -> Array:
         features = self.hidden.features(self.points.x)
@@ -143,6 +143,21 @@ class Network:
     def size(self) -> int:
         """Number of basis functions."""
         return self._layer.reduced if self.outer is None else int(self.outer.shape[1])
+
+    @property
+    def raw_size(self) -> int:
+        """Number of features behind the basis."""
+        return len(self.fields) * self.hidden.size
+
+    @property
+    def singular_values(self) -> Array:
+        """Of the kept basis functions, largest first; ones without an SVD layer."""
+        return np.ones(self.size) if self.singular is None else self.singular
+
+    @property
+    def all_singular_values(self) -> Array:
+        """Before truncation; ones without an SVD layer."""
+        return np.ones(self.size) if self.all_singular is None else self.all_singular
 
     @property
     def lift_size(self) -> int:
@@ -171,6 +186,14 @@ class Network:
         """Return one derivative of the basis of one field, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])
 
+    def point_values(self, name: str) -> Array:
+        """Return the basis of one field at the points, as accurate as it is known there."""
+        if self.values is None:
+            return self.evaluate(self.points.x, name, Derivative((0,) * self.hidden.dimension))
+        n = len(self.points.weights)
+        start = self.fields.index(name) * n
+        return self.values[start : start + n] / np.sqrt(self.points.weights)[:, None]
+
     def _combine(self, x: Array, terms: Sequence[Term], matrix: Array) -> Array:
         result: Array | None = None
         for i, name in enumerate(self.fields):
@@ -186,7 +209,7 @@ class Network:
         if self.values is not None and rcond is None:
             return np.ascontiguousarray((self.values * root[:, None]).T)
         values = self._weighted_values()
-        cut = rcond if rcond is not None else 1e-12
+        cut = rcond if rcond is not None else 1e-10
         inverse, rank = sla.pinv(values, rtol=cut, return_rank=True)
         if rank == 0:
             raise SettingsError(f"rcond={cut:g} leaves nothing of the basis; use a smaller value.")

@@ -61,6 +61,8 @@ class OuterBasis:
     def __post_init__(self) -> None:
         if isinstance(self.functions, str) and self.functions not in FAMILIES:
             raise SettingsError(f"unknown outer basis '{self.functions}'; choose one of {choices(FAMILIES)}.")
+        if not isinstance(self.functions, str) and not len(self.functions):
+            raise SettingsError("an outer basis needs at least one function, got an empty list.")
         if self.count < 1:
             raise SettingsError(f"an outer basis needs at least one function, got count={self.count}.")
 

@@ -78,6 +78,11 @@ class ProductNetwork:
         return sum(f.width for f in self.factors)
 
     @property
+    def raw_size(self) -> int:
+        """Number of products of features behind the basis."""
+        return int(np.prod([f.raw_size for f in self.factors]))
+
+    @property
     def is_orthonormal(self) -> bool:
         """The factors are, so the products are."""
         return True
@@ -120,6 +125,10 @@ class ProductNetwork:
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])
+
+    def point_values(self, name: str) -> Array:
+        """Return the basis at the points."""
+        return self.values / np.sqrt(self.points.weights)[:, None]
 
     def projector(self, rcond: float | None = None) -> Array:
         """Return P with c = P·(values at the points), shape (r, n)."""

@@ -27,7 +27,7 @@ def compress(features: Array, cutoff: float) -> Compression:
     A QR factorisation first makes the SVD act on a small square matrix; it pays when there
     are clearly more points than features.
     """
-    if not 0 < cutoff < 1:
+    if not isinstance(cutoff, int | float | np.number) or not 0 < cutoff < 1:
         raise SettingsError(f"the SVD cut-off must lie between 0 and 1, got {cutoff!r}.")
     if not np.all(np.isfinite(features)):
         raise SettingsError("the hidden layer has values that are not finite; its weights are too large.")

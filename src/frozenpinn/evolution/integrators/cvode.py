@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import IntegrationError
+from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory
 
@@ -26,6 +26,10 @@ class CVODE:
     method: str = "BDF"
     max_steps: int = 500_000
 
+    def __post_init__(self) -> None:
+        if self.method not in ("BDF", "Adams"):
+            raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
+
     @property
     def name(self) -> str:
         """How reports call it."""
@@ -43,7 +47,7 @@ class CVODE:
             out[:] = guard.rhs(t, y)
 
         def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
-            out[:] = system.jacobian(t, y)
+            out[:] = guard.jacobian(t, y)
 
         options: dict[str, Any] = {"jacfn": jacobian} if self.method == "BDF" else {}
         solver = cvode.CVODE(

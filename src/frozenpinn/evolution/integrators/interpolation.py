@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from frozenpinn.errors import IntegrationError
+
 Array = np.ndarray
 DEGREE = 16
 _SMALLEST = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
@@ -49,11 +51,11 @@ def interpolate(
     s, to_coefficients = _nodes()
     length = (end - start) / first
     pending = [(start + k * length, length) for k in reversed(range(first))]
-    scale = max((float(np.linalg.norm(function(a + 0.37 * h))) for a, h in pending), default=0.0)
+    scale = max(float(np.linalg.norm(_values(function, a, h, np.array([-0.26])))) for a, h in pending)
     done: list[Window] = []
     while pending:
         a, h = pending.pop()
-        values = np.array([function(a + h * (node + 1) / 2) for node in s])
+        values = _values(function, a, h, s)
         scale = max(scale, float(np.max(np.linalg.norm(values, axis=1))))
         coefficients = to_coefficients @ values
         tail = float(np.max(np.linalg.norm(coefficients[-3:], axis=1)))
@@ -70,3 +72,13 @@ def interpolate(
         if len(done) + len(pending) > most:
             raise TooManyWindowsError
     return done
+
+
+def _values(function: Callable[[float], Array], start: float, length: float, nodes: Array) -> Array:
+    values = np.array([function(start + length * (node + 1) / 2) for node in nodes])
+    if not np.all(np.isfinite(values)):
+        end = start + length
+        raise IntegrationError(
+            f"forcing or boundary data are not finite between t = {start:.6g} and t = {end:.6g}.", time=start
+        )
+    return values

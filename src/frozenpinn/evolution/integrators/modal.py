@@ -128,7 +128,8 @@ class ModalTrajectory:
             modal = self._modal(int(w), times[chosen])
             if derivative:
                 modal = self._rate(int(w), times[chosen], modal)
-            parts = [(modal[:, k] @ self.vectors.T).real for k in range(order)]
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = [(modal[:, k] @ self.vectors.T).real for k in range(order)]
             out[chosen] = np.concatenate(parts, axis=1)
         return out
 

@@ -1,8 +1,8 @@
 """Exact propagation of linear systems with constant coefficients: no time steps, any output time.
 
 Symmetric and skew-symmetric operators are diagonalised by ``eigh`` and solved mode by mode in closed form, also under
-forcing and boundary data that depend on time (see modal.py); c'' = K c + δ c' + b with symmetric K likewise, and general
-operators whose eigenvectors are well conditioned. Everything else that does not depend on time uses a ladder of
+forcing and boundary data that depend on time (see modal.py); c'' = K c + δ c' + b with symmetric K likewise, and
+general operators whose eigenvectors are well conditioned. Everything else that does not depend on time uses a ladder of
 matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digits, without assuming anything of A.
 """
 
@@ -164,8 +164,9 @@ class Ladder:
         norm = float(np.linalg.norm(matrix, 1)) * duration
         self.levels = max(0, int(np.ceil(np.log2(max(norm, 1.0)))))
         rungs = [sla.expm(matrix * (duration / 2**self.levels))]
-        for _ in range(self.levels):
-            rungs.append(rungs[-1] @ rungs[-1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(self.levels):
+                rungs.append(rungs[-1] @ rungs[-1])
         self.rungs = rungs[::-1]
         if not np.all(np.isfinite(self.rungs[0])):
             raise IntegrationError(
@@ -180,10 +181,11 @@ class Ladder:
         ticks = np.clip((np.asarray(times, dtype=float) - self.start) / unit, 0.0, 2.0**self.levels)
         whole = np.floor(ticks).astype(np.int64)
         states = np.repeat(self.state[:, None], len(ticks), axis=1)
-        for level, rung in enumerate(self.rungs):
-            chosen = (whole >> (self.levels - level)) & 1 == 1
-            if np.any(chosen):
-                states[:, chosen] = rung @ states[:, chosen]
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
+            for level, rung in enumerate(self.rungs):
+                chosen = (whole >> (self.levels - level)) & 1 == 1
+                if np.any(chosen):
+                    states[:, chosen] = rung @ states[:, chosen]
         return np.ascontiguousarray(self._taylor(states, (ticks - whole) * unit)[: self.size].T)
 
     def rates(self, times: Array) -> Array:

@@ -118,10 +118,15 @@ class Guard:
         with np.errstate(all="ignore"):
             value = self.system.rhs(t, y)
             finite = np.isfinite(value @ value)
-        self.not_finite = 0 if finite else self.not_finite + 1
+        self.not_finite += not finite
         if self.not_finite > 100:
             raise self.failure(t, 0.0, "the right-hand side is not finite")
         return value
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Evaluate the Jacobian; like the right-hand side, it may overflow in a trial step."""
+        with np.errstate(all="ignore"):
+            return self.system.jacobian(t, y)
 
     def accept(self, t: float, y: Array) -> None:
         """Check an accepted step."""
@@ -131,6 +136,8 @@ class Guard:
         rate = np.log(max(size, 1e-300) / max(self.last_size, 1e-300)) / step if step > 0 else 0.0
         if size > 1e10 * self.scale and rate * (self.end - self.start) > 1e3:
             raise self.failure(t, step, f"the solution grows without bound (norm {size:.3g})")
+        if step > 1e-10 * (self.end - self.start):
+            self.not_finite = 0
         self.tiny_steps = self.tiny_steps + 1 if step < 1e-14 * (self.end - self.start) else 0
         if self.tiny_steps > 30:
             raise self.failure(t, step, "the step size has shrunk to nothing")
@@ -139,6 +146,8 @@ class Guard:
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
         """Compose the error: where, how small the step, what the spectrum says, what to try."""
         abscissa = self.system.spectral_abscissa
+        if self.not_finite:
+            reason = f"the right-hand side is not finite beyond this time ({reason})"
         if abscissa * (self.end - self.start) > 30:
             hint = (
                 "The linear part has growing modes: check the signs of the equation (backward diffusion?) and the "

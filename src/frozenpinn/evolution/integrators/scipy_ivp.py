@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import IntegrationError, SettingsError, choices
+from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory
 
@@ -59,14 +59,14 @@ class SciPy:
             atol = max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300)
         options: dict[str, Any] = {"rtol": max(self.rtol, 2.3e-14), "atol": atol}
         if self.method in ("radau", "bdf", "lsoda"):
-            options["jac"] = system.jacobian
+            options["jac"] = guard.jacobian
         solver = getattr(integrate, SCIPY_METHODS[self.method])(guard.rhs, start, y, end, **options)
         pieces: list[Any] = []
         times = [start]
         try:
             while solver.status == "running":
                 with np.errstate(all="ignore"):  # an overflowing trial step is rejected and shortened
-                    message = solver.step()
+                    message = _step(solver)
                 if solver.status == "failed":
                     raise guard.failure(solver.t, 0.0, str(message).rstrip("."))
                 guard.accept(solver.t, solver.y)
@@ -76,6 +76,17 @@ class SciPy:
             error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name) if pieces else None
             raise
         return PiecewiseTrajectory(system, np.array(times), pieces, self.name)
+
+
+def _step(solver: Any) -> str | None:
+    """Take one step; a Jacobian that is not finite fails the step instead of escaping as a SciPy error."""
+    try:
+        return solver.step()
+    except (ValueError, np.linalg.LinAlgError) as error:
+        if isinstance(error, FrozenPinnError):
+            raise
+        solver.status = "failed"
+        return f"the Jacobian can't be factorised: {error}"
 
 
 class PiecewiseTrajectory:
@@ -102,9 +113,13 @@ class PiecewiseTrajectory:
         return np.zeros((0, self._system.size)) if out is None else out
 
     def rates(self, times: Array) -> Array:
-        """Return the right-hand side along the trajectory."""
+        """Return the derivative of the dense output, by a difference that stays inside the step."""
         times = np.asarray(times, dtype=float)
-        return np.array([self._system.rhs(float(t), y) for t, y in zip(times, self(times), strict=True)])
+        right = np.clip(np.searchsorted(self.times, times), 1, len(self.times) - 1)
+        begin, end = self.times[right - 1], self.times[right]
+        h = 1e-3 * (end - begin)
+        low, high = np.maximum(times - h, begin), np.minimum(times + h, end)
+        return (self(high) - self(low)) / (high - low)[:, None]
 
     def arrays(self) -> dict[str, Array]:
         """Return the steps as a Hermite trajectory: SciPy's interpolants have no common form."""

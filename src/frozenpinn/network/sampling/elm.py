@@ -30,8 +30,10 @@ class ELM:
 
     def __post_init__(self) -> None:
         check_width(self.width)
-        if self.eta <= 0 or self.scale <= 0:
-            raise SettingsError(f"ELM needs eta > 0 and scale > 0, got {self.eta} and {self.scale}.")
+        for name in ("eta", "scale"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise SettingsError(f"ELM needs a positive number for {name}, got {value!r}.")
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw weights and biases."""
