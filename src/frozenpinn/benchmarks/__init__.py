@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from frozenpinn.benchmarks.advection import CASES as _ADVECTION
+from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
 from frozenpinn.benchmarks.case import Case, Published, Variant
+from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
 
 __all__ = ["CASES", "Case", "Published", "Variant", "find_case"]
 
-CASES: dict[str, Case] = {case.name: case for case in (*_ADVECTION, *_BURGERS)}
+CASES: dict[str, Case] = {case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS)}
 
 
 def find_case(name: str) -> Case:

@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import scipy.linalg as sla
 import sympy as sp
 
 from frozenpinn.errors import EvaluationError, SettingsError
+from frozenpinn.evolution.augmented import Relaxation, augmented_projector, relaxation
 from frozenpinn.evolution.boundary import BoundaryData, derivative_of
 from frozenpinn.evolution.pointwise import PointwisePart, basis_rows
 from frozenpinn.evolution.spaces import Space
@@ -123,12 +123,10 @@ class System:
                     own = [t for t in terms if t.field in space.fields]
                     if own:
                         target[rows, columns] += projector @ basis_rows(space.network, self.points.x, own)
-        for rows, space, projector in zip(self.blocks, self.spaces, self.projectors, strict=True):
-            if space.soft:
-                soft, matrix = projector[:, -_soft_count(space) :], _soft_rows(space)
-                position[rows, rows] -= space.kappa * soft @ matrix
-                if space.order == 2:
-                    velocity[rows, rows] -= 2 * np.sqrt(space.kappa) * soft @ matrix
+        for rows, soft in zip(self.blocks, self._relaxations, strict=True):
+            if soft is not None:
+                position[rows, rows] += soft.position
+                velocity[rows, rows] += soft.velocity
         return position, velocity[:, self.moving]
 
     def _structured(self, position: Array) -> tuple[Array, Kind]:
@@ -167,17 +165,48 @@ class System:
                 static += matrix @ data(self.problem.time[0])
         return static, [m for m in maps if _data_of(m[0]).depends_on_time]
 
+    @cached_property
+    def _relaxations(self) -> list[Relaxation | None]:
+        """The soft boundary rows of each space; None where there are none."""
+        pairs = zip(self.spaces, self.projectors, strict=True)
+        return [relaxation(space, projector) if space.soft else None for space, projector in pairs]
+
     def _soft_maps(self) -> list[tuple[Space, int, Array]]:
         maps: list[tuple[Space, int, Array]] = []
-        for rows, space, projector in zip(self.blocks, self.spaces, self.projectors, strict=True):
-            if not space.soft:
-                continue
-            matrix = np.zeros((self.coefficients, _soft_count(space)))
-            matrix[rows] = projector[:, -_soft_count(space) :]
-            maps += [(space, 0, space.kappa * matrix), (space, space.order, matrix)]
-            if space.order == 2:
-                maps.append((space, 1, 2 * np.sqrt(space.kappa) * matrix))
+        for rows, space, soft in zip(self.blocks, self.spaces, self._relaxations, strict=True):
+            for order, block in ({} if soft is None else soft.data).items():
+                matrix = np.zeros((self.coefficients, block.shape[1]))
+                matrix[rows] = block
+                maps.append((space, order, matrix))
         return maps
+
+    @cached_property
+    def drift(self) -> Array | None:
+        """What soft boundary rows add to c' = v of second-order fields, shape (R₂, size); None without them."""
+        if not any(s.soft and s.order == 2 for s in self.spaces):
+            return None
+        out = np.zeros((len(self.moving), self.size))
+        start = 0
+        for block, space, soft in zip(self.blocks, self.spaces, self._relaxations, strict=True):
+            if space.order != 2:
+                continue
+            rows = slice(start, start + space.network.size)
+            if soft is not None:
+                out[rows, block] = soft.drift_position
+                out[rows, self.coefficients + start : self.coefficients + rows.stop] = soft.drift_velocity
+            start = rows.stop
+        return out
+
+    def _drift_forcing(self, t: float) -> Array | float:
+        """Return what boundary data add to c' of second-order fields."""
+        parts = []
+        for space, soft in zip(self.spaces, self._relaxations, strict=True):
+            if space.order == 2:
+                part = np.zeros(space.network.size)
+                for order, block in ({} if soft is None else soft.drift_data).items():
+                    part += block @ _data_of(space)(t, order)
+                parts.append(part)
+        return np.concatenate(parts)
 
     def _timed(self, expression: sp.Expr) -> bool:
         return self.problem.jets.t in expression.free_symbols
@@ -209,7 +238,12 @@ class System:
     @cached_property
     def matrix(self) -> Array:
         """The matrix A of the first-order form."""
-        return first_order(self.position, self.velocity, self.second)
+        return self._with_drift(first_order(self.position, self.velocity, self.second))
+
+    def _with_drift(self, matrix: Array) -> Array:
+        if self.drift is not None:
+            matrix[self.moving] += self.drift
+        return matrix
 
     @cached_property
     def spectral_abscissa(self) -> float:
@@ -273,9 +307,10 @@ class System:
 
     def state_forcing(self, t: float) -> Array:
         """Return b(t) in the first-order form, shape (size,)."""
-        return self._first_order(self.forcing(t), np.zeros(len(self.moving)))
+        moving = np.zeros(len(self.moving)) if self.drift is None else self._drift_forcing(t)
+        return self._first_order(self.forcing(t), moving)
 
-    def _first_order(self, highest: Array, velocity: Array) -> Array:
+    def _first_order(self, highest: Array, velocity: Array | float) -> Array:
         """Return y' from the highest time derivatives of all coefficients and the velocities."""
         if not len(self.moving):
             return highest
@@ -294,6 +329,8 @@ class System:
         if self.pointwise is not None:
             for rows, name, values in self.pointwise.values(t, self.split(y)):
                 highest[self.blocks[rows]] += self.field_projector(name) @ values
+        if self.drift is not None:
+            v = v + self.drift @ y + self._drift_forcing(t)
         return self._first_order(highest, v)
 
     def jacobian(self, t: float, y: Array) -> Array:
@@ -310,7 +347,7 @@ class System:
             else:
                 start = int(columns_of[self.blocks[column].start])
                 velocity[self.blocks[rows], start : start + block.shape[1]] += block
-        return first_order(position, velocity, self.second)
+        return self._with_drift(first_order(position, velocity, self.second))
 
     def split(self, y: Array) -> list[list[Array]]:
         """Return the coefficients (and velocities) of each space: ``split(y)[space][order]``."""
@@ -361,27 +398,5 @@ def _data_of(space: Space) -> BoundaryData:
     return space.soft_data if space.soft_data is not None else space.data
 
 
-def _soft_count(space: Space) -> int:
-    assert space.soft_data is not None
-    return space.soft_data.size
-
-
-def _soft_rows(space: Space) -> Array:
-    """Return the boundary operator applied to the basis: rows of the augmented system."""
-    blocks = []
-    for functional in space.soft:
-        blocks.append(sum(space.network.operator(x, terms) for x, terms in functional.parts))
-    return np.concatenate(blocks)
-
-
 def _projector(space: Space) -> Array:
-    """Return the projector of a space; with soft rows, the pseudo-inverse of points and boundary rows."""
-    if not space.soft:
-        return space.network.projector()
-    network = space.network
-    zero = Derivative((0,) * network.points.x.shape[1])
-    root = np.sqrt(network.points.weights * len(network.points.weights) / network.points.weights.sum())
-    values = [root[:, None] * network.evaluate(network.points.x, name, zero) for name in network.fields]
-    stacked = np.concatenate([*values, _soft_rows(space)])
-    scale = np.concatenate([np.tile(root, len(network.fields)), np.ones(_soft_count(space))])
-    return np.asarray(sla.pinv(stacked, rtol=1e-13) * scale)
+    return augmented_projector(space) if space.soft else space.network.projector()

@@ -92,8 +92,8 @@ class NullSpaceLayer:
 class AugmentedODE:
     """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) beside the PDE rows.
 
-    κ = 0 leaves (Bu)ₜ = gₜ, the paper's way for time-dependent Dirichlet and Neumann data. For
-    equations of second order the rows are (Bu)ₜₜ = gₜₜ − 2√κ(Bu − g)ₜ − κ(Bu − g).
+    κ = 0 leaves (Bu)ₜ = gₜ, the paper's way for time-dependent Dirichlet and Neumann data. For equations of second
+    order in time, values and velocities relax alike (see evolution/augmented.py).
     """
 
     kappa: float = 1e5
