@@ -187,6 +187,34 @@ def _records_table(records: list[dict[str, Any]]) -> Table:
 
 
 @app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="Which study: kappa.")],
+    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
+    plot: Annotated[Path | None, typer.Option(help="Write the plot (PNG, SVG, PDF).")] = None,
+    json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
+) -> None:
+    """Run a study: one quantity against one setting, as a table, a plot and JSON."""
+    from frozenpinn.benchmarks.studies import STUDIES, plot_study
+
+    if name not in STUDIES:
+        raise SettingsError(f"unknown study '{name}'; the studies are {', '.join(STUDIES)}.")
+    found = STUDIES[name]
+    with log.status(found.title) as status:
+        rows = found.rows(seeds, status.update)
+    if json_file is not None:
+        _write(json.dumps({"study": name, "rows": rows}, indent=2), json_file)
+    if json_file != "-":
+        table = Table(found.abscissa, *found.quantities, "failures", box=None, pad_edge=False)
+        for row in rows:
+            values = [f"{row[q]:.3g}" if row[q] is not None else "–" for q in found.quantities]
+            table.add_row(f"{row[found.abscissa]:g}", *values, str(len(row.get("failures", []))))
+        out.print(table)
+    if plot is not None:
+        plot_study(found, rows, str(plot))
+        log.print(f"wrote {plot}")
+
+
+@app.command()
 def demo(plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("demo.png")) -> None:
     """Solve the viscous Burgers equation, print the stages and errors, write a picture."""
     solve("burgers", plot=plot)

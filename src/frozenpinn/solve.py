@@ -240,10 +240,9 @@ def make_plan(problem: Problem, settings: Settings) -> Plan:
 
 
 def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:
-    d = problem.domain.dimension
     width = settings.width
     if width is None:
-        width = {1: 200, 2: 48, 3: 20}[d] if d == 1 or product else 800
+        width = _default_width(problem, product)
     if settings.sampler is None:
         return MultiScale(width)
     if isinstance(settings.sampler, str):
@@ -253,6 +252,19 @@ def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:
             f"width={settings.width} contradicts the sampler, which has width {settings.sampler.width}; set it once."
         )
     return settings.sampler
+
+
+def _default_width(problem: Problem, product: bool) -> int:
+    """Return the number of neurons (per axis for products) if the user leaves it open.
+
+    Round-off in a derivative of order p grows like (slope of the neurons)^p, and so with the width. Linear equations
+    of third and fourth order are more accurate with fewer, flatter neurons; nonlinear ones need them for detail.
+    """
+    d = problem.domain.dimension
+    if d > 1:
+        return {2: 48, 3: 20}[d] if product else 800
+    high_order = max(problem.spatial_order(name) for name in problem.fields) > 2
+    return 80 if high_order and problem.is_linear else 200
 
 
 def _counts(problem: Problem, settings: Settings, width: int, product: bool, method: str) -> tuple[int, ...]:

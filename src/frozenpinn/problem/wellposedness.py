@@ -1,0 +1,210 @@
+"""Is the problem well posed? Read off the symbol, before any time is spent on solving it.
+
+Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equations into an eigenvalue problem for λ.
+
+* If the real part of λ grows without bound with |ξ|, short waves explode at once: backward diffusion, a fourth-order term of
+  the wrong sign. Such a problem has no solution that depends continuously on its data.
+* On a side, λ is fixed with a large real part and the equations are solved for the exponents of exp(κ·distance from the
+  side). Each solution that decays into the domain needs one boundary condition, no more and no less (the count of Kreiss):
+  one per side for diffusion and waves, two for beams, one at an inflow and none at an outflow.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import FrozenPinnWarning, ProblemError
+from frozenpinn.problem.domain import Side
+from frozenpinn.problem.jet import Jet
+
+if TYPE_CHECKING:
+    from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+_SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
+
+
+def check_well_posed(problem: Problem) -> None:
+    """Raise for equations whose short waves explode; warn about surplus or missing boundary conditions."""
+    symbol = _Symbol(problem)
+    _check_growth(problem, symbol)
+    for side in problem.domain.sides:
+        _check_conditions(problem, symbol, side)
+
+
+class _Symbol:
+    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.rows: list[list[Jet]] = []
+        self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
+        expressions: list[sp.Expr] = []
+        initial = {name: datum.expression for name, datum in problem.initial.items()}
+        velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
+        self.complete = True
+        for equation in problem.equations:
+            table = {**equation.linear}
+            for jet, coefficient in equation.linear_in_time.items():
+                table[jet] = table.get(jet, sp.Integer(0)) + coefficient
+            for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+                partial = sp.diff(equation.nonlinear, symbol)
+                values = _at_initial(partial, problem, initial, velocity)
+                if values is None:
+                    self.complete = False
+                else:
+                    table[jet] = table.get(jet, sp.Integer(0)) + values
+                    self.frozen = True
+            self.rows.append(list(table))
+            expressions += table.values()
+        self._program = problem.compile(expressions)
+        self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
+
+    def coefficients(self, x: Array) -> list[float]:
+        """Return all coefficients at one point at the start."""
+        with np.errstate(all="ignore"):
+            values = self._program(*x, self.problem.time[0])
+        return [float(np.ravel(v)[0]) for v in values]
+
+    def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
+        """Return the first-order matrix of amplitudes, with ``factor(jet)`` for each spatial derivative."""
+        fields, count = self.problem.fields, len(self.problem.fields)
+        size = count + len(self._second)
+        matrix = np.zeros((size, size), dtype=complex)
+        values = iter(coefficients)
+        for i, jets in enumerate(self.rows):
+            row = count + self._second.index(i) if i in self._second else i
+            if i in self._second:
+                matrix[i, row] = 1.0
+            for jet in jets:
+                j = fields.index(jet.field)
+                column = count + self._second.index(j) if jet.time == 1 and j in self._second else j
+                matrix[row, column] += next(values) * factor(jet)
+        return matrix
+
+
+def _at_initial(
+    expression: sp.Expr, problem: Problem, initial: dict[str, sp.Expr | None], velocity: dict[str, sp.Expr | None]
+) -> sp.Expr | None:
+    """Evaluate a coefficient of a nonlinear part at the initial data; None if these are Python functions."""
+    table = {}
+    for symbol, jet in problem.jets.jets_in(expression).items():
+        function = (initial if jet.time == 0 else velocity).get(jet.field)
+        if function is None:
+            return None
+        table[symbol] = problem.jets.differentiate(function, jet.spatial)
+    return expression.subs(table, simultaneous=True)
+
+
+def _check_growth(problem: Problem, symbol: _Symbol) -> None:
+    """Compare the growth of waves of two lengths in several directions, at several points."""
+    rng = np.random.default_rng(0)
+    domain, duration = problem.domain, problem.time[1] - problem.time[0]
+    points = domain.sample(5, "random", rng).x
+    directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(2, domain.dimension))]
+    for x in points:
+        coefficients = symbol.coefficients(x)
+        if not np.all(np.isfinite(coefficients)):
+            continue
+        for direction in directions:
+            growth, speed = [], 0.0
+            for scale in _SCALES:
+                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
+                eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, lambda jet, xi=xi: _wave(jet, 1j * xi)))
+                growth.append(float(np.max(eigenvalues.real)))
+                speed = float(np.max(np.abs(eigenvalues)))
+            explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
+            if explodes and growth[1] * duration > 50:
+                _report_growth(problem, symbol, x, growth[1], _SCALES[1])
+
+
+def _report_growth(problem: Problem, symbol: _Symbol, x: Array, rate: float, scale: float) -> None:
+    place = ", ".join(f"{c:g}" for c in x)
+    text = (
+        f"the problem is ill posed at x = ({place}): waves {scale:g} times shorter than the domain grow like "
+        f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
+        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
+    )
+    if symbol.frozen:  # only the linearisation at the initial data: the user may know better
+        warnings.warn(text, FrozenPinnWarning, stacklevel=5)
+        return
+    raise ProblemError(text)
+
+
+def _wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps
+
+
+def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
+    """Count the solutions that decay into the domain from one side and compare with the conditions there."""
+    if not symbol.complete:
+        return
+    domain = problem.domain
+    x = domain.center.copy()
+    x[side.axis] = (domain.lower, domain.upper)[side.end][side.axis]
+    coefficients = symbol.coefficients(x)
+    if not np.all(np.isfinite(coefficients)):
+        return
+    needed = _decaying(problem, symbol, coefficients, side)
+    given = sum(1 for condition in problem.conditions if condition.side == side)
+    if needed is None or needed == given:
+        return
+    what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
+    fields = len(problem.fields)
+    hint = "Free() imposes nothing" if given > needed else "add a condition such as 'u = 0'"
+    warnings.warn(
+        f"side '{side.name}' has {given} condition(s) for {fields} field(s), but the equations need {needed}; "
+        f"that is {what}. ({hint}.)",
+        FrozenPinnWarning,
+        stacklevel=5,
+    )
+
+
+def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side: Side) -> int | None:
+    """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
+    length = float(problem.domain.lengths[side.axis])
+    order = max((jet.order for jets in symbol.rows for jet in jets), default=0)
+    if order == 0:
+        return 0
+    counts = []
+    for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
+        kappa = scale / length
+
+        def factor(jet: Jet, k: complex, kappa: float = kappa) -> complex:
+            exponent = np.zeros(problem.domain.dimension, dtype=complex)
+            exponent[side.axis] = k * kappa
+            return _wave(jet, exponent)
+
+        rate = np.max(np.abs(np.linalg.eigvals(symbol.matrix(coefficients, lambda jet, f=factor: f(jet, 1.0)))))
+        roots = _roots(symbol, coefficients, factor, max(float(rate), 1e-300), order)
+        if roots is None:
+            return None
+        inward = roots.real < 0 if side.end == 0 else roots.real > 0
+        counts.append(int(np.count_nonzero(inward)))
+    return counts[0] if counts[0] == counts[1] else None
+
+
+def _roots(
+    symbol: _Symbol, coefficients: list[float], factor: Callable[[Jet, complex], complex], rate: float, order: int
+) -> Array | None:
+    """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
+    size = symbol.matrix(coefficients, lambda jet: factor(jet, 0.0)).shape[0]
+    degree = order * size
+    nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
+    values = []
+    for node in nodes:
+        matrix = symbol.matrix(coefficients, lambda jet, node=node: factor(jet, node))
+        values.append(np.linalg.det(np.eye(size) - matrix / rate))
+    polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
+    polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
+    if not np.any(polynomial):
+        return None
+    roots = np.roots(np.trim_zeros(polynomial, "b")[::-1])
+    return None if np.any(np.abs(roots.real) < 1e-6 * np.abs(roots)) else roots
