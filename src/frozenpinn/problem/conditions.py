@@ -10,15 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices
-from frozenpinn.problem.data import Datum, Given
+from frozenpinn.problem.algebra import expanded, vanishes
+from frozenpinn.problem.data import Datum, Given, checked_values, place_of
 from frozenpinn.problem.domain import Box, Side
 from frozenpinn.problem.expression import parse_equation
 from frozenpinn.problem.jet import Jet, JetSpace
 from frozenpinn.problem.parameters import Parameters
 from frozenpinn.problem.program import Program
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,12 @@ class LinearCondition:
         self.fields = tuple(dict.fromkeys(jet.field for jet in self.jets))
         self.program = Program(self.coefficients, jets.x, parameters.functions)
 
+    def coefficients_at(self, x: Array) -> list[Array]:
+        """Return one array of finite coefficients per jet."""
+        what = f"a coefficient of the boundary condition '{self.text}' on '{self.side.name}'"
+        with np.errstate(all="ignore"):
+            return [checked_values(c, len(x), what, place_of(x, float("nan"))) for c in self.program(*x.T)]
+
     def __repr__(self) -> str:
         return f"LinearCondition({self.side.name}: {self.text})"
 
@@ -94,7 +104,7 @@ def periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
         return []
     sides = [domain.side(name) for name, condition in boundary.items() if isinstance(condition, Periodic)]
     for axis in {side.axis for side in sides}:
-        if sum(side.axis == axis for side in sides) != 2:
+        if len({side.end for side in sides if side.axis == axis}) != 2:
             name = domain.coordinates[axis]
             raise ProblemError(
                 f"only one side of axis '{name}' is Periodic(); both must be, or write periodic=True in the domain."
@@ -113,12 +123,21 @@ def read_boundary(
     given = _by_side(boundary, domain)
     result: list[LinearCondition] = []
     for side in domain.sides:
-        covered: dict[str, str] = {}
+        covered: set[str] = set()
+        free: set[str] = set()
+        before: list[LinearCondition] = []
         for condition in given[side.name]:
             conditions = _translate(condition, side, domain, fields, jets, parameters)
-            _check_contradictions(condition, conditions, covered, side, fields)
-            result += conditions
-        missing = [name for name in fields if name not in covered]
+            if isinstance(condition, Free):
+                free |= {condition.field} if condition.field else set(fields)
+            for linear in conditions:
+                _check_repetition(linear, before, domain)
+                before.append(linear)
+                covered |= set(linear.fields)
+        for name in sorted(free & covered):
+            raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
+        result += before
+        missing = [name for name in fields if name not in covered | free]
         if missing:
             raise ProblemError(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
@@ -163,16 +182,17 @@ def _by_side(boundary: Boundary | None, domain: Box) -> dict[str, list[Condition
 
 
 def _as_list(condition: ConditionText | Sequence[ConditionText]) -> list[ConditionText]:
-    items = [condition] if isinstance(condition, str | Condition) else list(condition)
-    for item in items:
+    result: list[ConditionText] = []
+    for item in condition if isinstance(condition, list | tuple) else [condition]:
         if not isinstance(item, str | Condition):
             raise ProblemError(
                 "a boundary condition is Dirichlet, Neumann, Robin, Free, Periodic or text such as 'u_xx = 0'; "
                 f"got {item!r}."
             )
-    if not items:
+        result.append(item)
+    if not result:
         raise ProblemError("an empty list of boundary conditions; write Free() where nothing is imposed.")
-    return items
+    return result
 
 
 def _translate(
@@ -227,7 +247,7 @@ def _from_object(
 
 def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters) -> LinearCondition:
     scope = parameters.scope(jets, fields, normal=True)
-    residual = sp.expand(parse_equation(text, scope))
+    residual = expanded(parse_equation(text, scope))
     symbols = jets.jets_in(residual)
     if not symbols:
         raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
@@ -242,9 +262,9 @@ def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, par
             raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
         plain, sign = _without_normal(jet, side)
         terms[plain] = terms.get(plain, sp.Integer(0)) + sign * coefficient
-    terms = {jet: sp.sympify(c) for jet, c in terms.items() if sp.simplify(c) != 0}
+    terms = {jet: c for jet, c in terms.items() if not vanishes(c)}
     _check_coefficients(terms, text, side, jets)
-    value = -residual.subs(dict.fromkeys(symbols, 0))
+    value = -residual.xreplace(dict.fromkeys(symbols, sp.Integer(0)))
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
 
@@ -260,33 +280,28 @@ def _without_normal(jet: Jet, side: Side) -> tuple[Jet, int]:
 def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:
     if not terms:
         raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
-    if any(jets.t in sp.sympify(c).free_symbols for c in terms.values()):
+    if any(jets.t in c.free_symbols for c in terms.values()):
         raise ProblemError(
             f"the boundary condition '{text}' on '{side.name}' has a time-dependent coefficient of the unknown; "
             "only its right-hand side may depend on t."
         )
 
 
-def _check_contradictions(
-    condition: ConditionText,
-    translated: Sequence[LinearCondition],
-    covered: dict[str, str],
-    side: Side,
-    fields: Sequence[str],
-) -> None:
-    """Record which fields have a condition on this side; refuse Free beside others and repetitions."""
-    if isinstance(condition, Free):
-        for name in [condition.field] if condition.field else fields:
-            if name in covered:
-                raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
-            covered[name] = "free"
-        return
-    for linear in translated:
-        for name in linear.fields:
-            if covered.get(name) == "free":
-                raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
-            if covered.get(name) == str(linear.jets):
-                raise ProblemError(
-                    f"side '{side.name}' is declared twice for '{name}': '{linear.text}' repeats a condition."
-                )
-            covered[name] = str(linear.jets)
+def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Box) -> None:
+    """Refuse a condition whose left-hand side is a combination of the ones before it on the same side.
+
+    Decided by the rank of the coefficients at a few points, whatever way the conditions are written.
+    """
+    x = domain.sample_side(condition.side, 3, "random", rng=0).x
+    together = [*before, condition]
+    columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
+    matrices = np.zeros((len(x), len(together), len(columns)))
+    for row, linear in enumerate(together):
+        for jet, values in zip(linear.jets, linear.coefficients_at(x), strict=True):
+            matrices[:, row, columns[jet]] = values
+    matrices /= np.maximum(np.max(np.abs(matrices), axis=2, keepdims=True), 1e-300)
+    if np.max(np.linalg.matrix_rank(matrices, tol=1e-12)) < len(together):
+        names = " and ".join(f"'{name}'" for name in condition.fields)
+        raise ProblemError(
+            f"side '{condition.side.name}' is declared twice for {names}: '{condition.text}' repeats a condition."
+        )

@@ -7,19 +7,27 @@ object, which can be evaluated at points, knows whether it changes in time, and 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from numbers import Number
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import EvaluationError, ProblemError, choices
-from frozenpinn.problem.expression import Scope, parse
-from frozenpinn.problem.jet import TIME
+from frozenpinn.errors import EvaluationError, ExpressionError, FrozenPinnError, ProblemError, choices
+from frozenpinn.problem.derivatives import resolve_function_derivatives
+from frozenpinn.problem.expression import parse
+from frozenpinn.problem.jet import TIME, Jet
+from frozenpinn.problem.lexer import shortened
 from frozenpinn.problem.program import Program
+from frozenpinn.problem.scope import Scope
+from frozenpinn.problem.sympy_input import from_sympy
 
 Array = np.ndarray
 Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
+Place: TypeAlias = Callable[[int], str]  # describes the point with a given index, for error messages
 
 
 def callable_arguments(function: Callable[..., Any], coordinates: Sequence[str], what: str) -> tuple[str, ...]:
@@ -56,9 +64,36 @@ def callable_arguments(function: Callable[..., Any], coordinates: Sequence[str],
     )
 
 
-def checked_values(value: Any, n: int, what: str, x: Array, t: float) -> Array:
+def real_number(value: object) -> float | None:
+    """Return a scalar of any numerical type as a float (NaN and ±inf too), or None for everything else."""
+    if isinstance(value, complex | np.complexfloating) or not isinstance(value, Number | np.generic | np.ndarray):
+        return None
+    try:
+        array = np.asarray(value)
+        return float(value) if array.ndim == 0 and array.dtype.kind in "biufO" else None  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return None
+
+
+def called(function: Callable[..., Any], arguments: Sequence[Any], n: int, what: str, where: Place) -> Array:
+    """Call a user's function for n points and check what it returns."""
+    try:
+        value = function(*arguments)
+    except (FrozenPinnError, Warning):
+        raise
+    except Exception as error:
+        raise EvaluationError(
+            f"{what} failed for an array of {n} points with {type(error).__name__}: {error}. "
+            "It is called with whole arrays: use NumPy functions such as np.sin."
+        ) from error
+    return checked_values(value, n, what, where)
+
+
+def checked_values(value: Any, n: int, what: str, where: Place) -> Array:
     """Return ``value`` as n finite numbers or explain what a user's function did wrong."""
-    array = np.asarray(value, dtype=float)
+    array = _real_array(value, n, what)
     if array.ndim == 2 and array.shape == (n, 1):
         array = array[:, 0]
     if array.ndim == 0:
@@ -68,11 +103,48 @@ def checked_values(value: Any, n: int, what: str, x: Array, t: float) -> Array:
             f"{what} returned an array of shape {array.shape} for {n} points; "
             f"expected shape ({n},) or one number. Use NumPy functions that work on arrays."
         )
-    if not np.all(np.isfinite(array)):
-        bad = int(np.argmax(~np.isfinite(array)))
-        place = ", ".join(f"{c:g}" for c in x[bad])
-        raise EvaluationError(f"{what} is {array[bad]} at x = ({place}), t = {t:g}; it must be finite everywhere.")
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise EvaluationError(f"{what} is {array[bad]} at {where(bad)}; it must be finite everywhere.")
     return array
+
+
+def _real_array(value: Any, n: int, what: str) -> Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf":
+            return array.astype(float, copy=False)
+        kind = "complex numbers" if array.dtype.kind == "c" else f"{type(value).__name__} with {array.dtype} entries"
+        if array.dtype.kind == "O":  # Fraction, Decimal, large whole numbers
+            return array.astype(float)
+    except (TypeError, ValueError):
+        kind = f"{type(value).__name__}: {shortened(repr(value))}"
+    raise EvaluationError(f"{what} returned {kind}; expected {n} real numbers as a NumPy array.")
+
+
+def place_of(x: Array, t: float) -> Place:
+    """Return how error messages call the points of an array."""
+    return lambda i: f"x = ({', '.join(f'{c:g}' for c in x[i])}), t = {t:g}"
+
+
+def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
+    """Read a number, text or SymPy expression into a checked expression; None means a Python function."""
+    if isinstance(given, str):
+        return parse(given, scope)
+    if isinstance(given, sp.Basic):
+        return from_sympy(given, scope, what)
+    number = real_number(given)
+    if number is not None:
+        if not math.isfinite(number):
+            raise ProblemError(f"{what} is {number}; it must be a finite number.")
+        return sp.Integer(int(number)) if number == int(number) and abs(number) < 1e15 else sp.Float(number)
+    if callable(given):
+        return None
+    raise ProblemError(
+        f"{what} must be a finite number, text, a SymPy expression or a function of "
+        f"{', '.join((*scope.jets.coordinates, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
+    )
 
 
 class Datum:
@@ -100,21 +172,12 @@ class Datum:
         self._derivatives: dict[int, Datum | None] = {}
         self.expression: sp.Expr | None = None
         self._callable: Callable[..., Any] | None = None
-        if isinstance(given, str):
-            self.expression = parse(given, scope)
-        elif isinstance(given, sp.Basic):
-            self.expression = normalised(sp.sympify(given), scope)
-        elif callable(given):
-            self._callable = given
-            self._arguments = callable_arguments(given, scope.jets.coordinates, what)
-        elif np.ndim(given) == 0 and np.isreal(given):
-            if not np.isfinite(float(given)):
-                raise ProblemError(f"{what} is {given}; it must be a finite number.")
-            self.expression = sp.Float(float(given)) if float(given) else sp.Integer(0)
+        value = read_given(given, scope, what)
+        if value is None:
+            self._callable = cast(Callable[..., Any], given)
+            self._arguments = callable_arguments(self._callable, scope.jets.coordinates, what)
         else:
-            raise ProblemError(
-                f"{what} must be a number, text, a SymPy expression or a function, got {type(given).__name__}."
-            )
+            self.expression = value
         if self.expression is not None:
             jets = scope.jets.jets_in(self.expression)
             if jets:
@@ -135,16 +198,24 @@ class Datum:
 
     def __call__(self, x: Array, t: float = 0.0) -> Array:
         """Evaluate at points ``x`` of shape (n, d) and one time."""
-        n = len(x)
+        x = np.asarray(x, dtype=float)
         with np.errstate(all="ignore"):
-            value = self._program(*x.T, t)[0] if self.expression is not None else self._call(x, t)
-        return checked_values(value, n, self.what, x, t)
+            if self._callable is None:
+                return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
+            table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self._scope.jets.coordinates)}
+            table |= {TIME: t, "points": x}
+            arguments = [table[name] for name in self._arguments]
+            return called(self._callable, arguments, len(x), self.what, place_of(x, t))
 
-    def _call(self, x: Array, t: float) -> Any:
-        assert self._callable is not None
-        table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self._scope.jets.coordinates)}
-        table |= {TIME: t, "points": x}
-        return self._callable(*(table[name] for name in self._arguments))
+    def derivative(self, jet: Jet) -> sp.Expr | None:
+        """Return a derivative as an expression, or None if it is that of an unknown Python function."""
+        if self.expression is None:
+            return None
+        derivative = self._scope.jets.differentiate(self.expression, jet)
+        try:
+            return resolve_function_derivatives(derivative, self._scope, ExpressionError)
+        except ExpressionError:
+            return None
 
     def time_derivative(self, order: int, x: Array, t: float, interval: tuple[float, float]) -> Array:
         """Return ∂ₜ^order: exact for symbolic data, by nine-point differences for Python functions."""
@@ -159,12 +230,8 @@ class Datum:
 
     def _differentiated(self, order: int) -> Datum | None:
         """Return the symbolic time derivative, or None for Python functions."""
-        if self.expression is None:
-            return None
-        derivative = sp.diff(self.expression, self._scope.jets.t, order)
-        if derivative.has(sp.Derivative, sp.Subs):
-            return None
-        return Datum(derivative, self._scope, self._functions, f"∂ₜ of {self.what}")
+        derivative = self.derivative(replace(self._scope.jets.field("u"), time=order))
+        return None if derivative is None else Datum(derivative, self._scope, self._functions, f"∂ₜ of {self.what}")
 
 
 def _difference(function: Callable[[float], Array], order: int, t: float, interval: tuple[float, float]) -> Array:
@@ -179,9 +246,3 @@ def _difference(function: Callable[[float], Array], order: int, t: float, interv
     moments = np.zeros(9)
     moments[order] = float(np.prod(np.arange(1, order + 1))) / width**order
     return np.asarray(np.linalg.solve(vandermonde, moments) @ values)
-
-
-def normalised(expression: sp.Expr, scope: Scope) -> sp.Expr:
-    """Identify the symbols of a user's SymPy expression with ours by name, as text would be."""
-    table = {symbol: parse(symbol.name, scope) for symbol in expression.free_symbols}
-    return expression.subs(table, simultaneous=True)

@@ -13,11 +13,15 @@ from typing import TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
-from frozenpinn.errors import ExpressionError, ProblemError, choices
-from frozenpinn.problem.data import normalised
-from frozenpinn.problem.expression import Scope, fields_in, parse_equation, resolve_function_derivatives
+from frozenpinn.errors import ProblemError, choices
+from frozenpinn.problem.algebra import checked, expanded, vanishes
+from frozenpinn.problem.expression import fields_in, parse_equation
 from frozenpinn.problem.jet import TIME, Jet, JetSpace, maximal_time_order
+from frozenpinn.problem.lexer import shortened
+from frozenpinn.problem.scope import Scope, check_name
+from frozenpinn.problem.sympy_input import from_sympy
 
 EquationText: TypeAlias = str | sp.Eq | sp.Expr
 ZERO = sp.Integer(0)
@@ -58,6 +62,8 @@ def field_names(equations: Sequence[EquationText], jets: JetSpace, excluded: Seq
         else:
             raise ProblemError(f"an equation is text or SymPy, got {type(equation).__name__}: {equation!r}")
         found.update(dict.fromkeys(names))
+    for name in found:
+        check_name(name, "field", jets, [other for other in found if other != name])
     return list(found)
 
 
@@ -77,42 +83,10 @@ def read_residual(equation: EquationText, scope: Scope) -> sp.Expr:
     """Turn text or SymPy into one expression over the jet that must vanish."""
     if isinstance(equation, str):
         return parse_equation(equation, scope)
-    residual = equation.lhs - equation.rhs if isinstance(equation, sp.Eq) else equation
-    return _from_sympy(residual, scope)
-
-
-def _from_sympy(expression: sp.Expr, scope: Scope) -> sp.Expr:
-    """Replace u(x, t) and its derivatives by jets, and symbols by ours."""
-    jets = scope.jets
-    expression = expression.doit()
-    table: dict[sp.Basic, sp.Expr] = {}
-    for derivative in expression.atoms(sp.Derivative):
-        inner = derivative.expr
-        if isinstance(inner, AppliedUndef) and inner.func.__name__ in scope.fields:
-            jet = jets.field(inner.func.__name__)
-            for variable, count in derivative.variable_count:
-                axis = None if str(variable) == TIME else jets.axes.get(str(variable), -1)
-                if axis == -1:
-                    known = choices([*jets.coordinates, TIME])
-                    raise ProblemError(f"'{derivative}' differentiates by '{variable}'; the coordinates are {known}.")
-                for _ in range(int(count)):
-                    jet = jets.shifted(jet, axis)
-            table[derivative] = jets.symbol(jet)
-    for function in expression.atoms(AppliedUndef):
-        name = function.func.__name__
-        if name in scope.fields:
-            table[function] = jets.symbol(jets.field(name))
-        elif name not in scope.functions:
-            raise ProblemError(f"unknown function '{name}' in '{expression}'; add it to parameters={{…}}.")
-        else:
-            table[function] = sp.Function(name, real=True)(*(normalised(a, scope) for a in function.args))
-    placeholders = {key: sp.Dummy(real=True) for key in table}
-    plain = expression.subs(sorted(placeholders.items(), key=lambda p: -sp.count_ops(p[0])))
-    symbols = {symbol for symbol in plain.free_symbols if not isinstance(symbol, sp.Dummy)}
-    ours = {symbol: normalised(symbol, scope) for symbol in symbols}
-    back = {placeholders[key]: value for key, value in table.items()}
-    result = plain.subs(ours, simultaneous=True).subs(back, simultaneous=True)
-    return resolve_function_derivatives(result, scope, ExpressionError)
+    what = f"'{shortened(str(equation))}'"
+    if isinstance(equation, sp.Eq):
+        return checked(from_sympy(equation.lhs, scope, what) - from_sympy(equation.rhs, scope, what), what)
+    return from_sympy(equation, scope, what)
 
 
 def solve_for_time_derivatives(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:
@@ -127,12 +101,12 @@ def solve_for_time_derivatives(residuals: Sequence[sp.Expr], fields: Sequence[st
             f"the equation is not linear in its highest time derivative {choices(map(str, highest))}; "
             "solve it for that derivative and write 'u_t = …'."
         )
-    if sp.simplify(mass.det()) == 0:
+    if vanishes(mass.det()):
         raise ProblemError(
             f"the equations can't be solved for {choices(map(str, highest))}: "
             "the matrix of their coefficients is singular. Each field needs its own time derivative."
         )
-    rest = sp.Matrix([residual.subs(dict.fromkeys(highest, 0)) for residual in residuals])
+    rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
     return [_split(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
 
@@ -150,6 +124,12 @@ def _check_solvable(
             "one equation per field is needed. An auxiliary quantity without a time derivative goes into "
             "parameters={'mu': 'u**3 - u'} as text."
         )
+    for name in fields:
+        if orders[name] < 1:
+            raise ProblemError(
+                f"the time derivative of '{name}' cancels, so nothing tells how '{name}' evolves; "
+                f"write '{name}_t = …' with all other terms on the right."
+            )
     for jet in sorted(occurring):
         if jet.time == orders[jet.field] and jet.order:
             raise ProblemError(
@@ -165,28 +145,54 @@ def _check_solvable(
 
 def _split(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:
     """Sort the terms of a right-hand side by how they depend on the jet and on time."""
-    linear: dict[Jet, sp.Expr] = {}
-    in_time: dict[Jet, sp.Expr] = {}
-    forcing, nonlinear = sp.Integer(0), sp.Integer(0)
-    expanded = sp.expand(right_side, power_base=False, power_exp=False, log=False, trig=False)
-    for term in sp.Add.make_args(expanded):
-        found = jets.jets_in(term)
-        if not found:
-            forcing += term
-            continue
-        symbol, jet = next(iter(found.items()))
-        coefficient = term / symbol
-        if len(found) > 1 or jets.jets_in(coefficient):
-            nonlinear += term
-        else:
-            part = in_time if jets.t in coefficient.free_symbols else linear
-            part[jet] = part.get(jet, sp.Integer(0)) + coefficient
+    parts = _Parts(jets)
+    what = f"the equation of '{name}'"
+    for term in sp.Add.make_args(checked(expanded(right_side), what)):
+        parts.sort(term)
     return Equation(
         name,
         order,
         right_side,
-        {jet: c for jet, c in linear.items() if c != 0},
-        {jet: c for jet, c in in_time.items() if c != 0},
-        forcing,
-        nonlinear,
+        {jet: c for jet, c in parts.linear.items() if c != 0},
+        {jet: c for jet, c in parts.in_time.items() if c != 0},
+        sp.Add(*parts.forcing),
+        sp.Add(*parts.nonlinear),
     )
+
+
+class _Parts:
+    """Collects the terms of one equation."""
+
+    def __init__(self, jets: JetSpace) -> None:
+        self.jets = jets
+        self.linear: dict[Jet, sp.Expr] = {}
+        self.in_time: dict[Jet, sp.Expr] = {}
+        self.forcing: list[sp.Expr] = []
+        self.nonlinear: list[sp.Expr] = []
+
+    def sort(self, term: sp.Expr) -> None:
+        found = self.jets.jets_in(term)
+        coefficients = self.coefficients(term, found)
+        if not found:
+            self.forcing.append(term)
+        elif coefficients is None:
+            self.nonlinear.append(term)
+        else:
+            for jet, coefficient in coefficients.items():
+                part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
+                part[jet] = part.get(jet, ZERO) + coefficient
+            self.forcing.append(term.xreplace(dict.fromkeys(found, ZERO)))
+
+    def coefficients(self, term: sp.Expr, found: dict[sp.Symbol, Jet]) -> dict[Jet, sp.Expr] | None:
+        """Return the coefficients of a linear term, or None.
+
+        A product too large to expand may still hide a sum that is linear in several jets.
+        """
+        if len(found) == 1:
+            symbol, jet = next(iter(found.items()))
+            if not self.jets.jets_in(term / symbol):
+                return {jet: term / symbol}
+        if any(map(self.jets.jets_in, term.atoms(Relational))):  # a step has no slope, and is not linear
+            return None
+        result = {jet: sp.diff(term, symbol) for symbol, jet in found.items()}
+        return None if any(map(self.jets.jets_in, result.values())) else result

@@ -11,8 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.errors import ExpressionError
+from frozenpinn.problem.algebra import expanded
 
 TIME = "t"
+MAX_ORDER = 12  # no floating point number survives more differences
 NORMAL = "n"  # suffix of the outward normal derivative in boundary conditions: u_n
 
 
@@ -63,6 +68,11 @@ class JetSpace:
     def symbol(self, jet: Jet) -> sp.Symbol:
         """Return the SymPy symbol that stands for ``jet``."""
         if jet not in self._symbols:
+            order = jet.order + jet.time
+            if order > MAX_ORDER:
+                raise ExpressionError(
+                    f"derivatives beyond order {MAX_ORDER} are refused, got {order} of '{jet.field}'."
+                )
             symbol = sp.Symbol(self.name(jet), real=True)
             self._symbols[jet] = symbol
             self._jets[symbol] = jet
@@ -122,11 +132,42 @@ class JetSpace:
 
     def total_derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
         """Return d/dx (or d/dt) of an expression over the jet, by the chain rule."""
-        variable = self.t if axis is None else self.x[axis]
-        result = sp.diff(expression, variable)
-        for symbol, jet in self.jets_in(expression).items():
-            result += sp.diff(expression, symbol) * self.symbol(self.shifted(jet, axis))
-        return result
+        return self._derivative(expression, axis, {})
+
+    def _derivative(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
+        """Differentiate from the leaves up, each distinct part once and along all jets at the same time."""
+        if node not in done:
+            done[node] = self._chain_rule(node, axis, done)
+        return done[node]
+
+    def _chain_rule(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
+        if node.is_Symbol:
+            jet = self._jets.get(node)
+            if jet is not None:
+                return self.symbol(self.shifted(jet, axis))
+            return sp.Integer(int(node == (self.t if axis is None else self.x[axis])))
+        if not node.free_symbols:
+            return sp.Integer(0)
+        if isinstance(node, AppliedUndef | sp.Derivative):  # a Python function of the coordinates
+            return sp.diff(node, self.t if axis is None else self.x[axis])
+        arguments = node.args
+        if isinstance(node, sp.Add):
+            return sp.Add(*(self._derivative(argument, axis, done) for argument in arguments))
+        if isinstance(node, sp.Mul):
+            inner = [self._derivative(argument, axis, done) for argument in arguments]
+            return sp.Add(*(sp.Mul(*arguments[:i], d, *arguments[i + 1 :]) for i, d in enumerate(inner) if d != 0))
+        if isinstance(node, sp.Piecewise):
+            return sp.Piecewise(*((self._derivative(value, axis, done), condition) for value, condition in node.args))
+        # the outer derivative by placeholders: SymPy knows it for powers and functions alike
+        places = {argument: sp.Dummy(real=True) for argument in arguments if argument.free_symbols}
+        outer = node.func(*(places.get(argument, argument) for argument in arguments))
+        back = {place: argument for argument, place in places.items()}
+        return sp.Add(
+            *(
+                sp.diff(outer, place).xreplace(back) * self._derivative(argument, axis, done)
+                for argument, place in places.items()
+            )
+        )
 
     def laplacian(self, expression: sp.Expr) -> sp.Expr:
         """Return Δ of an expression: one symbol per Δ(jet), the chain rule for everything else."""
@@ -134,12 +175,12 @@ class JetSpace:
             return self.total_derivative(self.total_derivative(expression, 0), 0)
         jets = self.jets_in(expression)
         linear = sp.Integer(0)
-        rest = sp.expand(expression)
+        rest = expanded(expression)
         for symbol, jet in jets.items():
             coefficient = rest.coeff(symbol, 1)
             if coefficient != 0 and not (coefficient.free_symbols & {*self.x, *jets}):
                 linear += coefficient * self.symbol(replace(jet, laps=jet.laps + 1))
-                rest = sp.expand(rest - coefficient * symbol)
+                rest = expanded(rest - coefficient * symbol)
         if rest == 0:
             return linear
         axes = range(self.dimension)
@@ -148,7 +189,7 @@ class JetSpace:
     def substitute(self, expression: sp.Expr, values: dict[str, sp.Expr]) -> sp.Expr:
         """Replace every jet by the derivative of a given function of x and t (one per field)."""
         replaced = {s: self.differentiate(values[j.field], j) for s, j in self.jets_in(expression).items()}
-        return expression.subs(replaced, simultaneous=True)
+        return expression.xreplace(replaced)
 
     def differentiate(self, function: sp.Expr, jet: Jet) -> sp.Expr:
         """Apply the derivative that ``jet`` names to an explicit function of x and t."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError
-from frozenpinn.problem.data import Given, callable_arguments, checked_values, normalised
-from frozenpinn.problem.expression import CONSTANTS, FUNCTIONS, OPERATORS, Scope, parse
+from frozenpinn.problem.data import Given, callable_arguments, called, read_given
 from frozenpinn.problem.jet import TIME, JetSpace
+from frozenpinn.problem.scope import Scope, check_name
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -36,24 +36,16 @@ def read_parameters(given: Mapping[str, Given] | None, jets: JetSpace, fields: S
     functions: dict[str, Callable[..., Any]] = {}
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in (given or {}).items():
-        _check_name(name, jets, fields)
-        scope = Scope(jets, fields, expressions, arguments)
-        if isinstance(value, str):
-            expressions[name] = parse(value, scope)
-        elif isinstance(value, sp.Basic):
-            expressions[name] = normalised(sp.sympify(value), scope)
-        elif callable(value):
-            called_with = callable_arguments(value, jets.coordinates, f"parameter '{name}'")
-            functions[name] = _checked_function(value, name, called_with)
-            arguments[name] = _flat(called_with, jets)
-        elif np.ndim(value) == 0 and np.isreal(value) and np.isfinite(float(value)):
-            number = float(value)
-            expressions[name] = sp.Integer(int(number)) if number == int(number) else sp.Float(number)
+        check_name(name, "parameter", jets, fields)
+        what = f"parameter '{name}'"
+        expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
+        if expression is not None:
+            expressions[name] = expression
         else:
-            raise ProblemError(
-                f"parameter '{name}' must be a finite number, text, a SymPy expression or a function "
-                f"of {', '.join((*jets.coordinates, TIME))}; got {value!r}."
-            )
+            function = cast(Callable[..., Any], value)
+            called_with = callable_arguments(function, jets.coordinates, what)
+            functions[name] = _checked_function(function, what, called_with)
+            arguments[name] = _flat(called_with, jets)
     return Parameters(dict(given or {}), expressions, functions, arguments)
 
 
@@ -64,28 +56,25 @@ def _flat(called_with: tuple[str, ...], jets: JetSpace) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check_name(name: str, jets: JetSpace, fields: Sequence[str]) -> None:
-    if not isinstance(name, str) or not re.fullmatch(r"[^\W\d]\w*", name) or "__" in name:
-        raise ProblemError(f"a parameter needs a plain name such as 'nu', got {name!r}.")
-    if name in (*jets.coordinates, TIME):
-        raise ProblemError(f"'{name}' is a coordinate and can't be a parameter; choose another name.")
-    if name in fields:
-        raise ProblemError(f"'{name}' is an unknown of the equation and can't be a parameter too.")
-    if name in FUNCTIONS or name in CONSTANTS or name in OPERATORS:
-        raise ProblemError(f"'{name}' is a built-in name and can't be a parameter; choose another name.")
-
-
-def _checked_function(function: Callable[..., Any], name: str, called_with: tuple[str, ...]) -> Callable[..., Any]:
+def _checked_function(function: Callable[..., Any], what: str, called_with: tuple[str, ...]) -> Callable[..., Any]:
     """Wrap a user's function: whole-point arguments are stacked, results are checked."""
     stacked = "points" in called_with
-    timed = called_with[-1] == TIME
+    last = -1 if stacked and called_with[-1] == TIME else None  # f(points, t) comes as f(x, y, …, t)
+    names = called_with if not stacked else ()
 
-    def call(*values: Any) -> Any:
-        columns = values[:-1] if timed else values
-        time = float(values[-1]) if timed and np.ndim(values[-1]) == 0 else float("nan")
-        n = max((np.size(c) for c in columns), default=1)
-        x = np.stack([np.broadcast_to(c, n) for c in columns], axis=1) if columns else np.zeros((n, 0))
-        result = function(x, *values[len(columns) :]) if stacked else function(*values)
-        return checked_values(result, n, f"parameter '{name}'", x, time)
+    def call(*values: Any) -> Array:
+        n = max(np.size(value) for value in values)
+        arguments = values
+        if stacked:
+            columns = [np.broadcast_to(column, n) for column in values[:last]]
+            arguments = (np.stack(columns, axis=1), *values[len(columns) :])
+
+        def where(i: int) -> str:
+            place = [f"{np.broadcast_to(value, n)[i]:g}" for value in values]
+            if stacked:
+                return f"x = ({', '.join(place[:last])})"
+            return ", ".join(f"{name} = {value}" for name, value in zip(names, place, strict=True))
+
+        return called(function, arguments, n, what, where)
 
     return call

@@ -6,12 +6,16 @@ source code is generated or executed: an expression stays data from the parser t
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import BooleanAtom
 
 from frozenpinn.errors import ProblemError
 
@@ -23,6 +27,11 @@ def _erf(z: Array) -> Array:
     from scipy.special import erf
 
     return erf(z)
+
+
+def _inverse(z: Array) -> Array:
+    # np.reciprocal rounds whole numbers to 0, and a Python float can't be divided by 0
+    return np.divide(1.0, z)
 
 
 _UFUNCS: dict[Any, Callable[..., Any]] = {
@@ -64,6 +73,44 @@ _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.And: np.logical_and,
     sp.Or: np.logical_or,
 }
+
+
+def is_computable(node: sp.Basic) -> bool:
+    """Whether the head of an expression has a counterpart in NumPy."""
+    known = (sp.Symbol, AppliedUndef, sp.Pow, sp.Piecewise, ExprCondPair, BooleanAtom)
+    return isinstance(node, known) or node.func in _FOLDED or node.func in _UFUNCS
+
+
+def constant_value(node: sp.Expr) -> float:
+    """Return a constant as a float: NaN if it is not real, ±inf if it is out of range.
+
+    SymPy's own evaluation raises its precision without bound to tell a digit of exp(exp(exp(100)));
+    NumPy overflows. Only what NumPy finds finite is then asked of SymPy, which rounds correctly.
+    """
+    estimate = _estimate(node)
+    if not math.isfinite(estimate) or not node.args:
+        return estimate
+    try:
+        return float(node)
+    except (ArithmeticError, TypeError, ValueError):
+        return estimate
+
+
+def _estimate(node: sp.Expr) -> float:
+    if not node.args:
+        try:
+            return float(node) if node.is_extended_real else math.nan
+        except OverflowError:
+            return math.inf
+    with np.errstate(all="ignore"):
+        values = [_estimate(argument) for argument in node.args]
+        if isinstance(node, sp.Pow):
+            return float(np.power(values[0], values[1]))
+        if node.func in _FOLDED:
+            return float(functools.reduce(_FOLDED[node.func], values))
+        if node.func in _UFUNCS:
+            return float(_UFUNCS[node.func](*values))
+    raise ProblemError(f"'{node.func.__name__}' in '{node}' can't be evaluated numerically.")
 
 
 class Program:
@@ -113,6 +160,11 @@ class Program:
         self._size += 1
         return self._size - 1
 
+    def _constant(self, value: float) -> int:
+        slot = self._new_slot()
+        self._constants.append((slot, value))
+        return slot
+
     def _emit(self, function: Callable[..., Any], *arguments: int) -> int:
         slot = self._new_slot()
         self._code.append((slot, function, arguments))
@@ -126,12 +178,19 @@ class Program:
     def _translate(self, node: sp.Basic) -> int:
         if node.is_Symbol:
             raise ProblemError(f"the symbol '{node}' is not known here.")
-        if node in (sp.true, sp.false) or (node.is_number and not node.has(AppliedUndef)):
-            slot = self._new_slot()
-            self._constants.append((slot, bool(node) if node.is_Boolean else float(node)))
-            return slot
+        if node in (sp.true, sp.false):
+            return self._constant(bool(node))
+        if node.is_number and not node.has(AppliedUndef):
+            value = constant_value(node)
+            if not math.isfinite(value):
+                kind = "infinite" if math.isinf(value) or node.has(sp.nan, sp.zoo) else "complex"
+                raise ProblemError(f"the constant '{node}' is {kind}; only real, finite numbers can be evaluated.")
+            return self._constant(value)
         if isinstance(node, AppliedUndef):
-            return self._emit(self._functions[node.func.__name__], *map(self._compile, node.args))
+            name = node.func.__name__
+            if name not in self._functions:
+                raise ProblemError(f"the function '{name}' is not known here.")
+            return self._emit(self._functions[name], *map(self._compile, node.args))
         if isinstance(node, sp.Pow):
             return self._power(node)
         if isinstance(node, sp.Mul):
@@ -165,9 +224,9 @@ class Program:
             return self._emit(np.sqrt, base)
         if exponent.is_Integer and 1 < abs(int(exponent)) <= 8:
             result = self._integer_power(base, abs(int(exponent)))
-            return result if int(exponent) > 0 else self._emit(np.reciprocal, result)
+            return result if int(exponent) > 0 else self._emit(_inverse, result)
         if exponent == -1:
-            return self._emit(lambda z: 1.0 / z, base)
+            return self._emit(_inverse, base)
         return self._emit(np.power, base, self._compile(exponent))
 
     def _integer_power(self, base: int, exponent: int) -> int:
@@ -184,7 +243,7 @@ class Program:
             if condition == sp.true:
                 result = slot
             else:
-                otherwise = self._compile(sp.Float(float("nan"))) if result is None else result
+                otherwise = self._constant(math.nan) if result is None else result
                 result = self._emit(np.where, self._compile(condition), slot, otherwise)
         assert result is not None
         return result

@@ -47,9 +47,8 @@ class Box:
     def __init__(
         self, lower: Sequence[float] | Array, upper: Sequence[float] | Array, periodic: bool | Sequence[bool] = False
     ) -> None:
-        self.lower = np.atleast_1d(np.asarray(lower, dtype=float))
-        self.upper = np.atleast_1d(np.asarray(upper, dtype=float))
-        if self.lower.ndim != 1 or self.lower.shape != self.upper.shape:
+        self.lower, self.upper = _corner(lower), _corner(upper)
+        if self.lower.ndim != 1 or self.lower.shape != self.upper.shape or not self.lower.size:
             raise ProblemError(
                 f"lower and upper need one number per axis each, got shapes {self.lower.shape} and {self.upper.shape}."
             )
@@ -61,7 +60,7 @@ class Box:
                 f"axis {axis} runs from {self.lower[axis]:g} to {self.upper[axis]:g}; the upper end must be larger."
             )
         self.dimension = len(self.lower)
-        flags = [periodic] * self.dimension if isinstance(periodic, bool | np.bool_) else list(periodic)
+        flags = [periodic] * self.dimension if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
         if len(flags) != self.dimension:
             raise ProblemError(f"periodic needs one flag per axis ({self.dimension}), got {len(flags)}.")
         self.periodic = tuple(bool(flag) for flag in flags)
@@ -114,7 +113,7 @@ class Box:
                 raise ProblemError(
                     f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
                 )
-        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(name, known)}")
+        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(str(name), known)}")
 
     def with_periodic(self, axes: Sequence[int]) -> Box:
         """Return the same box with further axes made periodic."""
@@ -175,6 +174,8 @@ class Box:
     def _tensor(self, n: int | Sequence[int], method: str) -> Points:
         if isinstance(n, int | np.integer):
             counts = [max(1, round(_positive(n) ** (1.0 / self.dimension)))] * self.dimension
+        elif isinstance(n, str) or np.ndim(n) != 1:
+            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {n!r}.")
         else:
             counts = [_positive(k) for k in n]
         if len(counts) != self.dimension:
@@ -229,6 +230,13 @@ class Interval(Box):
         if np.ndim(lower) or np.ndim(upper):
             raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
         super().__init__([lower], [upper], periodic)
+
+
+def _corner(given: Sequence[float] | Array) -> Array:
+    try:
+        return np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise ProblemError(f"lower and upper need one number per axis each, got {given!r}.") from None
 
 
 def _positive(n: int) -> int:
