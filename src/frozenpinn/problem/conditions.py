@@ -251,20 +251,21 @@ def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, par
     symbols = jets.jets_in(residual)
     if not symbols:
         raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
+    if any(jet.time for jet in symbols.values()):
+        raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
+    split = jets.affine(residual)
+    if split is None:
+        raise ProblemError(
+            f"the boundary condition '{text}' is not linear in {choices(map(str, symbols))}; "
+            "only linear ones are possible."
+        )
     terms: dict[Jet, sp.Expr] = {}
-    for symbol, jet in symbols.items():
-        coefficient = sp.diff(residual, symbol)
-        if jets.jets_in(coefficient):
-            raise ProblemError(
-                f"the boundary condition '{text}' is not linear in '{symbol}'; only linear ones are possible."
-            )
-        if jet.time:
-            raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
+    for jet, coefficient in split[0].items():
         plain, sign = _without_normal(jet, side)
         terms[plain] = terms.get(plain, sp.Integer(0)) + sign * coefficient
     terms = {jet: c for jet, c in terms.items() if not vanishes(c)}
     _check_coefficients(terms, text, side, jets)
-    value = -residual.xreplace(dict.fromkeys(symbols, sp.Integer(0)))
+    value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
 

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.problem.algebra import checked, expanded, vanishes
@@ -171,28 +170,12 @@ class _Parts:
         self.nonlinear: list[sp.Expr] = []
 
     def sort(self, term: sp.Expr) -> None:
-        found = self.jets.jets_in(term)
-        coefficients = self.coefficients(term, found)
-        if not found:
-            self.forcing.append(term)
-        elif coefficients is None:
+        split = self.jets.affine(term)
+        if split is None:
             self.nonlinear.append(term)
-        else:
-            for jet, coefficient in coefficients.items():
-                part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
-                part[jet] = part.get(jet, ZERO) + coefficient
-            self.forcing.append(term.xreplace(dict.fromkeys(found, ZERO)))
-
-    def coefficients(self, term: sp.Expr, found: dict[sp.Symbol, Jet]) -> dict[Jet, sp.Expr] | None:
-        """Return the coefficients of a linear term, or None.
-
-        A product too large to expand may still hide a sum that is linear in several jets.
-        """
-        if len(found) == 1:
-            symbol, jet = next(iter(found.items()))
-            if not self.jets.jets_in(term / symbol):
-                return {jet: term / symbol}
-        if any(map(self.jets.jets_in, term.atoms(Relational))):  # a step has no slope, and is not linear
-            return None
-        result = {jet: sp.diff(term, symbol) for symbol, jet in found.items()}
-        return None if any(map(self.jets.jets_in, result.values())) else result
+            return
+        coefficients, rest = split
+        self.forcing.append(rest)
+        for jet, coefficient in coefficients.items():
+            part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
+            part[jet] = part.get(jet, ZERO) + coefficient

@@ -94,6 +94,33 @@ class JetSpace:
         found = {s: self._jets[s] for s in expression.free_symbols if s in self._jets}
         return dict(sorted(found.items(), key=lambda item: item[1]))
 
+    def affine(self, expression: sp.Expr) -> tuple[dict[Jet, sp.Expr], sp.Expr] | None:
+        """Write an expression as Σ coefficient·jet + rest, both free of jets; None if it is not of this form.
+
+        Decided by structure, not by derivatives: a step such as sign(u) has slope 0 and is not linear.
+        """
+        if not self.jets_in(expression):
+            return {}, expression
+        if expression.is_Symbol:
+            return {self._jets[expression]: sp.Integer(1)}, sp.Integer(0)
+        if not isinstance(expression, sp.Add | sp.Mul):
+            return None
+        scale, terms = sp.Integer(1), expression.args
+        if isinstance(expression, sp.Mul):
+            terms = [factor for factor in expression.args if self.jets_in(factor)]
+            if len(terms) > 1:
+                return None
+            scale = sp.Mul(*(factor for factor in expression.args if factor is not terms[0]))
+        coefficients: dict[Jet, sp.Expr] = {}
+        rest = sp.Integer(0)
+        for part in map(self.affine, terms):
+            if part is None:
+                return None
+            rest += scale * part[1]
+            for jet, coefficient in part[0].items():
+                coefficients[jet] = coefficients.get(jet, sp.Integer(0)) + scale * coefficient
+        return coefficients, rest
+
     def parse_suffix(self, suffix: str, *, normal: bool = False) -> Jet | None:
         """Read ``xxt`` as a derivative of an unnamed field; None if it is not one."""
         alpha = [0] * self.dimension
