@@ -137,25 +137,34 @@ def bench(
     recipe: Annotated[list[str] | None, typer.Option(help="best or paper; may be given twice.")] = None,
     precision: Annotated[str, typer.Option(help="low or high.")] = "high",
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
-    method: Annotated[str, typer.Option(help="Which solver to run.")] = "frozen-pinn",
+    method: Annotated[
+        list[str] | None, typer.Option(help="frozen-pinn (default) or iga; may be given several times.")
+    ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
     from frozenpinn.benchmarks import CASES, find_case
+    from frozenpinn.benchmarks.case import FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
     from frozenpinn.benchmarks.runner import run_case
 
-    if method != "frozen-pinn":
-        raise SettingsError(f"unknown method '{method}'; this version runs 'frozen-pinn'.")
+    recipes, methods = recipe or ["best"], method or [FROZEN_PINN]
+    for what, names, known in (
+        ("method", methods, METHODS),
+        ("recipe", recipes, RECIPES),
+        ("precision", [precision], PRECISIONS),
+    ):
+        for name in names:
+            check_choice(what, name, known)
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
     records = []
+    runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
     with log.status("benchmark") as status:
         for case in chosen:
-            for name in recipe or ["best"]:
-                if every and (name, precision) not in case.settings:
-                    continue
-                records += run_case(case, name, precision, range(seeds), status.update)
+            for solver, name in runs:
+                if not every or case.can_run(solver, name, precision):
+                    records += run_case(case, name, precision, range(seeds), status.update, solver)
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
     if json_file != "-":
@@ -163,20 +172,20 @@ def bench(
 
 
 def _records_table(records: list[dict[str, Any]]) -> Table:
-    table = Table(
-        "case", "recipe", "relative L² error", "estimate", "seconds", "rank", "published", box=None, pad_edge=False
-    )
+    headings = ("case", "recipe", "method", "relative L² error", "estimate", "seconds", "rank", "published")
+    table = Table(*headings, box=None, pad_edge=False)
     for r in records:
         name = f"{r['case']} {r['variant']}".strip()
-        recipe = f"{r['recipe']}/{r['precision']}"
+        recipe = f"{r['recipe'] or 'own'}/{r['precision']}"
         published = _figure(r["paper"]["rel_l2"], r["paper"]["seconds"])
         if r["status"] != "ok":
-            table.add_row(name, recipe, f"failed: {_escaped(r['reason'])}", "", "", "", published)
+            table.add_row(name, recipe, r["method"], f"failed: {_escaped(r['reason'])}", "", "", "", published)
             continue
         estimates = [v for v in r["estimate"]["values"] if v is not None]
         table.add_row(
             name,
             recipe,
+            r["method"],
             f"{r['rel_l2']['mean']:.2e} ± {r['rel_l2']['std']:.1e}",
             f"{sum(estimates) / len(estimates):.2e}" if estimates else "–",
             f"{r['seconds']['median']:.4f}",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from frozenpinn.benchmarks.advection import CASES as _ADVECTION
 from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
-from frozenpinn.benchmarks.case import Case, Published, Variant
+from frozenpinn.benchmarks.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
 
-__all__ = ["CASES", "Case", "Published", "Variant", "find_case"]
+__all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
 
 CASES: dict[str, Case] = {case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS)}
 

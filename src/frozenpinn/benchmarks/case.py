@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.problem.problem import Problem
 
+FROZEN_PINN = "frozen-pinn"
+METHODS = (FROZEN_PINN, "iga")
 RECIPES = ("best", "paper")
 PRECISIONS = ("low", "high")
 
@@ -31,6 +33,18 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """How another method solves a case (at high precision): settings, figures, whether both are the paper's.
+
+    ``recipe`` is ``"paper"`` for settings of the paper, None for our own.
+    """
+
+    settings: Mapping[str, Any]
+    published: Published = Published()
+    recipe: str | None = "paper"
+
+
+@dataclass(frozen=True)
 class Case:
     """A benchmark case.
 
@@ -42,6 +56,8 @@ class Case:
         Keyword arguments of :func:`frozenpinn.solve` by ``(recipe, precision)``.
     published
         The paper's figures by precision.
+    baselines
+        Other methods by name.
     """
 
     name: str
@@ -50,14 +66,35 @@ class Case:
     settings: Mapping[tuple[str, str], Mapping[str, Any]]
     published: Mapping[str, Published] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
+    baselines: Mapping[str, Baseline] = field(default_factory=dict)
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return the settings of one run."""
-        if recipe not in RECIPES:
-            raise SettingsError(f"unknown recipe '{recipe}'; choose one of {choices(RECIPES)}.")
-        if precision not in PRECISIONS:
-            raise SettingsError(f"unknown precision '{precision}'; choose one of {choices(PRECISIONS)}.")
+        check_choice("recipe", recipe, RECIPES)
+        check_choice("precision", precision, PRECISIONS)
         if (recipe, precision) not in self.settings:
             known = choices(f"{r}/{p}" for r, p in self.settings)
             raise SettingsError(f"case '{self.name}' has no settings for '{recipe}/{precision}', only for {known}.")
         return {**self.settings[recipe, precision], **variant.settings.get(recipe, {})}
+
+    def baseline(self, method: str, precision: str) -> Baseline:
+        """Return how another method solves this case."""
+        check_choice("precision", precision, PRECISIONS)
+        if method not in self.baselines:
+            known = choices([FROZEN_PINN, *self.baselines])
+            raise SettingsError(f"case '{self.name}' has no settings for the method '{method}', only for {known}.")
+        if precision != "high":
+            raise SettingsError(f"the method '{method}' has settings for high precision only.")
+        return self.baselines[method]
+
+    def can_run(self, method: str, recipe: str, precision: str) -> bool:
+        """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
+        if method == FROZEN_PINN:
+            return (recipe, precision) in self.settings
+        return method in self.baselines and precision == "high"
+
+
+def check_choice(what: str, name: str, known: Sequence[str]) -> None:
+    """Refuse a name that is not known; the error lists those that are."""
+    if name not in known:
+        raise SettingsError(f"unknown {what} '{name}'; choose one of {choices(known)}.")

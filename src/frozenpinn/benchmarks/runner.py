@@ -5,17 +5,33 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from frozenpinn.benchmarks.case import Case, Published, Variant
+from frozenpinn.benchmarks.case import FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
-from frozenpinn.solution import Solution
+from frozenpinn.problem.problem import Problem
 from frozenpinn.solve import solve
 
 Record = dict[str, Any]
 Announce = Callable[[str], None]
+
+
+class Solved(Protocol):
+    """What every method returns."""
+
+    def error(self, field: str | None = None) -> dict[str, float]:
+        """Return relative L² error and RMSE on the common grid."""
+
+
+class Job(NamedTuple):
+    """One method ready to run: what its record says beforehand, how to solve, what the solution adds."""
+
+    head: Record
+    solve: Callable[[int], Any]
+    sizes: Callable[[Any], Record]
+    estimate: Callable[[Any], float | None]
 
 
 def run_case(
@@ -24,53 +40,103 @@ def run_case(
     precision: str,
     seeds: Sequence[int],
     announce: Announce = lambda text: None,
+    method: str = FROZEN_PINN,
 ) -> list[Record]:
     """Run all variants of a case; a failure becomes a record with its reason."""
-    return [run_variant(case, variant, recipe, precision, seeds, announce) for variant in case.variants]
+    return [run_variant(case, variant, recipe, precision, seeds, announce, method) for variant in case.variants]
 
 
 def run_variant(
-    case: Case, variant: Variant, recipe: str, precision: str, seeds: Sequence[int], announce: Announce
+    case: Case,
+    variant: Variant,
+    recipe: str,
+    precision: str,
+    seeds: Sequence[int],
+    announce: Announce,
+    method: str = FROZEN_PINN,
 ) -> Record:
     """Run one variant for all seeds, after one untimed warm-up."""
-    options = case.options(recipe, precision, variant)
+    check_choice("method", method, METHODS)
     problem = case.problem(**variant.problem)
-    published = case.published.get(precision, Published())
+    if method == FROZEN_PINN:
+        job = frozen_pinn_job(problem, case, variant, recipe, precision)
+    else:
+        job = iga_job(problem, case, precision)
     record: Record = {
         "case": case.name,
         "variant": variant.label,
-        "method": "frozen-pinn",
-        "recipe": recipe,
+        "method": method,
+        **job.head,
         "precision": precision,
-        "sampler": options["sampler"].name if "sampler" in options else "multi-scale",
         "seeds": list(seeds),
-        "paper": {"rel_l2": published.rel_l2, "seconds": published.seconds},
         "windows": 1,
+        **dict.fromkeys(("width", "rank", "points")),
     }
     errors: list[dict[str, float]] = []
     seconds: list[float] = []
     estimates: list[float | None] = []
-    solution: Solution | None = None
+    solution: Solved | None = None
     try:
         for count, seed in enumerate([seeds[0], *seeds]):
             step = "warm-up" if count == 0 else f"seed {seed}"
-            announce(f"{case.name} {variant.label} {recipe}/{precision}: {step}")
+            announce(f"{case.name} {variant.label} {method} {job.head['recipe'] or 'own'}/{precision}: {step}")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 start = time.perf_counter()
-                solution = solve(problem, seed=seed, **options)
+                solution = job.solve(seed)
                 elapsed = time.perf_counter() - start
             if count == 0:
                 continue
             seconds.append(elapsed)
             errors.append(solution.error(problem.fields[0]))
-            estimates.append(max(solution.estimate_error().values()) if recipe == "best" else None)
+            estimates.append(job.estimate(solution))
     except FrozenPinnError as error:
         return {**record, **_statistics(errors, seconds, estimates), "status": "failed", "reason": str(error)}
-    assert solution is not None
-    network = solution.system.spaces[0].network
-    record |= {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}
+    record |= job.sizes(solution)
     return {**record, **_statistics(errors, seconds, estimates), "status": "ok", "reason": None}
+
+
+def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str, precision: str) -> Job:
+    """Prepare a solve by a frozen network."""
+    options = case.options(recipe, precision, variant)
+    sampler = options.get("sampler", "multi-scale")
+
+    def sizes(solution: Any) -> Record:
+        network = solution.system.spaces[0].network
+        return {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}
+
+    return Job(
+        {
+            "recipe": recipe,
+            "sampler": sampler if isinstance(sampler, str) else sampler.name,
+            "paper": _paper(case.published.get(precision, Published())),
+        },
+        lambda seed: solve(problem, seed=seed, **options),
+        sizes,
+        lambda solution: max(solution.estimate_error().values()) if recipe == "best" else None,
+    )
+
+
+def iga_job(problem: Problem, case: Case, precision: str) -> Job:
+    """Prepare a solve by isogeometric analysis; the seed has no meaning there."""
+    from frozenpinn.baselines.iga import solve_iga
+
+    baseline = case.baseline("iga", precision)
+
+    def sizes(solution: Any) -> Record:
+        points = len(solution.space.quadrature()[0])
+        return {"width": solution.size, "rank": solution.size, "points": points}
+
+    return Job(
+        {"recipe": baseline.recipe, "sampler": "b-splines", "paper": _paper(baseline.published)},
+        lambda seed: solve_iga(problem, **baseline.settings),
+        sizes,
+        lambda solution: None,
+    )
+
+
+def _paper(published: Published) -> Record:
+    return {"rel_l2": published.rel_l2, "seconds": published.seconds}
 
 
 def _statistics(

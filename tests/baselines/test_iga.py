@@ -1,0 +1,304 @@
+"""The isogeometric reference: orders of convergence, the paper's figures, what it refuses."""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import frozenpinn as fp
+from frozenpinn import cli
+from frozenpinn.baselines.iga import solve_iga
+from frozenpinn.baselines.splines import open_space, periodic_space
+from frozenpinn.benchmarks import CASES, find_case
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, SettingsError
+
+HINGED = ["u = 0", "u_xx = 0"]
+
+
+def heat():
+    return fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 0.2), "sin(2*x)", "u = 0", exact="exp(-4*t)*sin(2*x)")
+
+
+def wave():
+    return fp.Problem("u_tt = u_xx", fp.Interval(0, np.pi), (0, 2), "sin(2*x)", "u = 0", 0, exact="sin(2*x)*cos(2*t)")
+
+
+def advection():
+    interval = fp.Interval(0, 2 * np.pi, periodic=True)
+    return fp.Problem("u_t + 3*u_x = 0", interval, (0, 2), "sin(2*x)", exact="sin(2*(x - 3*t))")
+
+
+def beam():
+    interval = fp.Interval(0, np.pi)
+    return fp.Problem("u_tt = -u_xxxx", interval, (0, 1), "sin(2*x)", HINGED, 0, exact="sin(2*x)*cos(4*t)")
+
+
+def iga(case, **problem):
+    return solve_iga(case.problem(**problem), **case.baselines["iga"].settings)
+
+
+# ---- spaces -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5, 9])
+def test_open_splines_sum_to_one_and_obey_essential_conditions(degree):
+    x = np.linspace(-1, 2, 50)
+    assert open_space(-1, 2, 8, degree).table(x).sum(axis=1) == pytest.approx(1)
+    ends = open_space(-1, 2, 8, degree, (1, 1)).table(np.array([-1.0, 2.0]))
+    assert np.max(np.abs(ends)) == 0
+
+
+@pytest.mark.parametrize(("nodes", "degree"), [(9, 3), (16, 8), (5, 7)])
+def test_periodic_splines_match_in_all_derivatives(nodes, degree):
+    space = periodic_space(0, 2, nodes, degree)
+    assert space.size == nodes - 1
+    assert space.table(np.linspace(0, 2, 30)).sum(axis=1) == pytest.approx(1)
+    for k in range(degree):
+        left, right = space.table(np.array([0.0, 2.0]), k)
+        assert left == pytest.approx(right, abs=1e-9 * np.max(np.abs(left)))
+
+
+def test_quadrature_is_exact_for_products():
+    space = open_space(0, 3, 6, 4)
+    x, w = space.quadrature()
+    fine_x, fine_w = (
+        np.concatenate(a) for a in zip(*(_gauss(a, a + 0.6, 40) for a in 0.6 * np.arange(5)), strict=True)
+    )
+    mass = (space.table(x).T * w) @ space.table(x)
+    assert mass == pytest.approx((space.table(fine_x).T * fine_w) @ space.table(fine_x), abs=1e-13)
+
+
+def _gauss(a, b, n):
+    s, w = np.polynomial.legendre.leggauss(n)
+    return (a + b) / 2 + (b - a) / 2 * s, (b - a) / 2 * w
+
+
+# ---- accuracy ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", [heat, wave, advection, beam])
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_order_of_convergence_is_degree_plus_one(problem, degree):
+    spans = np.array([24, 32, 48, 64])
+    errors = [solve_iga(problem(), int(n) + 1, degree).error()["rel_l2"] for n in spans]
+    order = -np.polyfit(np.log(spans), np.log(errors), 1)[0]
+    assert order == pytest.approx(degree + 1, abs=0.35)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("advection", 15), ("euler-bernoulli", 33), ("euler-bernoulli-winkler", 63)]
+)
+def test_published_figures_are_reached(name, size):
+    case = find_case(name)
+    solution = iga(case)
+    assert solution.size == size
+    assert solution.error()["rel_l2"] <= 3 * case.baselines["iga"].published.rel_l2
+
+
+@pytest.mark.parametrize(("name", "bound"), [("advection-long", 1e-10), ("wave", 1e-11), ("wave-multiscale", 1e-8)])
+def test_further_cases(name, bound):
+    assert iga(find_case(name)).error()["rel_l2"] < bound
+
+
+def test_small_eigenvalues_survive_large_ones():
+    """A beam's spectrum reaches over nine orders of magnitude; sin x must not feel the upper end."""
+    assert iga(find_case("euler-bernoulli")).error()["rel_l2"] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("text", "boundary", "exact"),
+    [
+        ("u_t = 2*u_xx + 3*u", "u = 0", "exp(-5*t)*sin(2*x)"),
+        ("u_t = u_xx", "u_x = 0", "exp(-4*t)*cos(2*x)"),
+        ("u_t = -u_xxxx - u_xx", HINGED, "exp(-12*t)*sin(2*x)"),
+        ("u_t = -u_xxxx - 6*u_xx", HINGED, "exp(8*t)*sin(2*x)"),
+        ("u_t = u_xx + f", "u = 0", "exp(-t)*x*(pi - x)"),
+        ("u_t = u_xx + f", "u = 0", "sin(t + x)*x*(pi - x)"),
+        ("u_t + u_x = u_xx + f", "u = 0", "cos(3*t)*sin(2*x)"),
+        ("u_t = -u_xxxx + f", ["u = 0", "u_x = 0"], "cos(t)*sin(x)**2"),
+        ("u_t = -u_xxxx + f", ["u_xx = 0", "u_xxx = 0"], "cos(t)*(x*(pi - x))**4"),
+        ("u_t = u_xx + f", "u = 0", "x*(pi - x)"),
+        ("u_tt + u_t/2 = u_xx + f", "u = 0", "cos(3*t)*sin(2*x)"),
+    ],
+)
+def test_terms_conditions_and_loads(text, boundary, exact):
+    problem = manufactured(text, fp.Interval(0, np.pi), boundary, exact)
+    assert solve_iga(problem, 33, 7).error()["rel_l2"] < 1e-8
+
+
+@pytest.mark.parametrize(
+    "text", ["u_t + 3*u_x = u_xx/10", "u_t + 3*u_x = 2*u", "u_t = -u_xxxx + u_x", "u_tt = u_xx - 5*u"]
+)
+def test_periodic_terms(text):
+    problem = manufactured(text + " + f", fp.Interval(-1, 1, periodic=True), None, "cos(t)*exp(sin(pi*(x - t)))")
+    assert solve_iga(problem, 41, 7).error()["rel_l2"] < 1e-8
+
+
+def manufactured(text, interval, boundary, exact):
+    """Return the problem whose solution is given: the forcing f makes up for what the equation leaves."""
+    import sympy as sp
+
+    x, t = sp.symbols("x t", real=True)
+    u = sp.sympify(exact, {"x": x, "t": t})
+    table = {f"u_{'x' * k}": sp.diff(u, x, k) for k in (1, 2, 3, 4)}
+    table |= {"u": u, "u_t": sp.diff(u, t), "u_tt": sp.diff(u, t, 2), "f": 0}
+    left, right = (sp.sympify(side, table) for side in text.split("="))
+    velocity = {"initial_velocity": sp.diff(u, t).subs(t, 0)} if "u_tt" in text else {}
+    parameters = {"f": sp.expand(left - right)} if "f" in text else {}
+    return fp.Problem(text, interval, (0, 0.5), u.subs(t, 0), boundary, parameters=parameters, exact=u, **velocity)
+
+
+# ---- the solution as a function -----------------------------------------------------------------------
+
+
+def test_solution_evaluates_anywhere():
+    solution = solve_iga(beam(), 21, 7)
+    x, t = np.linspace(0, np.pi, 9)[:, None], np.linspace(0, 1, 4)
+    assert solution(x, t) == pytest.approx(np.sin(2 * x) * np.cos(4 * t), abs=1e-6)
+    assert solution(x, t, derivative=2) == pytest.approx(-4 * np.sin(2 * x) * np.cos(4 * t), abs=1e-4)
+    assert solution(0.5, 0.25).shape == ()
+    periodic = solve_iga(advection(), 21, 7)
+    assert periodic(7.0, 1.0) == pytest.approx(periodic(7.0 - 2 * np.pi, 1.0), abs=1e-12)
+    for place in ((4.0, 0.5), (1.0, 1.5), (np.nan, 0.5)):
+        with pytest.raises(EvaluationError, match="outside"):
+            solution(*place)
+
+
+def test_error_is_defined_as_for_frozen_networks():
+    """On a coarse mesh, where errors are no round-off: both functions, evaluated alike, have the same distance."""
+    problem = heat()
+    solution = solve_iga(problem, 6, 2)
+    x, t = np.linspace(0, np.pi, 256), np.linspace(0, 0.2, 100)
+    exact = np.exp(-4 * t) * np.sin(2 * x[:, None])
+    gap = solution(x[:, None], t) - exact
+    expected = np.linalg.norm(gap) / np.linalg.norm(exact)
+    assert solution.error()["rel_l2"] == pytest.approx(expected, rel=1e-9)
+    assert solution.error("u")["rmse"] == pytest.approx(np.sqrt(np.mean(gap**2)), rel=1e-9)
+    assert set(solution.error()) == set(fp.solve(problem, width=20).error())
+
+
+def test_error_needs_an_exact_solution():
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
+    with pytest.raises(EvaluationError, match="no exact solution"):
+        solve_iga(problem, 6, 2).error()
+
+
+# ---- what it refuses ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("equation", "boundary", "text"),
+    [
+        ("u_t + u*u_x = u_xx", "u = 0", "linear equation"),
+        ("u_t = (1 + t)*u_xx", "u = 0", "linear equation"),
+        ("u_t = (1 + x)*u_xx", "u = 0", "that of u_xx is"),
+        ("u_t = u_xxx", ["u = 0", "u_x = 0"], "no weak form for u_xxx"),
+        ("u_t = -u_xx", "u = 0", "not well posed"),
+        ("u_t = u_xxxx", HINGED, "not well posed"),
+        ("u_t + u_x = 0", {"left": "u = 0", "right": fp.Free()}, "periodic problems only"),
+        ("u_t = u_xx", fp.Dirichlet("x"), "homogeneous"),
+        ("u_t = u_xx", "u + u_x = 0", "homogeneous"),
+        ("u_t = u_xx + u_x", "u_x = 0", "do not fit the weak form"),
+        ("u_t = u_xx", ["u = 0", "u_x = 0"], "do not fit the weak form"),
+        ("u_t = -u_xxxx", ["u = 0", "u_xxx = 0"], "do not fit the weak form"),
+        ("u_t = -u_xxxx", ["u_x = 0", "u_xxx = 0"], "do not fit the weak form"),
+        ("u_t = -u_xxxx", "u = 0", "do not fit the weak form"),
+        ("u_t + 200*u_x = u_xx", "u = 0", "no usable eigenvectors"),
+        ("u_t = u_xx + sin(1e6*t*t)", "u = 0", "too rapidly"),
+    ],
+)
+def test_refused_problems(equation, boundary, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, boundary)
+    with pytest.raises(SettingsError, match=text):
+        solve_iga(problem, 60, 4)
+
+
+def test_refused_second_order_terms():
+    for equation in ("u_tt = u_xx + u_x", "u_tt = u_xx + u_xxt"):
+        problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, "u = 0", 0)
+        with pytest.raises(SettingsError, match="no weak form"):
+            solve_iga(problem, 20, 4)
+
+
+def test_refused_dimensions_and_systems():
+    square = fp.Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 1), 0, "u = 0")
+    system = fp.Problem(["u_t = u_xx", "v_t = v_xx"], fp.Interval(0, 1), (0, 1), [0, 0], ["u = 0", "v = 0"])
+    for problem in (square, system):
+        with pytest.raises(SettingsError, match="one equation in one dimension"):
+            solve_iga(problem, 20, 4)
+
+
+@pytest.mark.parametrize(("nodes", "degree"), [(2, 3), (20, 1), (20.5, 3), (20, 2.5)])
+def test_refused_meshes(nodes, degree):
+    with pytest.raises(SettingsError, match="at least 3 nodes and degree 2"):
+        solve_iga(beam(), nodes, degree)
+
+
+def test_refused_beyond_double_precision():
+    with pytest.raises(SettingsError, match="double precision"):
+        solve_iga(beam(), 700, 20)
+
+
+# ---- benchmark ----------------------------------------------------------------------------------------
+
+
+def bench(*arguments):
+    result = CliRunner().invoke(cli.app, ["bench", *arguments, "--json", "-"], catch_exceptions=False)
+    return json.loads(result.stdout)
+
+
+def test_bench_records_have_the_same_form():
+    ours, iga_record = bench("advection", "--method", "frozen-pinn", "--method", "iga", "--seeds", "2")
+    assert set(ours) == set(iga_record)
+    assert (ours["method"], iga_record["method"]) == ("frozen-pinn", "iga")
+    assert iga_record["paper"] == {"rel_l2": 1.17e-10, "seconds": 0.07}
+    assert iga_record["recipe"] == "paper"
+    assert iga_record["rank"] == iga_record["width"] == 15
+    assert iga_record["points"] == 15 * 9
+    assert iga_record["seeds"] == [0, 1]
+    assert len(set(iga_record["rel_l2"]["values"])) == 1
+    assert iga_record["estimate"]["values"] == [None, None]
+    assert len(iga_record["seconds"]["values"]) == 2
+
+
+def test_bench_runs_a_baseline_once_whatever_the_recipes():
+    records = bench("wave", "--method", "iga", "--recipe", "best", "--recipe", "paper", "--seeds", "1")
+    assert [(r["method"], r["recipe"], r["status"]) for r in records] == [("iga", None, "ok")]
+    table = CliRunner().invoke(cli.app, ["bench", "wave", "--method", "iga", "--seeds", "1"]).stdout
+    assert "own/high" in table
+
+
+def test_bench_all_takes_the_cases_with_settings():
+    records = bench("--all", "--method", "iga", "--seeds", "1")
+    assert {r["case"] for r in records} == {name for name, case in CASES.items() if "iga" in case.baselines}
+    assert all(r["status"] == "ok" for r in records)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("advection", "--method", "magic"), "unknown method 'magic'; choose one of 'frozen-pinn', 'iga'."),
+        (
+            ("burgers", "--method", "iga"),
+            "case 'burgers' has no settings for the method 'iga', only for 'frozen-pinn'.",
+        ),
+        (("advection", "--method", "iga", "--precision", "low"), "high precision only"),
+    ],
+)
+def test_refused_methods(arguments, text):
+    with pytest.raises(SettingsError, match=text):
+        bench(*arguments)
+
+
+def test_baselines_load_lazily():
+    code = (
+        "import sys, frozenpinn.cli, frozenpinn.benchmarks.runner; print([m for m in sys.modules if 'baselines' in m])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
