@@ -17,7 +17,7 @@ nu = 0.0031830988618
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.problem.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.problem.domain import Box, Interval
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.text import as_text
 
 KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact")
 CONDITIONS: dict[str, type[Condition]] = {
@@ -50,7 +51,7 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
     return Problem(
         document["equation"],
         domain_from_dict(document["domain"]),
-        tuple(document["time"]),
+        document["time"],
         document["initial"],
         None if boundary is None else _read_boundary(boundary),
         document.get("initial_velocity"),
@@ -79,12 +80,20 @@ def domain_to_dict(domain: Box) -> dict[str, Any]:
 
 def domain_from_dict(document: Mapping[str, Any]) -> Box:
     """Build a box from plain data; numbers instead of lists mean an interval."""
+    if not isinstance(document, Mapping):
+        raise ProblemError(f"the domain is a table with the keys 'lower' and 'upper', got {document!r}.")
     for key in document:
         if key not in ("lower", "upper", "periodic"):
             raise ProblemError(f"unknown key '{key}' in the domain; the keys are 'lower', 'upper' and 'periodic'.")
     if "lower" not in document or "upper" not in document:
         raise ProblemError("the domain needs the keys 'lower' and 'upper'.")
-    lower, upper = np.atleast_1d(document["lower"]), np.atleast_1d(document["upper"])
+    try:
+        lower, upper = (np.atleast_1d(np.asarray(document[key], dtype=float)) for key in ("lower", "upper"))
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"'lower' and 'upper' of the domain are numbers or lists of numbers, got {document['lower']!r} "
+            f"and {document['upper']!r}. Formulas such as 2*pi are not read here."
+        ) from None
     periodic = document.get("periodic", False)
     if len(lower) == 1 and len(upper) == 1:
         return Interval(float(lower[0]), float(upper[0]), bool(np.all(periodic)))
@@ -105,7 +114,16 @@ def _condition(given: Mapping[str, Any]) -> Condition:
     kind = given["kind"]
     if kind not in CONDITIONS:
         raise ProblemError(f"unknown kind of boundary condition '{kind}'; choose one of {choices(CONDITIONS)}.")
-    return CONDITIONS[kind](**{key: value for key, value in given.items() if key != "kind"})
+    names = [f.name for f in fields(CONDITIONS[kind])]
+    for key in given:
+        if key not in ("kind", *names):
+            raise ProblemError(f"unknown key '{key}' of a {kind} condition; the keys are {choices(names)}.")
+    try:
+        return CONDITIONS[kind](**{key: value for key, value in given.items() if key != "kind"})
+    except TypeError:
+        raise ProblemError(
+            f"a {kind} condition needs more than {dict(given)!r}; the keys are {choices(names)}."
+        ) from None
 
 
 def _plain(value: Any) -> Any:
@@ -117,9 +135,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, sp.Eq):
         return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
     if isinstance(value, sp.Basic):
-        if value.atoms(sp.Derivative, sp.core.function.AppliedUndef, sp.Piecewise):
-            raise TypeError("derivatives of SymPy functions have no form as text here")
-        return str(value).replace("Abs(", "abs(").replace("Heaviside(", "heaviside(")
+        return as_text(value)
     if isinstance(value, Condition):
         kind = next(name for name, cls in CONDITIONS.items() if type(value) is cls)
         return {"kind": kind, **{key: _plain(v) for key, v in asdict(value).items() if v is not None}}
