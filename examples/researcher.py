@@ -8,7 +8,6 @@ Points → hidden layer → boundary and SVD layer → system c' = A c + b(t) + 
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 
 
 class RungeKutta4:
@@ -16,7 +15,7 @@ class RungeKutta4:
 
     name = "rk4"
 
-    def integrate(self, system: fp.System, steps: int = 250) -> HermiteTrajectory:
+    def integrate(self, system: fp.System, steps: int = 250) -> fp.HermiteTrajectory:
         """Step from start to end; states and rates at the steps define the states in between."""
         times, states, f = np.linspace(*system.time, steps + 1), [system.initial_state], system.rhs
         h = times[1] - times[0]
@@ -27,7 +26,7 @@ class RungeKutta4:
             k3 = f(t + h / 2, y + h / 2 * k2)
             states.append(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(t + h, y + h * k3)))
         rates = [f(t, y) for t, y in zip(times, states, strict=True)]
-        return HermiteTrajectory(times, np.array(states), np.array(rates))
+        return fp.HermiteTrajectory(times, np.array(states), np.array(rates))
 
 
 def main() -> None:
@@ -37,7 +36,7 @@ def main() -> None:
 
     points = problem.domain.sample(120)  # Gauss points with their quadrature weights
     hidden = fp.MultiScale(width=60).sample(points, rng=0)  # weights, origins: drawn once, then frozen
-    space = fp.build_space(problem, ("u",), hidden, points, fp.NullSpaceLayer(), cutoff=1e-7, per_side=1)
+    space = fp.build_space(problem, hidden, points, cutoff=1e-7)  # boundary-compliant and orthonormal
     sigma, system = space.network.all_singular_values, fp.semidiscretize(problem, space)
     print(f"{hidden.width} neurons, {system.size} functions kept; singular values {sigma[0]:.1e} … {sigma[-1]:.1e}")
 

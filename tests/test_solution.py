@@ -430,7 +430,7 @@ def test_report_tells_stages_sizes_and_residuals(heat):
         assert f"\n{label} " in f"\n{text}", label
     assert "u_t = u_xx" in text
     assert "multi-scale, width 60, 120 points" in text
-    assert "symmetric, spectral abscissa -9.87" in text
+    assert "symmetric, fastest growth rate -9.87e+00 (spectral abscissa)" in text
     assert "exact, no time steps" in text
     for label in ("PDE residual u", "boundary residual", "initial residual u", "true error u"):
         assert label in text, label
@@ -439,7 +439,10 @@ def test_report_tells_stages_sizes_and_residuals(heat):
 
 def test_report_counts_the_work_of_an_integrator():
     solution = fp.solve(
-        fp.Problem("u_t = u_xx - u**3", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"), width=30, tol=1e-5
+        fp.Problem("u_t = u_xx - u**3", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"),
+        width=30,
+        tol=1e-5,
+        integrator="cvode",
     )
     report = solution.report
     assert report.steps > 5
@@ -550,3 +553,23 @@ def test_looking_does_not_change_a_solution(heat):
     before = heat(X, 0.1).tobytes()
     heat.error(), heat.report, heat.grid(), heat.estimate_error()
     assert heat(X, 0.1).tobytes() == before
+
+
+# ---- warnings -------------------------------------------------------------------------------------
+
+
+def test_warnings_point_at_the_line_that_called_solve():
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.01), "sin(20*pi*x)", "u = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match="represents the initial value of u only to") as caught:
+        fp.solve(problem, width=10)
+    assert caught[0].filename == __file__
+    with pytest.warns(fp.FrozenPinnWarning, match="points are too few for width") as caught:
+        fp.solve(HEAT, width=20, points=15)
+    assert caught[0].filename == __file__
+
+
+def test_motion_from_rest_is_not_taken_for_an_explosion():
+    """The initial state is round-off of a fit to zero; what grows from there is the solution."""
+    data = fp.Dirichlet(lambda t: np.sin(9 * t) ** 3)
+    problem = fp.Problem("u_tt = u_xx", fp.Interval(0, 1), (0, 3), 0, {"left": data, "right": "u = 0"}, 0)
+    fp.solve(problem, width=40)  # warnings are errors here

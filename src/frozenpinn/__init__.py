@@ -20,7 +20,7 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
-from frozenpinn.evolution.integrators import CVODE, ExactPropagator, SciPy
+from frozenpinn.evolution.integrators import CVODE, ExactPropagator, ExponentialCollocation, HermiteTrajectory, SciPy
 from frozenpinn.evolution.semidiscrete import System, semidiscretize
 from frozenpinn.evolution.spaces import AugmentedODE, NullSpaceLayer, build_space
 from frozenpinn.network.network import Network
@@ -43,10 +43,12 @@ __all__ = [
     "Dirichlet",
     "EvaluationError",
     "ExactPropagator",
+    "ExponentialCollocation",
     "ExpressionError",
     "Free",
     "FrozenPinnError",
     "FrozenPinnWarning",
+    "HermiteTrajectory",
     "IntegrationError",
     "Interval",
     "MultiScale",

@@ -32,7 +32,7 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         app()
-    except FrozenPinnError as error:
+    except (FrozenPinnError, OSError) as error:
         log.print(f"[bold red]error:[/] {_escaped(str(error))}")
         sys.exit(1)
 
@@ -70,7 +70,7 @@ def _figure(error: float | None, seconds: float | None) -> str:
 def solve(
     what: Annotated[str, typer.Argument(help="A benchmark case or a TOML file with a problem.")],
     tol: Annotated[float | None, typer.Option(help="Relative accuracy asked of the time integration.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the frozen layer.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the frozen layer.")] = None,
     estimate: Annotated[bool, typer.Option(help="Estimate the error by a second, independent solve.")] = True,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the solution.")] = None,
     save: Annotated[Path | None, typer.Option(help="Store the solution (arrays and JSON).")] = None,
@@ -81,8 +81,9 @@ def solve(
     """Solve a problem and print the report."""
     import frozenpinn as fp
 
+    _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
     problem, options = _problem(what)
-    options |= {"seed": seed, **({} if tol is None else {"tol": tol})}
+    options |= {key: value for key, value in (("seed", seed), ("tol", tol)) if value is not None}
     with log.status("solving") as status:
         solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
         if estimate:
@@ -100,6 +101,19 @@ def solve(
     if save is not None:
         solution.save(str(save))
         log.print(f"wrote {save}")
+
+
+def _check_targets(plot: Path | None, *others: Path | None) -> None:
+    """Refuse files that can't be written before minutes are spent on a solve."""
+    for path in (plot, *others):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise SettingsError(f"can't write '{path}': there is no folder '{path.parent}'.")
+    if plot is not None:
+        from matplotlib.figure import Figure
+
+        known = Figure().canvas.get_supported_filetypes()
+        if plot.suffix.lstrip(".").lower() not in known:
+            raise SettingsError(f"can't draw '{plot}'; the file must end in one of {', '.join(sorted(known))}.")
 
 
 def _problem(what: str) -> tuple[Any, dict[str, Any]]:
@@ -124,6 +138,8 @@ def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
     options = document.pop("solve", {})
+    if not isinstance(options, dict):
+        raise SettingsError(f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {options!r}.")
     for key in options:
         if key not in SOLVE_KEYS:
             raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(SOLVE_KEYS)}.")

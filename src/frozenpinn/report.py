@@ -45,18 +45,28 @@ class Report:
         rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
         rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
         rows.append(("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"))
-        rows.append(("linear part", f"{self.structure}, spectral abscissa {self.spectral_abscissa:.3g}"))
+        rows.append(
+            (
+                "linear part",
+                f"{self.structure}, fastest growth rate {_number(self.spectral_abscissa)} (spectral abscissa)",
+            )
+        )
         work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
         rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
-        rows += [(f"PDE residual {name}", f"{value:.2e}") for name, value in self.residuals.pde.items()]
-        rows.append(("boundary residual", f"{self.residuals.boundary:.2e}"))
-        rows += [(f"initial residual {name}", f"{value:.2e}") for name, value in self.residuals.initial.items()]
+        rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
+        rows.append(("boundary residual", _number(self.residuals.boundary)))
+        rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
             rows.append((f"estimated error {name}", f"{value:.2e} (relative L², second seed)"))
         for name, value in (self.error or {}).items():
             rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def _number(value: float | None) -> str:
+    """Format a number; a stored report has None for what JSON does not know."""
+    return "not finite" if value is None else f"{value:.2e}"
 
 
 def _finite(value: Any) -> Any:

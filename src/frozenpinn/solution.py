@@ -67,6 +67,7 @@ class Solution:
         self.jacobian_evaluations = system.jacobian_evaluations
         self.error_estimate: dict[str, float] | None = None
         self._again = again
+        self.stored_report: Report | None = None
 
     def __repr__(self) -> str:
         return f"Solution({self.problem!r}, {self.system.size} coefficients, {sum(self.seconds.values()):.3g} s)"
@@ -259,9 +260,9 @@ class Solution:
         Two independent solutions differ by √2 times the error of one of them, as far as their errors
         have nothing in common.
         """
-        if self._again is None:
-            raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
         if self.error_estimate is None:
+            if self._again is None:
+                raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
             with warnings.catch_warnings():  # the first solve has warned already
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 other = self._again(self.problem)
@@ -286,7 +287,7 @@ class Solution:
         """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
         from frozenpinn.report import make_report
 
-        return make_report(self)
+        return make_report(self) if self.stored_report is None else self.stored_report
 
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
         """Plot the solution (matplotlib); save it if a file name is given."""

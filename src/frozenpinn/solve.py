@@ -13,7 +13,7 @@ import numpy as np
 
 from frozenpinn.diagnostics import warn_if_suspicious
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
-from frozenpinn.evolution.integrators import Integrator, choose_integrator
+from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.evolution.spaces import (
     STRATEGIES,
@@ -150,12 +150,18 @@ def solve_once(problem: Problem, settings: Settings, progress: Progress | None =
             stepper = choose_integrator(system, settings.integrator, max(1e-2 * settings.tol, 1e-13))
             trajectory = stepper.integrate(system)
         solution = Solution(
-            problem, system, trajectory, stepper.name, plan.sampler.name, watch.seconds, _again(settings)
+            problem, system, trajectory, _label(stepper, trajectory), plan.sampler.name, watch.seconds, _again(settings)
         )
         with watch.stage("checks"):
             warn_if_suspicious(solution)
     solution.seconds = watch.seconds
     return solution
+
+
+def _label(stepper: Integrator, trajectory: Trajectory) -> str:
+    """Name the integrator that did the work: a fallback leaves its own name on the trajectory."""
+    stepped = trajectory.name not in ("modal", "ladder", "hermite")
+    return trajectory.name if stepped else stepper.name
 
 
 def _again(settings: Settings) -> Callable[[Problem], Solution]:
@@ -212,7 +218,7 @@ class Plan:
             return [build_product_space(problem, name, layers, cloud, fine) for (name,) in problem.groups]
         hidden = self.sampler.sample(cloud, np.random.default_rng(seeds))
         per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width)
-        return [build_space(problem, group, hidden, cloud, self.strategy, cutoff, per_side) for group in problem.groups]
+        return [build_space(problem, hidden, cloud, group, self.strategy, cutoff, per_side) for group in problem.groups]
 
 
 def make_plan(problem: Problem, settings: Settings) -> Plan:
@@ -316,8 +322,11 @@ def _check(problem: Problem, settings: Settings) -> None:
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if not isinstance(settings.seed, int | np.integer) or settings.seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {settings.seed!r}.")
-    if not 0 < settings.tol < 1:
+    if not isinstance(settings.tol, int | float | np.floating) or not 0 < settings.tol < 1:
         raise SettingsError(f"tol must lie between 0 and 1, got {settings.tol!r}.")
+    for n in settings.points if isinstance(settings.points, tuple | list) else [settings.points]:
+        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+            raise SettingsError(f"points must be a positive whole number (or one per axis), got {settings.points!r}.")
     plan = make_plan(problem, settings)
     for n in plan.counts:
         if plan.product or problem.domain.dimension == 1:

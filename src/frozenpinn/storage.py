@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from types import SimpleNamespace
@@ -11,8 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from frozenpinn.diagnostics import Residuals
 from frozenpinn.errors import EvaluationError, FrozenPinnError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
+from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, interpolate
 from frozenpinn.evolution.integrators.propagator import REBUILD
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
@@ -22,6 +26,7 @@ from frozenpinn.network.product import ProductNetwork
 from frozenpinn.problem.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.problem.jet import JetSpace
 from frozenpinn.problem.problem import Problem
+from frozenpinn.report import Report
 from frozenpinn.solution import Solution
 
 if TYPE_CHECKING:
@@ -41,12 +46,12 @@ def save_solution(solution: Solution, file: str) -> None:
         spaces.append({"fields": list(space.fields), "order": space.order, **_put_network(space, i, arrays)})
         if space.network.lift_size:
             for order in range(space.order + 1):
-                arrays[f"lift/{i}/{order}"] = _chebyshev(
-                    lambda t, s=space, k=order: s.data(t, k), solution.problem.time
-                )
+                tolerance = 1e-9 if order else 1e-12  # time derivatives of Python functions are differences
+                windows = _windows(lambda t, s=space, k=order: s.data(t, k), solution.problem.time, tolerance)  # type: ignore[misc]
+                arrays |= {f"lift/{i}/{order}/{name}": array for name, array in windows.items()}
     meta = {
         "format": FORMAT,
-        "problem": problem_to_dict(solution.problem),
+        "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
         "domain": domain_to_dict(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
@@ -55,6 +60,7 @@ def save_solution(solution: Solution, file: str) -> None:
         "sampler": solution.sampler,
         "seconds": solution.seconds,
         "error_estimate": solution.error_estimate,
+        "report": solution.report.as_dict(),
         "spaces": spaces,
     }
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
@@ -64,16 +70,22 @@ def save_solution(solution: Solution, file: str) -> None:
 
 def load_solution(file: str) -> Solution:
     """Read a stored solution; it can be evaluated and differentiated like the original."""
+    with open(file, "rb") as handle:  # a missing or unreadable file tells so itself
+        stored_here = zipfile.is_zipfile(handle)
     try:
+        if not stored_here:
+            raise ValueError("not an archive of arrays")
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, OSError, UnicodeDecodeError, EOFError) as error:
-        raise FrozenPinnError(f"'{file}' is not a stored frozenpinn solution ({error}).") from None
-    if meta.get("format") != FORMAT:
-        raise FrozenPinnError(f"'{file}' has format {meta.get('format')!r}; this version reads format {FORMAT}.")
+        if meta["format"] == FORMAT:
+            return _rebuild(meta, arrays)
+    except (ValueError, TypeError, LookupError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise FrozenPinnError(f"'{file}' is not a stored frozenpinn solution, or it is damaged ({error}).") from None
+    raise FrozenPinnError(f"'{file}' has format {meta['format']!r}; this version reads format {FORMAT}.")
+
+
+def _rebuild(meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> Solution:
     problem = _problem(meta)
     trajectory = _trajectory(meta["trajectory"], _under(arrays, "trajectory/"))
     spaces = [_space(meta, i, arrays) for i in range(len(meta["spaces"]))]
@@ -82,6 +94,7 @@ def load_solution(file: str) -> Solution:
         cast(Problem, problem), system, trajectory, meta["integrator"], meta["sampler"], meta["seconds"]
     )
     solution.error_estimate = meta["error_estimate"]
+    solution.stored_report = Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])})
     return solution
 
 
@@ -150,12 +163,12 @@ class StoredSystem:
 def _space(meta: Mapping[str, Any], index: int, arrays: Mapping[str, Array]) -> Any:
     entry = meta["spaces"][index]
     network = _network(entry, _under(arrays, f"network/{index}/"))
-    lifts = {int(k): v for k, v in _under(arrays, f"lift/{index}/").items()}
-    start, end = meta["time"]
+    lifts = [_under(arrays, f"lift/{index}/{order}/") for order in range(entry["order"] + 1)]
 
     def data(t: float, order: int = 0) -> Array:
-        s = 2.0 * (t - start) / (end - start) - 1.0
-        return np.asarray(np.polynomial.chebyshev.chebval(s, lifts[order]))
+        starts, lengths, coefficients = (lifts[order][name] for name in ("starts", "lengths", "coefficients"))
+        k = max(0, int(np.searchsorted(starts, t, "right")) - 1)
+        return np.asarray(np.polynomial.chebyshev.chebval(2.0 * (t - starts[k]) / lengths[k] - 1.0, coefficients[k]))
 
     return SimpleNamespace(fields=tuple(entry["fields"]), order=entry["order"], network=network, data=data)
 
@@ -176,18 +189,17 @@ def _trajectory(kind: str, arrays: Mapping[str, Array]) -> Trajectory:
     return REBUILD[kind](arrays)
 
 
-def _chebyshev(function: Any, time: tuple[float, float], largest: int = 1024) -> Array:
-    """Return Chebyshev coefficients of a vector function of time, as many as it needs."""
-    start, end = time
-    degree = 16
-    while True:
-        nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
-        values = np.array([function(start + (end - start) * (s + 1) / 2) for s in nodes])
-        coefficients = np.polynomial.chebyshev.chebfit(nodes, values, degree)
-        tail = np.max(np.abs(coefficients[-3:])) if coefficients.size else 0.0
-        if tail <= 1e-13 * max(np.max(np.abs(coefficients), initial=0.0), 1e-300) or degree >= largest:
-            return np.asarray(coefficients)
-        degree *= 2
+def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> dict[str, Array]:
+    """Return a vector function of time as Chebyshev polynomials on as many windows as it needs."""
+    try:
+        windows = interpolate(function, *time, tolerance)
+    except TooManyWindowsError:
+        raise FrozenPinnError("the boundary data vary too rapidly in time to be stored.") from None
+    return {
+        "starts": np.array([w.start for w in windows]),
+        "lengths": np.array([w.length for w in windows]),
+        "coefficients": np.array([w.coefficients for w in windows]),
+    }
 
 
 # ---- networks --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def discretized(problem, width=20, cutoff=1e-4, strategy=None, seed=0):
     points = problem.domain.sample(3 * width)
     hidden = fp.MultiScale(width).sample(points, seed)
     strategy = strategy or fp.NullSpaceLayer()
-    spaces = [fp.build_space(problem, group, hidden, points, strategy, cutoff, 1) for group in problem.groups]
+    spaces = [fp.build_space(problem, hidden, points, group, strategy, cutoff) for group in problem.groups]
     return fp.semidiscretize(problem, spaces)
 
 
@@ -292,7 +292,7 @@ def test_too_few_points_without_an_svd_layer_are_refused():
     problem = fp.Problem("u_t = u_xx", LINE, (0, 1), HILL, "u = 0")
     points = LINE.sample(10)
     hidden = fp.MultiScale(30).sample(points, 0)
-    space = fp.build_space(problem, ("u",), hidden, points, fp.NullSpaceLayer(), None, 1)
+    space = fp.build_space(problem, hidden, points, cutoff=None)
     with pytest.raises(fp.SettingsError, match="10 points are too few for 29 basis functions; use at least as many"):
         fp.semidiscretize(problem, space)
 

@@ -89,7 +89,7 @@ def test_the_structure_of_equations_is_found(equation, boundary, kind):
     problem = fp.Problem(equation, domain, (0, 1), 0, boundary)
     points = domain.sample(120)
     hidden = fp.MultiScale(60).sample(points, 0)
-    system = fp.semidiscretize(problem, fp.build_space(problem, ("u",), hidden, points, fp.NullSpaceLayer(), 1e-12, 1))
+    system = fp.semidiscretize(problem, fp.build_space(problem, hidden, points))
     assert system.structure == kind
     if kind != "general":
         np.testing.assert_array_equal(system.position, SIGNS[kind] * system.position.T)

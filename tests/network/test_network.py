@@ -151,6 +151,8 @@ def test_two_fields_share_one_orthonormal_basis():
     expected = 2.0 * u - 0.5 * net.evaluate(net.points.x, "v", SLOPE)
     np.testing.assert_allclose(net.operator(net.points.x, both), expected, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_allclose(net.projector() @ np.concatenate([u, v]), np.eye(net.size), atol=1e-9)
+    for name, values in (("u", u), ("v", v)):
+        np.testing.assert_allclose(net.point_values(name), values, atol=1e-9 * np.abs(values).max())
     assert np.linalg.matrix_rank(np.concatenate([u, v]), tol=1e-6) == net.size
 
 

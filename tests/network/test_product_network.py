@@ -172,8 +172,8 @@ def test_the_lifting_reproduces_time_dependent_data_on_all_sides(boundary):
     problem = lifted_problem(boundary)
     space = product_space(problem, 24, 1e-10)
     for t in (0.0, 0.37, 1.0):
-        assert lifting_error(problem, space, t) < 5e-6
-    assert lifting_error(problem, space, 0.37, order=1) < 5e-6
+        assert lifting_error(problem, space, t) < 5e-8
+    assert lifting_error(problem, space, 0.37, order=1) < 5e-8
 
 
 @pytest.mark.parametrize("boundary", BOUNDARIES)

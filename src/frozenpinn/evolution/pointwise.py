@@ -64,6 +64,7 @@ class PointwisePart:
                     self._partials.append((name, k))
                     partials.append(partial)
         self._jacobian_program = problem.compile(partials, self.jets)
+        self._vectorised = not problem.parameters.functions  # users' functions take points, not grids
         self._stack()
 
     def _stack(self) -> None:
@@ -79,17 +80,18 @@ class PointwisePart:
             self._basis[key] = np.concatenate([basis_rows(network, self.x, term) for term in terms])
             if network.lift_size:
                 self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
-        self._constant_lift: dict[tuple[int, int], Array] = {}
+        self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
 
     def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
         if key not in self._lift:
             return 0.0
         data = self.spaces[key[0]].data
-        if data.depends_on_time:
-            return np.asarray(self._lift[key] @ data(t, key[1]))
-        if key not in self._constant_lift:
-            self._constant_lift[key] = self._lift[key] @ data(t, key[1])
-        return self._constant_lift[key]
+        moment = (key, t if data.depends_on_time else 0.0)
+        if moment not in self._lifted_cache:
+            if len(self._lifted_cache) >= 64:
+                self._lifted_cache.clear()
+            self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
+        return self._lifted_cache[moment]
 
     def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
         """Return the values of all jets at the points."""
@@ -108,6 +110,26 @@ class PointwisePart:
             results = self._program(*self.x.T, t, *self.jet_values(t, state))
         for name, result in zip(self._names, results, strict=True):
             yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
+
+    def batch(self, times: Array, states: Sequence[Sequence[Sequence[Array]]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, values of shape (m, n)) at several times, by matrix–matrix products where possible."""
+        if not self._vectorised:
+            rows = [list(self.values(float(t), state)) for t, state in zip(times, states, strict=True)]
+            for k, (space, name, _) in enumerate(rows[0]):
+                yield space, name, np.array([row[k][2] for row in rows])
+            return
+        n, jets = len(self.x), [np.empty(0)] * len(self.jets)
+        for key, members in self._groups.items():
+            coefficients = np.array([state[key[0]][key[1]] for state in states])
+            stacked = self._basis[key] @ coefficients.T
+            if key in self._lift:
+                stacked += np.array([np.broadcast_to(self._lifted(key, float(t)), len(stacked)) for t in times]).T
+            for i, k in enumerate(members):
+                jets[k] = stacked[i * n : (i + 1) * n]
+        with np.errstate(all="ignore"):
+            results = self._program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
+        for name, result in zip(self._names, results, strict=True):
+            yield self._space_index[name], name, np.broadcast_to(result, (n, len(times))).T
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""

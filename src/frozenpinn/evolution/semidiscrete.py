@@ -28,6 +28,9 @@ from frozenpinn.problem.program import Program
 Array = np.ndarray
 
 
+CACHED_TIMES = 64
+
+
 class System:
     """y' = A y + b(t) + n(t, y) for the coefficients of a frozen network.
 
@@ -56,11 +59,12 @@ class System:
         self.moving = np.flatnonzero(self.second)
         self.size = self.coefficients + len(self.moving)
         self._check_points()
-        self.projectors = [_projector(space) for space in self.spaces]
+        self.projectors = [_projector(space, rcond) for space in self.spaces]
         position, velocity = self._linear_part()
         self.position, self._structure = self._structured(position)
         self.velocity = velocity
         self._static, self._lift_maps = self._forcing_part()
+        self._forcing_cache: dict[float, Array] = {}
 
     def _check_points(self) -> None:
         n = len(self.points.x)
@@ -289,9 +293,16 @@ class System:
         return self.has_constant_coefficients and not self._timed_forcing and not self._lift_maps
 
     def forcing(self, t: float) -> Array:
-        """Return the part b(t) of the highest derivatives, shape (R,)."""
+        """Return the part b(t) of the highest derivatives, shape (R,); iterations ask for the same times again."""
         if not self._timed_forcing and not self._lift_maps:
             return self._static
+        if t not in self._forcing_cache:
+            if len(self._forcing_cache) >= CACHED_TIMES:
+                self._forcing_cache.clear()
+            self._forcing_cache[t] = self._forcing_at(t)
+        return self._forcing_cache[t]
+
+    def _forcing_at(self, t: float) -> Array:
         out = self._static.copy()
         for rows, projector, program in self._timed_forcing:
             with np.errstate(all="ignore"):
@@ -332,6 +343,15 @@ class System:
         if self.drift is not None:
             v = v + self.drift @ y + self._drift_forcing(t)
         return self._first_order(highest, v)
+
+    def semilinear(self, times: Array, states: Array) -> Array:
+        """Return b(t) + n(t, y) at several times at once, shape (m, R)."""
+        self.rhs_evaluations += len(times)
+        out = np.array([self.forcing(float(t)) for t in times])
+        if self.pointwise is not None:
+            for space, name, values in self.pointwise.batch(times, [self.split(y) for y in states]):
+                out[:, self.blocks[space]] += values @ self.field_projector(name).T
+        return out
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly."""
@@ -398,5 +418,7 @@ def _data_of(space: Space) -> BoundaryData:
     return space.soft_data if space.soft_data is not None else space.data
 
 
-def _projector(space: Space) -> Array:
-    return augmented_projector(space) if space.soft else space.network.projector()
+def _projector(space: Space, rcond: float | None) -> Array:
+    if space.soft:
+        return augmented_projector(space)
+    return space.network.projector(None if space.network.is_orthonormal else rcond)

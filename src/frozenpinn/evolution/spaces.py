@@ -135,14 +135,33 @@ class Space:
 
 def build_space(
     problem: Problem,
-    fields: tuple[str, ...],
     hidden: HiddenLayer,
     points: Points,
-    strategy: BoundaryStrategy,
-    cutoff: float | None,
-    per_side: int,
+    fields: tuple[str, ...] | None = None,
+    strategy: BoundaryStrategy | None = None,
+    cutoff: float | None = 1e-12,
+    per_side: int = 1,
 ) -> Space:
-    """Put boundary layer and SVD layer on a hidden layer; ``cutoff=None`` leaves the SVD layer out."""
+    """Put boundary layer and SVD layer on a hidden layer.
+
+    Parameters
+    ----------
+    problem, hidden, points
+        What is solved, the frozen neurons, and the quadrature points.
+    fields
+        The fields that share this space; by default all fields of a problem with one group.
+    strategy
+        How boundary conditions are met; the null space by default.
+    cutoff
+        Relative cut-off of the SVD layer; None leaves the layer out.
+    per_side
+        Points on each side in several dimensions.
+    """
+    if fields is None:
+        if len(problem.groups) > 1:
+            raise SettingsError(f"the fields fall into the groups {problem.groups}; build a space for each: fields=…")
+        fields = problem.groups[0]
+    strategy = NullSpaceLayer() if strategy is None else strategy
     order = problem.equation(fields[0]).order
     network = Network(hidden, points, fields)
     nothing = BoundaryData(0, problem.time)
@@ -239,7 +258,8 @@ def build_product_space(
         rows = _axis_rows(problem, field, axis, own)
         axis_points = problem.domain.axis(axis).sample(len(points.axes[axis]))
         network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, rows.active)
-        factors.append(network.compress(cutoff))
+        # lifting functions of small singular value sharpen the fit of data along a side
+        factors.append(network.compress(min(cutoff, 1e-13) if carries_data else cutoff))
     products = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
     data = _product_data(problem, own, products) if carries_data else BoundaryData(0, problem.time)
     return Space(products, data, problem.equation(field).order)

@@ -59,8 +59,10 @@ class HiddenLayer:
 
     def __post_init__(self) -> None:
         activation(self.activation)
-        for array in (self.weights, self.origins, self.offsets):
+        for name in ("weights", "origins", "offsets"):
+            array = np.array(getattr(self, name), dtype=float)  # a copy of our own may be frozen
             array.flags.writeable = False
+            object.__setattr__(self, name, array)
 
     @property
     def width(self) -> int:

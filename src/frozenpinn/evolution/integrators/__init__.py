@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.evolution.integrators.cvode import CVODE
-from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate
+from frozenpinn.evolution.integrators.exponential import ExponentialCollocation
+from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
+from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate, is_structured
 from frozenpinn.evolution.integrators.protocol import Integrator, OdeSystem, Trajectory
 from frozenpinn.evolution.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 
@@ -16,6 +19,8 @@ __all__ = [
     "CVODE",
     "INTEGRATORS",
     "ExactPropagator",
+    "ExponentialCollocation",
+    "HermiteTrajectory",
     "Integrator",
     "OdeSystem",
     "SciPy",
@@ -25,19 +30,23 @@ __all__ = [
 
 INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
     "exact": lambda tol: ExactPropagator(0.1 * tol),
+    "exponential": ExponentialCollocation,
     "cvode": lambda tol: CVODE(rtol=tol),
     "cvode-adams": lambda tol: CVODE(rtol=tol, method="Adams"),
     **{name: (lambda tol, name=name: SciPy(name, rtol=tol)) for name in SCIPY_METHODS},  # type: ignore[misc]
 }
 
-_EXPLICIT_LIMIT = 3e4  # spectral radius × duration up to which explicit steps are cheaper
+_GENTLE = 300.0  # norm of the Jacobian × duration up to which explicit steps are cheapest
+_EXPLICIT_LIMIT = 3e4  # the same, for oscillations
+_SEMILINEAR_LIMIT = 150.0  # norm of the nonlinear part × duration up to which its iteration is cheapest
 
 
 def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolerance: float) -> Integrator:
     """Return the wanted integrator, or one that suits the structure of the system.
 
-    Linear systems with constant coefficients are propagated exactly where possible. Otherwise the Jacobian at the
-    start decides: with eigenvalues near the imaginary axis and not too many oscillations, DOP853; else CVODE with BDF.
+    Linear systems with constant coefficients are propagated exactly where possible. Systems whose linear part is
+    symmetric or skew-symmetric and whose rest is not too steep are collocated exponentially. Otherwise the Jacobian at
+    the start decides: DOP853 for gentle or oscillatory systems, CVODE with BDF for stiff ones.
     """
     if isinstance(wanted, str):
         if wanted not in INTEGRATORS:
@@ -45,12 +54,38 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
         return INTEGRATORS[wanted](tolerance)
     if wanted is not None:
         return wanted
+    stiff = CVODE(rtol=tolerance)
     if can_propagate(system):
-        return ExactPropagator(0.1 * tolerance, fallback=CVODE(rtol=tolerance))
-    start, end = system.time
-    eigenvalues = np.linalg.eigvals(system.jacobian(start, system.initial_state))
-    radius = float(np.max(np.abs(eigenvalues))) * (end - start)
-    damped = float(np.max(np.abs(eigenvalues.real))) > 0.1 * float(np.max(np.abs(eigenvalues.imag)))
-    if radius < 300 or (radius < _EXPLICIT_LIMIT and not damped):
+        return ExactPropagator(0.1 * tolerance, fallback=stiff)
+    duration = system.time[1] - system.time[0]
+    jacobian = system.jacobian(system.time[0], system.initial_state)
+    if not np.all(np.isfinite(jacobian)):
+        return stiff
+    radius = _norm(jacobian) * duration
+    if is_structured(system) and _norm(jacobian - system.matrix) * duration <= _SEMILINEAR_LIMIT:
+        gentle = radius < _GENTLE and tolerance > 1e-9
+        return SciPy("dop853", rtol=tolerance) if gentle else ExponentialCollocation(tolerance, fallback=stiff)
+    if radius < _GENTLE:
         return SciPy("dop853", rtol=tolerance)
-    return CVODE(rtol=tolerance)
+    if radius < _EXPLICIT_LIMIT and not _is_damped(system, jacobian):
+        return SciPy("dop853", rtol=tolerance)
+    return stiff
+
+
+def _norm(matrix: np.ndarray, iterations: int = 8) -> float:
+    """Estimate the spectral norm by a few power iterations."""
+    vector: Any = np.random.default_rng(0).normal(size=matrix.shape[1])
+    image = vector
+    for _ in range(iterations):
+        vector = vector / max(float(np.linalg.norm(vector)), 1e-300)
+        image = matrix @ vector
+        vector = matrix.T @ image
+    return float(np.linalg.norm(image))
+
+
+def _is_damped(system: OdeSystem, jacobian: np.ndarray) -> bool:
+    """Whether decay dominates oscillation, from the structure or, failing that, the spectrum."""
+    if is_structured(system) and len(system.moving) == 0:
+        return system.structure == "symmetric"
+    eigenvalues = np.linalg.eigvals(jacobian)
+    return float(np.max(np.abs(eigenvalues.real))) > 0.1 * float(np.max(np.abs(eigenvalues.imag)))

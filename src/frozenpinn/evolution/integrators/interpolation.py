@@ -29,7 +29,7 @@ class TooManyWindowsError(Exception):
 
 
 @lru_cache(maxsize=1)
-def _nodes() -> tuple[Array, Array]:
+def chebyshev_nodes() -> tuple[Array, Array]:
     """Return Chebyshev–Gauss nodes on [−1, 1] and the map from values there to coefficients."""
     s = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
     return s, np.linalg.inv(np.polynomial.chebyshev.chebvander(s, DEGREE))
@@ -48,7 +48,7 @@ def interpolate(
     A window is accepted if its last coefficients are small and the polynomial agrees with the function at a point
     that was not a node. Jumps are enclosed in ever shorter windows, until these do not matter.
     """
-    s, to_coefficients = _nodes()
+    s, to_coefficients = chebyshev_nodes()
     length = (end - start) / first
     pending = [(start + k * length, length) for k in reversed(range(first))]
     scale = max(float(np.linalg.norm(_values(function, a, h, np.array([-0.26])))) for a, h in pending)

@@ -100,7 +100,8 @@ def _integration(degree: int) -> Array:
 class ModalTrajectory:
     """y(t) = V·(homogeneous + particular), window by window."""
 
-    name, steps = "modal", 0
+    name = "modal"
+    steps = 0  # closed forms take none; iterations on windows count theirs
 
     def __init__(
         self, modes: Modes, vectors: Array, starts: Array, ends: Array, states: Array, polynomials: Array

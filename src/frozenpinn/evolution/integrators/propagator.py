@@ -93,10 +93,11 @@ def can_propagate(system: OdeSystem) -> bool:
     """Whether the exact propagator can solve a system."""
     if not system.has_constant_coefficients:
         return False
-    return system.is_autonomous or _is_structured(system) or _is_well_conditioned(system)
+    return system.is_autonomous or is_structured(system) or _is_well_conditioned(system)
 
 
-def _is_structured(system: OdeSystem) -> bool:
+def is_structured(system: OdeSystem) -> bool:
+    """Whether the linear part is diagonalised by orthogonal eigenvectors."""
     if len(system.moving) == 0:
         return system.structure != "general"
     whole = len(system.moving) == system.coefficients
@@ -109,7 +110,7 @@ def _is_well_conditioned(system: OdeSystem) -> bool:
 
 def decompose(system: OdeSystem) -> Decomposition | None:
     """Diagonalise the operator if its structure, or the condition of its eigenvectors, allows it."""
-    if _is_structured(system) and system.structure == "symmetric":
+    if is_structured(system) and system.structure == "symmetric":
         eigenvalues, vectors = sla.eigh(system.position, check_finite=False, driver="evd")
         modes = (
             Modes(eigenvalues, 2, _uniform_damping(system.velocity) or 0.0)
@@ -117,7 +118,7 @@ def decompose(system: OdeSystem) -> Decomposition | None:
             else Modes(eigenvalues)
         )
         return Decomposition(modes, vectors, vectors.T)
-    if _is_structured(system):
+    if is_structured(system):
         frequencies, rotations = sla.eigh(1j * system.position, check_finite=False, driver="evd")
         return Decomposition(Modes(-1j * frequencies), rotations, rotations.conj().T)
     if not system.is_autonomous and _is_well_conditioned(system):

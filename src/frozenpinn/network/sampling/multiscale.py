@@ -44,7 +44,7 @@ class MultiScale:
 
     def __post_init__(self) -> None:
         check_width(self.width)
-        if not 0 < self.shortest <= self.longest or self.margin < 0:
+        if not (0 < self.shortest <= self.longest < np.inf and 0 <= self.margin < np.inf):
             raise SettingsError(
                 f"MultiScale needs 0 < shortest <= longest and margin >= 0, "
                 f"got {self.shortest}, {self.longest}, {self.margin}."

@@ -39,5 +39,5 @@ class Sampler(Protocol):
 
 def check_width(width: int) -> None:
     """Refuse a width that is not a positive whole number."""
-    if not isinstance(width, int | np.integer) or width < 1:
+    if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
         raise SettingsError(f"width must be a positive whole number of neurons, got {width!r}.")

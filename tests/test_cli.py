@@ -1,0 +1,605 @@
+"""The command line, end to end: what it prints where, what it writes, how it refuses."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import frozenpinn as fp
+from frozenpinn import ProblemError, SettingsError, benchmarks, cli
+from frozenpinn.benchmarks import Case, Published, Variant
+from frozenpinn.network.sampling import MultiScale
+
+ROOT = Path(__file__).parents[1]
+SMALL = """
+equation = "u_t = k*u_xx"
+time = [0, 0.1]
+initial = "sin(pi*x)"
+boundary = "u = 0"
+exact = "exp(-k*pi**2*t)*sin(pi*x)"
+[domain]
+lower = 0
+upper = 1
+[parameters]
+k = 1
+[solve]
+width = 30
+"""
+LINES = dict(line.split(" = ", 1) for line in SMALL.splitlines() if " = " in line)
+
+
+def strict_json(text):
+    """Parse JSON without the extensions that other programs can't read."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def problem_file(tmp_path):
+    """Return a writer of problem files: the small problem with some lines replaced or appended."""
+
+    def write(appended="", name="problem.toml", **replaced):
+        text = SMALL
+        for key, value in replaced.items():
+            old = f"{key} = {LINES[key]}\n"
+            assert old in text
+            text = text.replace(old, "" if value is None else f"{key} = {value}\n")
+        file = tmp_path / name
+        file.write_text(text + appended, encoding="utf-8")
+        return str(file)
+
+    return write
+
+
+def run(*arguments):
+    """Run a command in this process; errors of the library come out as exceptions."""
+    return CliRunner().invoke(cli.app, [str(a) for a in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Return a function that runs main(), wants exit code 1 and returns the message on standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["frozenpinn", *(str(a) for a in arguments)])
+        monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert stopped.value.code == 1
+        assert out == ""
+        assert err.startswith("error: ")
+        assert "Traceback" not in err
+        return err
+
+    return call
+
+
+def process(*arguments, cwd=None):
+    """Run the command line as users do, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "frozenpinn.cli", *(str(a) for a in arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+
+
+@pytest.fixture
+def small_cases(monkeypatch):
+    """Add small cases to the registry: one that works (two variants) and one that fails."""
+    interval, exact = fp.Interval(0, 1), "exp(-pi**2*t)*sin(pi*x)"
+    good = fp.Problem("u_t = u_xx", interval, (0, 0.1), "sin(pi*x)", "u = 0", exact=exact)
+    backward = fp.Problem("u_t = -u_xx", interval, (0, 10), "sin(pi*x)", "u = 0", exact="exp(pi**2*t)*sin(pi*x)")
+    settings = {("best", "high"): {"width": 30}, ("paper", "high"): {"sampler": "elm", "width": 30}}
+    two = (Variant("fast", {}, {"best": {"width": 20}}), Variant("slow"))
+    cases = [
+        Case("small", "heat", lambda: good, settings, {"high": Published(1e-3, 2.0)}),
+        Case("sweep", "heat twice", lambda: good, settings, {}, two),
+        Case("hopeless", "heat backwards", lambda: backward, {("best", "high"): {"width": 30}}),
+    ]
+    for case in cases:
+        monkeypatch.setitem(benchmarks.CASES, case.name, case)
+    return cases
+
+
+# ---- list and help --------------------------------------------------------------------------------
+
+
+def test_list_shows_every_case_with_its_published_figures():
+    result = run("list")
+    assert result.exit_code == 0
+    for name, case in benchmarks.CASES.items():
+        (line,) = [text for text in result.stdout.splitlines() if text.split() and text.split()[0] == name]
+        for precision in case.published.values():
+            if precision.rel_l2 is not None:
+                assert f"{precision.rel_l2:.2e}" in line
+    assert "best/high" in result.stdout
+
+
+def test_without_a_command_help_is_shown():
+    result = CliRunner().invoke(cli.app, [])
+    assert "solve" in result.output
+    assert "bench" in result.output
+
+
+@pytest.mark.parametrize("command", ["list", "solve", "bench", "demo"])
+def test_every_command_has_help(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "Usage" in result.stdout
+
+
+# ---- solve ----------------------------------------------------------------------------------------
+
+
+def test_solve_a_case_prints_the_report():
+    result = run("solve", "advection")
+    assert result.exit_code == 0
+    for label in ("integration", "rank", "PDE residual u", "estimated error u", "true error u"):
+        assert label in result.stdout
+
+
+def test_solve_a_file_prints_the_report(problem_file):
+    result = run("solve", problem_file())
+    assert result.exit_code == 0
+    assert "u_t = u_xx" in result.stdout
+    assert "width 30" in result.stdout
+
+
+def test_no_estimate(problem_file):
+    result = run("solve", problem_file(), "--no-estimate")
+    assert "estimated error" not in result.stdout
+    assert "true error u" in result.stdout
+
+
+def test_solve_writes_picture_solution_and_json(problem_file, tmp_path):
+    picture, stored, report = tmp_path / "u.png", tmp_path / "u.fpinn", tmp_path / "u.json"
+    result = run("solve", problem_file(), "--plot", picture, "--save", stored, "--json", report)
+    assert result.exit_code == 0
+    assert result.stdout == "", "the report went to the file"
+    for file in (picture, stored, report):
+        assert str(file) in result.stderr.replace("\n", "")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    loaded = fp.load(stored)
+    assert float(loaded(0.5, 0.1)) == pytest.approx(np.exp(-(np.pi**2) * 0.1), rel=1e-8)
+    table = strict_json(report.read_text(encoding="utf-8"))
+    assert table["error"]["u"] < 1e-8
+    assert table["error_estimate"] == loaded.error_estimate
+
+
+def test_solve_json_to_standard_output(problem_file):
+    result = run("solve", problem_file(), "--json", "-")
+    table = strict_json(result.stdout)
+    assert set(table) == {
+        "problem",
+        "seconds",
+        "sampler",
+        "width",
+        "points",
+        "rank",
+        "compression",
+        "condition",
+        "structure",
+        "spectral_abscissa",
+        "integrator",
+        "steps",
+        "rhs_evaluations",
+        "jacobian_evaluations",
+        "residuals",
+        "error_estimate",
+        "error",
+    }
+    assert table["width"] == 30
+    assert next(iter(table["seconds"])) == "points"
+
+
+def test_json_of_a_zero_solution_is_still_json(problem_file):
+    result = run("solve", problem_file(initial="0", exact="0"), "--json", "-")
+    assert strict_json(result.stdout)["error"] == {"u": 0.0}
+
+
+def solved(*arguments):
+    return strict_json(run("solve", *arguments, "--no-estimate", "--json", "-").stdout)
+
+
+def test_seed_is_obeyed(problem_file):
+    file = problem_file()
+    first, again, other = solved(file), solved(file, "--seed", 0), solved(file, "--seed", 1)
+    assert first["residuals"] == again["residuals"]
+    assert first["residuals"] != other["residuals"]
+
+
+def test_seed_of_the_file_is_obeyed_and_can_be_overridden(problem_file):
+    plain, file = problem_file(), problem_file("seed = 5\n", name="seeded.toml")
+    assert solved(file)["residuals"] == solved(plain, "--seed", 5)["residuals"]
+    assert solved(file, "--seed", 1)["residuals"] == solved(plain, "--seed", 1)["residuals"]
+
+
+def test_tolerance_is_obeyed_and_overrides_the_file(problem_file):
+    file = problem_file('integrator = "cvode"\ntol = 1e-3\n')
+    loose, tight = solved(file), solved(file, "--tol", 1e-9)
+    assert tight["steps"] > 2 * loose["steps"]
+    assert tight["error"]["u"] < 1e-2 * loose["error"]["u"]
+
+
+def test_settings_of_a_file_reach_the_solver(problem_file):
+    text = 'points = 90\nsampler = "elm"\npoint_method = "uniform"\ncutoff = 1e-8\nintegrator = "radau"\n'
+    table = solved(problem_file(text))
+    assert (table["points"], table["sampler"], table["integrator"]) == (90, "elm", "scipy-radau")
+
+
+def test_boundary_conditions_by_side(problem_file):
+    text = '[boundary]\nleft = {kind = "dirichlet", value = 0}\nright = ["u = 0"]\n'
+    assert solved(problem_file(text, boundary=None))["error"]["u"] < 1e-8
+
+
+def test_periodic_domain_and_systems(tmp_path):
+    file = tmp_path / "system.toml"
+    file.write_text(
+        'equation = ["a_t = -b_xx", "b_t = a_xx"]\n'
+        "time = [0, 1]\n"
+        'initial = {a = "cos(x)", b = 0}\n'
+        'exact = {a = "cos(x)*cos(t)", b = "-cos(x)*sin(t)"}\n'
+        "domain = {lower = 0, upper = 6.283185307179586, periodic = true}\n"
+        "solve = {width = 40}\n"
+    )
+    assert max(solved(file)["error"].values()) < 1e-8
+
+
+def test_two_dimensions(tmp_path):
+    file = tmp_path / "plate.toml"
+    file.write_text(
+        'equation = "u_tt = lap(u)"\n'
+        "time = [0, 1]\n"
+        'initial = "sin(pi*x)*sin(pi*y)"\n'
+        "initial_velocity = 0\n"
+        'boundary = "u = 0"\n'
+        'exact = "sin(pi*x)*sin(pi*y)*cos(sqrt(2)*pi*t)"\n'
+        "domain = {lower = [0, 0], upper = [1, 1]}\n"
+        "solve = {width = 20, points = [30, 32]}\n"
+    )
+    table = solved(file)
+    assert table["error"]["u"] < 1e-4
+    assert table["points"] == 30 * 32
+
+
+# ---- refusals: a message, exit code 1, no traceback -----------------------------------------------
+
+
+def test_unknown_case(refused):
+    message = refused("solve", "advectoin")
+    assert "unknown case 'advectoin'. Did you mean 'advection'? The cases are 'advection', " in message
+
+
+def test_unknown_case_raises_in_python():
+    with pytest.raises(SettingsError, match="Did you mean 'burgers'"):
+        run("solve", "burger")
+
+
+def test_missing_file(refused):
+    assert "there is no file 'nowhere.toml'." in refused("solve", "nowhere.toml")
+
+
+def test_folder_instead_of_a_file(refused, tmp_path):
+    (tmp_path / "folder.toml").mkdir()
+    assert "folder.toml" in refused("solve", tmp_path / "folder.toml")
+
+
+@pytest.mark.parametrize("content", [b"equation = \n", b"= 3", b'equation = "u_t', b"\xff\xfe"])
+def test_broken_toml(refused, tmp_path, content):
+    file = tmp_path / "broken.toml"
+    file.write_bytes(content)
+    message = refused("solve", file)
+    assert "broken.toml' is not valid TOML: " in message
+
+
+@pytest.mark.parametrize(
+    ("replaced", "appended", "text"),
+    [
+        ({}, "widht = 3\n", "unknown key 'widht' under [solve]; the keys are seed, width, points,"),
+        ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', 'domain',"),
+        ({}, "[bondary]\nleft = 0\n", "Did you mean 'boundary'?"),
+        ({"lower": "0\nmiddle = 3"}, "", "unknown key 'middle' in the domain; the keys are"),
+        ({"equation": None}, "", "the key 'equation' is missing."),
+        ({"initial": None}, "", "the key 'initial' is missing."),
+        ({"upper": None}, "", "the domain needs the keys 'lower' and 'upper'."),
+        ({"boundary": None}, "", "no boundary condition for the sides 'left', 'right'"),
+        ({"boundary": "5"}, "", "a boundary condition is text such as 'u = 0', a list or a table by side; got 5."),
+        ({"boundary": '{kind = "dirichlt"}'}, "", "unknown kind of boundary condition 'dirichlt'; choose one of"),
+        ({"boundary": '{kind = "dirichlet", valu = 0}'}, "", "'valu'"),
+        ({"boundary": '{kind = "robin", alpha = 1}'}, "", "'beta'"),
+        ({"time": "3"}, "", "time must be (start, end), got 3"),
+        ({"time": '["a", "b"]'}, "", "time must be (start, end)"),
+        ({"time": "[1, 0]"}, "", "time must run forward"),
+        ({"lower": '"a"'}, "", "'a'"),
+        ({"lower": "[0, 0]"}, "", "lower and upper need one number per axis each"),
+        ({"initial": '"sin(pi*z)"'}, "", "'z'"),
+        ({"equation": '"u_t = k*u_xx +"'}, "", "u_t = k*u_xx +"),
+        ({"equation": "7"}, "", "an equation is text"),
+        ({"k": '"__import__"'}, "", "names with '__' are refused"),
+        ({"width": "20.5"}, "", "width must be a positive whole number of neurons, got 20.5."),
+        ({"width": '"wide"'}, "", "width must be a positive whole number"),
+        ({}, 'tol = "small"\n', "tol must lie between 0 and 1, got 'small'."),
+        ({}, "tol = 7\n", "tol must lie between 0 and 1, got 7."),
+        ({}, "seed = -1\n", "seed must be a whole number from 0 on, got -1."),
+        ({}, 'seed = "x"\n', "seed must be a whole number from 0 on, got 'x'."),
+        ({}, 'points = "many"\n', "points"),
+        ({}, "points = 0\n", "points"),
+        ({}, 'cutoff = "small"\n', "got 'small'."),
+        ({}, "cutoff = 2.0\n", "must lie between 0 and 1, got 2.0."),
+        ({}, 'sampler = "swimm"\n', "unknown sampler 'swimm'; choose one of 'elm', 'multi-scale', 'swim'"),
+        ({}, 'integrator = "euler"\n', "unknown integrator 'euler'; choose one of 'bdf', 'cvode',"),
+        ({}, 'boundary = "penalty"\n', "unknown boundary strategy 'penalty'; choose one of 'augmented-ode',"),
+        ({}, 'point_method = "grid"\n', "unknown sampling method 'grid'; choose one of 'gauss',"),
+    ],
+)
+def test_refused_files(refused, problem_file, replaced, appended, text):
+    assert text in refused("solve", problem_file(appended, **replaced)).replace("\n    ", " ")
+
+
+@pytest.mark.parametrize("document", ["domain = 5", "solve = 5"])
+def test_tables_that_are_none(refused, tmp_path, document):
+    file = tmp_path / "flat.toml"
+    rest = 'equation = "u_t = u_xx"\ntime = [0, 1]\ninitial = 0\nboundary = "u = 0"\n'
+    file.write_text(rest + document + ("" if "domain" in document else "\ndomain = {lower = 0, upper = 1}"))
+    assert "table" in refused("solve", file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--tol", 7), "tol must lie between 0 and 1, got 7.0."),
+        (("--seed", -1), "seed must be a whole number from 0 on, got -1."),
+        (("--plot", "nowhere/u.png"), "nowhere"),
+        (("--plot", "u.picture"), "picture"),
+        (("--save", "nowhere/u.fpinn"), "nowhere"),
+        (("--json", "nowhere/u.json"), "nowhere"),
+    ],
+)
+def test_refused_options(refused, problem_file, arguments, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert text in refused("solve", problem_file(), "--no-estimate", *arguments)
+
+
+def test_targets_are_checked_before_the_solve(refused, problem_file, monkeypatch, tmp_path):
+    """Nobody should wait for a solve to learn that its result can't be written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fp, "solve", lambda *_, **__: pytest.fail("solved first"))
+    refused("solve", problem_file(), "--save", "nowhere/u.fpinn")
+
+
+def test_integration_failure_is_a_message(refused, problem_file):
+    message = refused("solve", problem_file(equation='"u_t = -u_xx"', time="[0, 50]", exact=None), "--no-estimate")
+    assert "grow" in message
+
+
+# ---- bench ----------------------------------------------------------------------------------------
+
+KEYS = {
+    "case",
+    "method",
+    "recipe",
+    "precision",
+    "sampler",
+    "seeds",
+    "rel_l2",
+    "rmse",
+    "seconds",
+    "estimate",
+    "width",
+    "rank",
+    "points",
+    "windows",
+    "status",
+    "reason",
+    "paper",
+}
+
+
+def check_record(record, seeds):
+    """Check keys, types and lengths that all comparisons rely on."""
+    assert set(record) >= KEYS
+    for key in ("case", "method", "recipe", "precision", "sampler", "status"):
+        assert isinstance(record[key], str)
+    assert record["seeds"] == list(range(seeds))
+    assert set(record["paper"]) == {"rel_l2", "seconds"}
+    assert set(record["rel_l2"]) == set(record["rmse"]) == {"mean", "std", "values"}
+    assert set(record["seconds"]) == {"median", "values"}
+    assert set(record["estimate"]) == {"values"}
+    if record["status"] != "ok":
+        assert isinstance(record["reason"], str)
+        return
+    assert record["reason"] is None
+    for key in ("rel_l2", "rmse"):
+        values = record[key]["values"]
+        assert len(values) == seeds
+        assert all(isinstance(v, float) and v >= 0 for v in values)
+        assert record[key]["mean"] == pytest.approx(np.mean(values))
+        assert record[key]["std"] == pytest.approx(np.std(values))
+    assert len(record["seconds"]["values"]) == len(record["estimate"]["values"]) == seeds
+    assert all(v > 0 for v in record["seconds"]["values"])
+    assert record["seconds"]["median"] == pytest.approx(np.median(record["seconds"]["values"]))
+    assert all(v is None or isinstance(v, float) for v in record["estimate"]["values"])
+    assert all(type(record[key]) is int and record[key] > 0 for key in ("width", "rank", "points", "windows"))
+
+
+def test_bench_json_obeys_the_contract():
+    result = run("bench", "advection", "--json", "-")
+    (record,) = strict_json(result.stdout)
+    check_record(record, 3)
+    assert record["case"] == "advection"
+    assert (record["method"], record["recipe"], record["precision"]) == ("frozen-pinn", "best", "high")
+    assert record["paper"] == {"rel_l2": 8.42e-9, "seconds": 0.70}
+    assert record["rel_l2"]["mean"] <= 1e-10
+    assert record["sampler"] == "multi-scale"
+    for error, estimate in zip(record["rel_l2"]["values"], record["estimate"]["values"], strict=True):
+        assert estimate > error / 30
+
+
+def test_bench_two_recipes(tmp_path):
+    file = tmp_path / "records.json"
+    result = run("bench", "advection", "--recipe", "best", "--recipe", "paper", "--seeds", 1, "--json", file)
+    assert result.exit_code == 0
+    best, paper = strict_json(file.read_text(encoding="utf-8"))
+    check_record(best, 1)
+    check_record(paper, 1)
+    assert (best["recipe"], paper["recipe"]) == ("best", "paper")
+    assert paper["sampler"].lower() == "swim"
+    assert paper["estimate"]["values"] == [None]
+    assert best["rel_l2"]["mean"] < 1e-2 * paper["rel_l2"]["mean"]
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[:2] == ["case", "recipe"]
+    assert [line.split()[1] for line in lines[1:3]] == ["best/high", "paper/high"]
+    assert "8.42e-09, 0.7 s" in lines[1]
+
+
+def test_bench_low_precision():
+    result = run("bench", "advection", "--precision", "low", "--seeds", 1, "--json", "-")
+    (record,) = strict_json(result.stdout)
+    check_record(record, 1)
+    assert record["precision"] == "low"
+    assert record["paper"] == {"rel_l2": 4.19e-3, "seconds": 0.67}
+    assert record["rel_l2"]["mean"] < 4.19e-3
+
+
+def test_bench_variants_and_samplers_by_name(small_cases):
+    result = run("bench", "small", "sweep", "--recipe", "best", "--recipe", "paper", "--seeds", 2, "--json", "-")
+    records = strict_json(result.stdout)
+    for record in records:
+        check_record(record, 2)
+    labels = [(r["case"], r["recipe"], r["variant"]) for r in records]
+    assert labels == [
+        ("small", "best", ""),
+        ("small", "paper", ""),
+        ("sweep", "best", "fast"),
+        ("sweep", "best", "slow"),
+        ("sweep", "paper", "fast"),
+        ("sweep", "paper", "slow"),
+    ]
+    assert [r["sampler"] for r in records[:2]] == ["multi-scale", "elm"]
+    assert [r["width"] for r in records[2:4]] == [20, 30]
+
+
+def test_bench_keeps_a_failure_in_the_table(small_cases):
+    result = run("bench", "hopeless", "small", "--seeds", 1, "--json", "-")
+    failed, ok = strict_json(result.stdout)
+    check_record(failed, 1)
+    check_record(ok, 1)
+    assert failed["status"] == "failed"
+    assert "grow" in failed["reason"]
+    table = run("bench", "hopeless", "small", "--seeds", 1)
+    assert table.exit_code == 0
+    assert "failed: " in table.stdout
+    assert "small" in table.stdout
+
+
+def test_bench_all(small_cases, monkeypatch):
+    """--all runs whatever has the wanted recipe and precision, and passes over the rest."""
+    monkeypatch.setattr("frozenpinn.benchmarks.CASES", {c.name: c for c in small_cases})
+    result = run("bench", "--all", "--recipe", "paper", "--seeds", 1, "--json", "-")
+    assert {r["case"] for r in strict_json(result.stdout)} == {"small", "sweep"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("advektion",), "unknown case 'advektion'. Did you mean 'advection'?"),
+        (("advection", "--recipe", "own"), "unknown recipe 'own'; choose one of 'best', 'paper'."),
+        (("--all", "--recipe", "own"), "unknown recipe 'own'; choose one of 'best', 'paper'."),
+        (("advection", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
+        (("--all", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
+        (("advection-fast", "--precision", "low"), "case 'advection-fast' has no settings for 'best/low', only for"),
+        (("advection", "--method", "magic"), "unknown method 'magic'"),
+        ((), "name one or more cases, or write --all; 'frozenpinn list' shows them."),
+    ],
+)
+def test_refused_benchmarks(refused, arguments, text):
+    assert text in refused("bench", *arguments)
+
+
+def test_numbers_of_seeds_are_positive():
+    result = CliRunner().invoke(cli.app, ["bench", "advection", "--seeds", "0"])
+    assert result.exit_code == 2
+    assert "--seeds" in result.stderr
+
+
+# ---- demo -----------------------------------------------------------------------------------------
+
+
+def test_demo_solves_burgers_and_draws_it(monkeypatch, tmp_path):
+    """With fewer neurons and more viscosity than the real one, which takes seconds."""
+    burgers = benchmarks.CASES["burgers"]
+    tame = Case(
+        burgers.name,
+        burgers.title,
+        lambda: burgers.problem(nu=0.1),
+        {("best", "high"): {"sampler": MultiScale(60), "tol": 1e-5}},
+    )
+    monkeypatch.setitem(benchmarks.CASES, "burgers", tame)
+    monkeypatch.chdir(tmp_path)
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "u*u_x" in result.stdout
+    assert "true error u" in result.stdout
+    assert "estimated error u" in result.stdout
+    assert (tmp_path / "demo.png").stat().st_size > 5000
+
+
+# ---- real processes -------------------------------------------------------------------------------
+
+
+def test_process_json_is_pure_and_warnings_go_to_standard_error(problem_file, tmp_path):
+    """The initial data miss the boundary value: a warning, not part of the JSON."""
+    file = problem_file(initial='"sin(pi*x) + 1e-4"', exact=None)
+    done = process("solve", file, "--json", "-", "--plot", "u.png", cwd=tmp_path)
+    assert done.returncode == 0
+    assert strict_json(done.stdout)["integrator"] == "exact"
+    assert "warning: the initial data contradict the condition 'u = 0' on side 'left' by 0.0001" in done.stderr
+    assert "FrozenPinnWarning" not in done.stderr
+    assert "wrote u.png" in done.stderr
+
+
+def test_process_refuses_without_a_traceback():
+    done = process("solve", "advectoin")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: unknown case 'advectoin'. Did you mean 'advection'?")
+    assert "Traceback" not in done.stderr
+
+
+def test_process_wrong_option_is_a_usage_error():
+    done = process("solve", "advection", "--sede", 3)
+    assert done.returncode == 2
+    assert "--seed" in done.stderr
+
+
+def test_installed_command_solves_the_example():
+    command = Path(sys.executable).with_name("frozenpinn")
+    if not command.exists():
+        pytest.fail("the package is not installed with its command")
+    done = subprocess.run(
+        [command, "solve", "examples/problem_file.toml", "--json", "-"],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert strict_json(done.stdout)["error"]["u"] < 1e-9
+
+
+def test_problem_error_of_a_file_is_raised_in_python(problem_file):
+    with pytest.raises(ProblemError, match="no boundary condition"):
+        cli.read_file(Path(problem_file(boundary=None)))
