@@ -29,9 +29,8 @@ def _erf(z: Array) -> Array:
     return erf(z)
 
 
-def _inverse(z: Array) -> Array:
-    # np.reciprocal rounds whole numbers to 0, and a Python float can't be divided by 0
-    return np.divide(1.0, z)
+# np.reciprocal rounds whole numbers to 0, and a Python float can't be divided by 0
+_inverse = functools.partial(np.divide, 1.0)
 
 
 _UFUNCS: dict[Any, Callable[..., Any]] = {
