@@ -117,6 +117,31 @@ def test_a_condition_may_use_any_linear_operator():
     )
 
 
+@pytest.mark.parametrize(
+    "factor", ["heaviside(y - 3)", "max(y - 3, 0)", "(y - 3 + abs(y - 3))", "exp(-(y - 100)**2)", "log(y - 90)"]
+)
+def test_a_coefficient_may_vanish_far_from_the_domain(factor):
+    problem = state(f"u_n + {factor}*u = 0", Box([0, 99], [1, 101]))
+    assert terms(problem, "left")[0].keys() == {"u", "u_x"}
+    assert terms(problem, "top")[0]["u"][0] > 0
+
+
+def test_a_condition_on_a_part_of_a_side():
+    """Convection above y = 3, insulation below."""
+    problem = state("u_n + heaviside(y - 3)*u = 0", Box([0, 0], [1, 5]))
+    condition = next(c for c in problem.conditions if c.side.name == "left")
+    x = np.array([[0.0, 1.0], [0.0, 4.0]])
+    found = dict(zip(map(problem.jets.name, condition.jets), condition.program(*x.T), strict=True))
+    assert np.broadcast_to(found["u_x"], 2).tolist() == [-1, -1]
+    assert np.broadcast_to(found["u"], 2).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("text", ["x*u = 0", "sin(pi*x)*u_n = 0", "k*u = 0"])
+def test_a_condition_whose_coefficient_is_zero_on_its_side(text):
+    with pytest.raises(ProblemError, match="on 'left' imposes nothing"):
+        state(text, parameters={"k": lambda x: x})
+
+
 def test_several_conditions_on_one_side():
     """A clamped end and a supported end of a beam."""
     problem = state({"left": ["u = 0", "u_x = 0"], "right": [Dirichlet(0), "u_xx = 0"]}, equation="u_t = -u_xxxx")

@@ -158,6 +158,17 @@ def test_coupled_time_derivatives_are_solved_for():
     assert parts(problem, "v")[0] == {"u_xx": half, "v_xx": -half}
 
 
+@pytest.mark.parametrize("factor", ["max(x - 5, 0)", "heaviside(x - 5)", "(x - 5 + abs(x - 5))", "exp(-(x - 100)**2)"])
+def test_a_coefficient_of_the_time_derivative_may_vanish_elsewhere(factor):
+    problem = state(f"{factor}*u_t = u_xx", Interval(99, 101, periodic=True))
+    assert parts(problem)[0].keys() == {"u_xx"}
+
+
+def test_a_coefficient_that_is_zero_by_an_identity_is_singular():
+    with pytest.raises(ProblemError, match="the matrix of their coefficients is singular"):
+        state("(sin(x)**2 + cos(x)**2 - 1)*u_t = u_xx")
+
+
 def test_coupled_time_derivatives_with_variable_coefficients():
     problem = state(["u_t + x*v_t = u_xx", "x*u_t - v_t = v_xx"])
     linear = parts(problem, "u")[0]
@@ -295,6 +306,22 @@ def test_sympy_fields_at_another_place_are_refused(place):
     u = sp.Function("u")
     with pytest.raises(ProblemError, match="u"):
         state(sp.Eq(u(X, T).diff(T), u(*(sp.sympify(p, locals={"x": X, "t": T}) for p in place))))
+
+
+def test_sympy_fields_take_their_arguments_in_order():
+    X, T = sp.symbols("x t")
+    u = sp.Function("u")(T, X)
+    with pytest.raises(ProblemError, match=r"'u\(t, x\)' in .* at another place; write u\(x, t\)"):
+        state(sp.Eq(u.diff(T), u.diff(X, 2)))
+
+
+def test_sympy_objects_that_are_no_expressions():
+    X = sp.Symbol("x")
+    for thing in (sp.true, sp.Tuple(1, 2), sp.Interval(0, 1), X < 1, sp.Lambda(X, X**2)):
+        with pytest.raises(ProblemError):
+            Problem("u_t = u_xx", LINE, (0, 1), thing)
+        with pytest.raises(ProblemError):
+            state("u_t = a*u", a=thing)
 
 
 def test_sympy_errors():

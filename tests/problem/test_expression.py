@@ -346,6 +346,13 @@ def test_the_second_derivative_of_a_python_function(text):
         assert sp.expand(parse(text.replace("k", k), scope) - expected) == 0
 
 
+def test_mixed_derivatives_of_a_python_function_may_be_named_in_any_order():
+    for name in ("k_xy", "k_yx"):
+        scope = Scope(JetSpace(["x", "y"]), ["u"], {}, dict.fromkeys(["k", "k_x", "k_y", name], ("x", "y")))
+        for text in ("dx(dy(k))", "dy(dx(k))", "dy(k_x)"):
+            assert str(parse(text, scope)) == f"{name}(x, y)"
+
+
 def test_the_derivative_of_a_python_function_may_be_given_as_text():
     scope = Scope(JetSpace(["x"]), ["u"], {"k_x": sp.Integer(1)}, {"k": ("x",)})
     assert str(parse("dx(k*u_x)", scope)) in {"u_x + u_xx*k(x)", "u_xx*k(x) + u_x"}

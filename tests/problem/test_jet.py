@@ -5,6 +5,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenpinn import ExpressionError
 from frozenpinn.problem.jet import Jet, JetSpace, coordinate_names, maximal_time_order
 
 
@@ -48,6 +49,14 @@ def test_name_and_split_name_are_inverse(dimension, data):
     name = jets.name(jet)
     assert jets.split_name(name) == (("u", jet) if "_" in name else None)
     assert jets.jet_of(jets.symbol(jet)) == jet
+
+
+def test_derivatives_of_absurd_order_are_refused():
+    jets = JetSpace(["x"])
+    assert jets.symbol(Jet("u", (12,))).name == "u_" + "x" * 12
+    for jet in (Jet("u", (13,)), Jet("u", (12,), 0, 1), Jet("u", (9000,))):
+        with pytest.raises(ExpressionError, match=r"derivatives beyond order 12 are refused, got \d+ of 'u'"):
+            jets.symbol(jet)
 
 
 def test_orders():

@@ -7,7 +7,7 @@ operation and constants as soon as they exist, so that no short text can keep th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,8 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError
 from frozenpinn.problem.program import Program, constant_value, is_computable
+
+Array = np.ndarray
 
 MAX_OPERATIONS = 20_000
 MAX_TERMS = 1_000
@@ -126,21 +128,22 @@ def _terms(node: sp.Basic) -> float:
     return 1 if terms <= MAX_TERMS else math.inf  # the argument of a function is expanded too
 
 
-def vanishes(expression: sp.Expr) -> bool:
-    """Tell whether an expression is identically zero, by its values at random points.
+def vanishes(expression: sp.Expr, x: Mapping[sp.Symbol, Array]) -> bool:
+    """Tell whether an expression is zero at all points ``x``, for many values of everything else it contains.
 
     ``sp.simplify`` would give a proof, in a time without bound.
     """
     expression = expanded(expression)
-    if expression == 0 or expression.is_Symbol or not expression.args:
+    if not expression.args:
         return bool(expression == 0)
     functions = {f: sp.Dummy(real=True) for f in expression.atoms(AppliedUndef)}
     terms = sp.Add.make_args(expression.xreplace(functions))
-    symbols = sorted(set[sp.Symbol]().union(*(term.free_symbols for term in terms)), key=str)
-    rng = np.random.default_rng(0)
-    points = np.concatenate([rng.uniform(0.2, 1.8, (16, len(symbols))), rng.uniform(-2.0, 2.0, (16, len(symbols)))])
+    others = sorted(set[sp.Symbol]().union(*(term.free_symbols for term in terms)) - set(x), key=str)
+    n, rng = len(next(iter(x.values()))), np.random.default_rng(0)
+    sizes = 10.0 ** rng.uniform(-2.0, 2.0, (len(others), n))  # a step or a kink may be anywhere
+    values = [*x.values(), *(sizes * rng.choice([-1.0, 1.0, 1.0], sizes.shape))]
     with np.errstate(all="ignore"):
-        values = np.stack([np.broadcast_to(v, len(points)) for v in Program(terms, symbols)(*points.T)])
-        total, scale = np.abs(values.sum(axis=0)), np.abs(values).sum(axis=0)
+        parts = np.stack([np.broadcast_to(part, n) for part in Program(terms, [*x, *others])(*values)])
+        total, scale = np.abs(parts.sum(axis=0)), np.abs(parts).sum(axis=0)
     known = np.isfinite(total)
     return bool(known.any() and np.all(total[known] <= 1e-11 * scale[known]))

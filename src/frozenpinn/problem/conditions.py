@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices
-from frozenpinn.problem.algebra import expanded, vanishes
+from frozenpinn.problem.algebra import expanded
 from frozenpinn.problem.data import Datum, Given, checked_values, place_of
 from frozenpinn.problem.domain import Box, Side
 from frozenpinn.problem.expression import parse_equation
@@ -263,7 +263,7 @@ def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, par
     for jet, coefficient in split[0].items():
         plain, sign = _without_normal(jet, side)
         terms[plain] = terms.get(plain, sp.Integer(0)) + sign * coefficient
-    terms = {jet: c for jet, c in terms.items() if not vanishes(c)}
+    terms = {jet: c for jet, c in terms.items() if expanded(c) != 0}
     _check_coefficients(terms, text, side, jets)
     value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
@@ -289,11 +289,13 @@ def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jet
 
 
 def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Box) -> None:
-    """Refuse a condition whose left-hand side is a combination of the ones before it on the same side.
+    """Refuse a condition that adds nothing to the ones before it on the same side.
 
-    Decided by the rank of the coefficients at a few points, whatever way the conditions are written.
+    Decided by the rank of the coefficients at many points, whatever way the conditions are written: one
+    condition may hold on one part of a side and another one on the rest.
     """
-    x = domain.sample_side(condition.side, 3, "random", rng=0).x
+    side, text = condition.side, condition.text
+    x = domain.sample_side(side, 64, "random", rng=0).x
     together = [*before, condition]
     columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
     matrices = np.zeros((len(x), len(together), len(columns)))
@@ -301,8 +303,10 @@ def _check_repetition(condition: LinearCondition, before: Sequence[LinearConditi
         for jet, values in zip(linear.jets, linear.coefficients_at(x), strict=True):
             matrices[:, row, columns[jet]] = values
     matrices /= np.maximum(np.max(np.abs(matrices), axis=2, keepdims=True), 1e-300)
-    if np.max(np.linalg.matrix_rank(matrices, tol=1e-12)) < len(together):
+    if not np.any(matrices[:, -1]):
+        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
+    if before and np.all(
+        np.linalg.matrix_rank(matrices, tol=1e-12) == np.linalg.matrix_rank(matrices[:, :-1], tol=1e-12)
+    ):
         names = " and ".join(f"'{name}'" for name in condition.fields)
-        raise ProblemError(
-            f"side '{condition.side.name}' is declared twice for {names}: '{condition.text}' repeats a condition."
-        )
+        raise ProblemError(f"side '{side.name}' is declared twice for {names}: '{text}' repeats a condition.")

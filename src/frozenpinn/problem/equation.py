@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dataclasses import field as default
 from typing import TypeAlias
 
+import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -22,6 +23,7 @@ from frozenpinn.problem.lexer import shortened
 from frozenpinn.problem.scope import Scope, check_name
 from frozenpinn.problem.sympy_input import from_sympy
 
+Array = np.ndarray
 EquationText: TypeAlias = str | sp.Eq | sp.Expr
 ZERO = sp.Integer(0)
 
@@ -88,8 +90,13 @@ def read_residual(equation: EquationText, scope: Scope) -> sp.Expr:
     return from_sympy(equation, scope, what)
 
 
-def solve_for_time_derivatives(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:
-    """Solve the residuals for the highest time derivative of each field and split the result."""
+def solve_for_time_derivatives(
+    residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array
+) -> list[Equation]:
+    """Solve the residuals for the highest time derivative of each field and split the result.
+
+    ``x`` are points all over the domain, where the coefficients of those derivatives must not all vanish.
+    """
     occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
     orders = {name: maximal_time_order(occurring, name) for name in fields}
     _check_solvable(residuals, fields, orders, occurring, jets)
@@ -100,7 +107,7 @@ def solve_for_time_derivatives(residuals: Sequence[sp.Expr], fields: Sequence[st
             f"the equation is not linear in its highest time derivative {choices(map(str, highest))}; "
             "solve it for that derivative and write 'u_t = …'."
         )
-    if vanishes(mass.det()):
+    if vanishes(mass.det(), dict(zip(jets.x, x.T, strict=True))):
         raise ProblemError(
             f"the equations can't be solved for {choices(map(str, highest))}: "
             "the matrix of their coefficients is singular. Each field needs its own time derivative."

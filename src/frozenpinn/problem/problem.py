@@ -100,7 +100,10 @@ class Problem:
         self.parameters = read_parameters(parameters, self.jets, self.fields)
         scope = self.parameters.scope(self.jets, self.fields)
         residuals = [read_residual(text, scope) for text in texts]
-        self.equations: tuple[Equation, ...] = tuple(solve_for_time_derivatives(residuals, self.fields, self.jets))
+        points = self.domain.sample(256, "random", rng=0).x
+        self.equations: tuple[Equation, ...] = tuple(
+            solve_for_time_derivatives(residuals, self.fields, self.jets, points)
+        )
         self.conditions: list[LinearCondition] = read_boundary(
             boundary, self.domain, self.fields, self.jets, self.parameters
         )
