@@ -30,7 +30,7 @@ from frozenpinn.problem.conditions import Dirichlet, Free, Neumann, Periodic, Ro
 from frozenpinn.problem.domain import Box, Interval
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution
-from frozenpinn.solve import solve
+from frozenpinn.solve import check, solve
 
 __version__ = "0.1.0"
 
@@ -65,6 +65,7 @@ __all__ = [
     "Solution",
     "System",
     "build_space",
+    "check",
     "load",
     "semidiscretize",
     "solve",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from weakref import WeakSet
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from frozenpinn.evolution.structure import stable_cutoff
 from frozenpinn.network.sampling import MultiScale, Sampler, sampler_by_name
 from frozenpinn.problem.domain import Points
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.wellposedness import check_well_posed
 from frozenpinn.solution import Solution
 from frozenpinn.threads import blas_threads
 
@@ -41,6 +43,9 @@ CANDIDATES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 COARSEST = 1e-8
 NONLINEAR = 1e-10
 SOFT = 1e-9
+
+
+_CHECKED: WeakSet[Problem] = WeakSet()
 
 
 @dataclass(frozen=True)
@@ -127,10 +132,29 @@ def solve(
     """
     settings = Settings(seed, width, points, sampler, point_method, _strategy(boundary), cutoff, rcond, integrator, tol)
     _check(problem, settings)
+    if problem not in _CHECKED:
+        check(problem)
     solution = solve_once(problem, settings, progress)
     if estimate_error:
         solution.estimate_error()
     return solution
+
+
+def check(problem: Problem) -> None:
+    """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
+
+    Raises
+    ------
+    ProblemError
+        If short waves explode: backward diffusion, a fourth-order term of the wrong sign.
+
+    Warns
+    -----
+    FrozenPinnWarning
+        If a side has more or fewer boundary conditions than the equations need there.
+    """
+    check_well_posed(problem)
+    _CHECKED.add(problem)
 
 
 def solve_once(problem: Problem, settings: Settings, progress: Progress | None = None) -> Solution:

@@ -13,6 +13,7 @@ from frozenpinn.evolution.integrators import INTEGRATORS, choose_integrator
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.propagator import REBUILD, Ladder
 from frozenpinn.evolution.structure import first_order
+from frozenpinn.solve import Settings, solve_once
 
 STEPPERS = ["bdf", "cvode", "cvode-adams", "dop853", "lsoda", "radau", "rk23", "rk45"]
 
@@ -503,5 +504,7 @@ def test_the_error_says_that_something_is_not_finite(name):
 def test_an_ill_posed_equation_is_an_integration_error(equation, velocity):
     """Backward diffusion and the like overflow within the interval; no NumPy warning, no inf in the answer."""
     problem = fp.Problem(equation, fp.Interval(0, np.pi), (0, 100), "sin(x)", "u = 0", initial_velocity=velocity)
+    with pytest.raises(fp.ProblemError, match="ill posed"):
+        fp.check(problem)
     with pytest.raises(fp.IntegrationError, match=r"not finite|overflows"):
-        fp.solve(problem, width=60, cutoff=1e-8)
+        solve_once(problem, Settings(width=60, cutoff=1e-8))

@@ -2,17 +2,18 @@
 
 Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equations into an eigenvalue problem for λ.
 
-* If the real part of λ grows without bound with |ξ|, short waves explode at once: backward diffusion, a fourth-order term of
-  the wrong sign. Such a problem has no solution that depends continuously on its data.
-* On a side, λ is fixed with a large real part and the equations are solved for the exponents of exp(κ·distance from the
-  side). Each solution that decays into the domain needs one boundary condition, no more and no less (the count of Kreiss):
-  one per side for diffusion and waves, two for beams, one at an inflow and none at an outflow.
+* If the real part of λ grows without bound with |ξ|, short waves explode at once: backward diffusion, a fourth-order
+  term of the wrong sign. Such a problem has no solution that depends continuously on its data.
+* On a side, λ is fixed with a large real part and the equations are solved for the exponents of exp(κ·distance from
+  the side). Each solution that decays into the domain needs one boundary condition, no more and no less (the count of
+  Kreiss): one per side for diffusion and waves, two for beams, one at an inflow and none at an outflow.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,8 +54,8 @@ class _Symbol:
             for jet, coefficient in equation.linear_in_time.items():
                 table[jet] = table.get(jet, sp.Integer(0)) + coefficient
             for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
-                partial = sp.diff(equation.nonlinear, symbol)
-                values = _at_initial(partial, problem, initial, velocity)
+                slope = sp.diff(equation.nonlinear, symbol)
+                values = _at_initial(slope, problem, initial, velocity)
                 if values is None:
                     self.complete = False
                 else:
@@ -115,7 +116,7 @@ def _check_growth(problem: Problem, symbol: _Symbol) -> None:
             growth, speed = [], 0.0
             for scale in _SCALES:
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, lambda jet, xi=xi: _wave(jet, 1j * xi)))
+                eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=1j * xi)))
                 growth.append(float(np.max(eigenvalues.real)))
                 speed = float(np.max(np.abs(eigenvalues)))
             explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
@@ -131,7 +132,7 @@ def _report_growth(problem: Problem, symbol: _Symbol, x: Array, rate: float, sca
         "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
     )
     if symbol.frozen:  # only the linearisation at the initial data: the user may know better
-        warnings.warn(text, FrozenPinnWarning, stacklevel=5)
+        warnings.warn(text, FrozenPinnWarning, stacklevel=6)
         return
     raise ProblemError(text)
 
@@ -163,7 +164,7 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
         f"side '{side.name}' has {given} condition(s) for {fields} field(s), but the equations need {needed}; "
         f"that is {what}. ({hint}.)",
         FrozenPinnWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 
@@ -171,19 +172,14 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side
     """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
     length = float(problem.domain.lengths[side.axis])
     order = max((jet.order for jets in symbol.rows for jet in jets), default=0)
-    if order == 0:
-        return 0
+    if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
+        return None
     counts = []
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
-
-        def factor(jet: Jet, k: complex, kappa: float = kappa) -> complex:
-            exponent = np.zeros(problem.domain.dimension, dtype=complex)
-            exponent[side.axis] = k * kappa
-            return _wave(jet, exponent)
-
-        rate = np.max(np.abs(np.linalg.eigvals(symbol.matrix(coefficients, lambda jet, f=factor: f(jet, 1.0)))))
-        roots = _roots(symbol, coefficients, factor, max(float(rate), 1e-300), order)
+        axis = kappa * np.eye(problem.domain.dimension)[side.axis]
+        rate = np.max(np.abs(np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=axis)))))
+        roots = _roots(symbol, coefficients, axis, max(float(rate), 1e-300), order)
         if roots is None:
             return None
         inward = roots.real < 0 if side.end == 0 else roots.real > 0
@@ -191,16 +187,14 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side
     return counts[0] if counts[0] == counts[1] else None
 
 
-def _roots(
-    symbol: _Symbol, coefficients: list[float], factor: Callable[[Jet, complex], complex], rate: float, order: int
-) -> Array | None:
+def _roots(symbol: _Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
     """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
-    size = symbol.matrix(coefficients, lambda jet: factor(jet, 0.0)).shape[0]
+    size = len(symbol.matrix(coefficients, partial(_wave, exponent=axis)))
     degree = order * size
     nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
     values = []
     for node in nodes:
-        matrix = symbol.matrix(coefficients, lambda jet, node=node: factor(jet, node))
+        matrix = symbol.matrix(coefficients, partial(_wave, exponent=node * axis))
         values.append(np.linalg.det(np.eye(size) - matrix / rate))
     polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
     polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
