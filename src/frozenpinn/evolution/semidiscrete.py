@@ -12,23 +12,19 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.evolution.augmented import Relaxation, augmented_projector, relaxation
-from frozenpinn.evolution.boundary import BoundaryData, derivative_of
+from frozenpinn.evolution.boundary import derivative_of
+from frozenpinn.evolution.forcing import Forcing, Layout, data_of
 from frozenpinn.evolution.pointwise import PointwisePart, basis_rows
 from frozenpinn.evolution.spaces import Space
 from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_structure, spectral_abscissa
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
-from frozenpinn.problem.program import Program
 
 Array = np.ndarray
-
-
-CACHED_TIMES = 64
 
 
 class System:
@@ -40,6 +36,8 @@ class System:
         What was discretised, and in which spaces.
     position, velocity
         ∂ₜᵐ c = position·c + velocity·v + …, shapes (R, R) and (R, R₂).
+    forcing
+        b(t), the part of ∂ₜᵐ c that does not depend on c.
     rhs_evaluations, jacobian_evaluations
         Counters for the report.
     """
@@ -63,8 +61,8 @@ class System:
         position, velocity = self._linear_part()
         self.position, self._structure = self._structured(position)
         self.velocity = velocity
-        self._static, self._lift_maps = self._forcing_part()
-        self._forcing_cache: dict[float, Array] = {}
+        layout = Layout(problem, self.spaces, self.blocks, self.points.x, self.coefficients, self.field_projector)
+        self.forcing = Forcing(layout, self._terms, self._relaxations)
 
     def _check_points(self) -> None:
         n = len(self.points.x)
@@ -140,49 +138,11 @@ class System:
             return position, "general"
         return keep_structure(position, self.singular_values)
 
-    def _forcing_part(self) -> tuple[Array, list[tuple[Space, int, Array]]]:
-        """Return the constant part of b, and the maps from boundary data (and rates) to b."""
-        static = np.zeros(self.coefficients)
-        maps: list[tuple[Space, int, Array]] = []
-        x = self.points.x
-        for equation in self.problem.equations:
-            rows = self.blocks[self.space_of(equation.field)[0]]
-            projector = self.field_projector(equation.field)
-            if equation.forcing != 0 and not self._timed(equation.forcing):
-                static[rows] += projector @ self._forcing_values(equation.forcing, 0.0)
-            for space in (s for s in self.spaces if s.network.lift_size):
-                table: dict[int, list[Term]] = {
-                    k: [t for t in terms if t.field in space.fields] for k, terms in self._terms[equation.field].items()
-                }
-                if equation.field in space.fields:
-                    zero = Derivative((0,) * x.shape[1])
-                    table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
-                for order, own in table.items():
-                    if own:
-                        matrix = np.zeros((self.coefficients, space.network.lift_size))
-                        matrix[rows] = projector @ space.network.lift_operator(x, own)
-                        maps.append((space, order, matrix))
-        maps += self._soft_maps()
-        for space, order, matrix in maps:
-            data = _data_of(space)
-            if not data.depends_on_time and order == 0:
-                static += matrix @ data(self.problem.time[0])
-        return static, [m for m in maps if _data_of(m[0]).depends_on_time]
-
     @cached_property
     def _relaxations(self) -> list[Relaxation | None]:
         """The soft boundary rows of each space; None where there are none."""
         pairs = zip(self.spaces, self.projectors, strict=True)
         return [relaxation(space, projector) if space.soft else None for space, projector in pairs]
-
-    def _soft_maps(self) -> list[tuple[Space, int, Array]]:
-        maps: list[tuple[Space, int, Array]] = []
-        for rows, space, soft in zip(self.blocks, self.spaces, self._relaxations, strict=True):
-            for order, block in ({} if soft is None else soft.data).items():
-                matrix = np.zeros((self.coefficients, block.shape[1]))
-                matrix[rows] = block
-                maps.append((space, order, matrix))
-        return maps
 
     @cached_property
     def drift(self) -> Array | None:
@@ -208,19 +168,9 @@ class System:
             if space.order == 2:
                 part = np.zeros(space.network.size)
                 for order, block in ({} if soft is None else soft.drift_data).items():
-                    part += block @ _data_of(space)(t, order)
+                    part += block @ data_of(space)(t, order)
                 parts.append(part)
         return np.concatenate(parts)
-
-    def _timed(self, expression: sp.Expr) -> bool:
-        return self.problem.jets.t in expression.free_symbols
-
-    def _forcing_values(self, expression: sp.Expr, t: float) -> Array:
-        with np.errstate(all="ignore"):
-            value = self.problem.compile([expression])(*self.points.x.T, t)[0]
-        if not np.all(np.isfinite(value)):
-            raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
-        return np.broadcast_to(value, len(self.points.x))
 
     # ---- the system as integrators see it ---------------------------------------------------------
 
@@ -273,15 +223,6 @@ class System:
         part = PointwisePart(self.problem, self.spaces, self.points.x)
         return part if part.jets else None
 
-    @cached_property
-    def _timed_forcing(self) -> list[tuple[slice, Array, Program]]:
-        result = []
-        for equation in self.problem.equations:
-            if equation.forcing != 0 and self._timed(equation.forcing):
-                rows = self.blocks[self.space_of(equation.field)[0]]
-                result.append((rows, self.field_projector(equation.field), self.problem.compile([equation.forcing])))
-        return result
-
     @property
     def has_constant_coefficients(self) -> bool:
         """Whether the right-hand side is linear in y with constant coefficients."""
@@ -290,31 +231,7 @@ class System:
     @property
     def is_autonomous(self) -> bool:
         """Whether the right-hand side does not depend on t, given y."""
-        return self.has_constant_coefficients and not self._timed_forcing and not self._lift_maps
-
-    def forcing(self, t: float) -> Array:
-        """Return the part b(t) of the highest derivatives, shape (R,); iterations ask for the same times again."""
-        if not self._timed_forcing and not self._lift_maps:
-            return self._static
-        if t not in self._forcing_cache:
-            if len(self._forcing_cache) >= CACHED_TIMES:
-                self._forcing_cache.clear()
-            self._forcing_cache[t] = self._forcing_at(t)
-        return self._forcing_cache[t]
-
-    def _forcing_at(self, t: float) -> Array:
-        out = self._static.copy()
-        for rows, projector, program in self._timed_forcing:
-            with np.errstate(all="ignore"):
-                value = program(*self.points.x.T, t)[0]
-            out[rows] += projector @ np.broadcast_to(value, len(self.points.x))
-        cache: dict[tuple[int, int], Array] = {}
-        for space, order, matrix in self._lift_maps:
-            key = (id(space), order)
-            if key not in cache:
-                cache[key] = _data_of(space)(t, order)
-            out += matrix @ cache[key]
-        return out
+        return self.has_constant_coefficients and self.forcing.is_constant
 
     def state_forcing(self, t: float) -> Array:
         """Return b(t) in the first-order form, shape (size,)."""
@@ -412,10 +329,6 @@ class System:
 def semidiscretize(problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None) -> System:
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
     return System(problem, [spaces] if isinstance(spaces, Space) else list(spaces), rcond)
-
-
-def _data_of(space: Space) -> BoundaryData:
-    return space.soft_data if space.soft_data is not None else space.data
 
 
 def _projector(space: Space, rcond: float | None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -52,8 +53,9 @@ class OdeSystem(Protocol):
     def spectral_abscissa(self) -> float:
         """Largest real part of the eigenvalues of A."""
 
-    def forcing(self, t: float) -> Array:
-        """Return the forcing of the highest derivatives."""
+    @property
+    def forcing(self) -> Callable[[float], Array]:
+        """The forcing b(t) of the highest derivatives."""
 
     def state_forcing(self, t: float) -> Array:
         """Return the forcing b(t) of the state."""
