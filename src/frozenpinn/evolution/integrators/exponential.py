@@ -53,7 +53,7 @@ class ExponentialCollocation:
         parts = decompose(system)
         if parts is None:
             raise SettingsError(
-                "exponential collocation needs a linear part that is symmetric or skew-symmetric; "
+                "exponential collocation needs a linear part with well-conditioned eigenvectors; "
                 "use integrator='cvode'."
             )
         return _March(system, parts, self.rtol, self.name).run()
