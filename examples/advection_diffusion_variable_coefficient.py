@@ -21,7 +21,7 @@ def drift(x: np.ndarray) -> np.ndarray:
 
 def cloud(**coefficients) -> fp.Problem:
     """Return the problem for a given drift."""
-    numbers = {"D": 0.5, "s0": 0.2, "s": "D + (s0 - D)*exp(-2*t)"}  # a text may use the parameters before it
+    numbers = {"D": 0.5, "s0": 0.2, "s": "D + (s0 - D)*exp(-2*t)"}  # a text may use the others
     return fp.Problem(
         "u_t = dx(a*u) + D*u_xx",
         domain=fp.Interval(-7, 7),

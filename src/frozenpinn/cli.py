@@ -6,6 +6,7 @@ import json
 import sys
 import tomllib
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -180,7 +181,7 @@ def bench(
         for case in chosen:
             for solver, name in runs:
                 if not every or case.can_run(solver, name, precision):
-                    records += run_case(case, name, precision, range(seeds), status.update, solver)
+                    records += run_case(case, name, precision, range(seeds), _announcer(status), solver)
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
     if json_file != "-":
@@ -225,7 +226,7 @@ def study(
         raise SettingsError(f"unknown study '{name}'; the studies are {', '.join(STUDIES)}.")
     found = STUDIES[name]
     with log.status(found.title) as status:
-        rows = found.rows(seeds, status.update)
+        rows = found.rows(seeds, _announcer(status))
     if json_file is not None:
         _write(json.dumps({"study": name, "rows": rows}, indent=2), json_file)
     if json_file != "-":
@@ -243,6 +244,11 @@ def study(
 def demo(plot: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("demo.png")) -> None:
     """Solve the viscous Burgers equation, print the stages and errors, write a picture."""
     solve("burgers", plot=plot)
+
+
+def _announcer(status: Any) -> Callable[[str], None]:
+    """Show progress in place on a terminal, and line by line in a log."""
+    return status.update if log.is_terminal else log.print
 
 
 def _write(text: str, target: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, choices
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, choices
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.hidden import Derivative, Term
@@ -140,7 +140,11 @@ class Solution:
             arrays = [*arrays[0].T, arrays[1]]
         if len(arrays) != d + 1:
             names = ", ".join((*self.problem.domain.coordinates, "t"))
-            raise EvaluationError(f"expected solution({names}) or solution(points, t), got {len(arrays)} argument(s).")
+            shapes = ", ".join(str(a.shape) for a in arrays)
+            raise EvaluationError(
+                f"expected solution({names}), or solution(points, t) with points of shape (n, {d}); "
+                f"got {len(arrays)} argument(s) of shape {shapes}."
+            )
         try:
             np.broadcast_shapes(*(a.shape for a in arrays))
         except ValueError:
@@ -265,14 +269,34 @@ class Solution:
                 raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
             with warnings.catch_warnings():  # the first solve has warned already
                 warnings.simplefilter("ignore", FrozenPinnWarning)
-                other = self._again(self.problem)
+                try:
+                    other = self._again(self.problem)
+                except IntegrationError as error:
+                    failed = str(error)
+                    other = None
+            if other is None:
+                self.error_estimate = dict.fromkeys(self.problem.fields, float("nan"))
+                warnings.warn(
+                    f"the error can't be estimated, because a second solve with other neurons failed: {failed}",
+                    FrozenPinnWarning,
+                    stacklevel=2,
+                )
+                return self.error_estimate
             x, t = unseen_points(self.problem, 64, 16)
             self.error_estimate = {}
             for name in self.problem.fields:
                 jet = self._jet("", name)
                 mine, theirs = self._outer(x, t, jet), other._outer(x, t, jet)
                 scale = float(np.linalg.norm(mine)) or 1.0
-                self.error_estimate[name] = float(np.linalg.norm(mine - theirs)) / scale / np.sqrt(2.0)
+                self.error_estimate[name] = float(np.linalg.norm(mine - theirs) / scale / np.sqrt(2.0))
+            worst = max(self.error_estimate.values())
+            if worst > 1e-2:
+                warnings.warn(
+                    f"the estimated relative error is {worst:.2g}: the solution is not resolved. "
+                    "Use a larger width, or a shorter time if the dynamics is chaotic.",
+                    FrozenPinnWarning,
+                    stacklevel=2,
+                )
         return self.error_estimate
 
     @cached_property

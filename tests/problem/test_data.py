@@ -81,7 +81,6 @@ class Wave:
         (f_with_default, lambda x, t: x**3, False),
         (functools.partial(f_with_default, power=2), lambda x, t: x**2, False),
         (lambda x: x, lambda x, t: x, False),
-        (lambda s: s + 1, lambda x, t: x + 1, False),
         (lambda s, time: s * time, lambda x, t: x * t, True),
         (lambda x, *, scale=2.0: scale * x, lambda x, t: 2 * x, False),
         (np.sin, lambda x, t: np.sin(x), False),
@@ -312,3 +311,9 @@ def test_a_parameter_function_is_checked_too():
         state(lambda x: x * np.nan)
     with pytest.raises(ProblemError, match="parameter 'k' is a function of 3 arguments"):
         state(lambda a, b, c: a)
+
+
+@pytest.mark.parametrize("function", [lambda s: s + 1, lambda time: time])
+def test_one_argument_on_the_line_is_called_x_or_t(function):
+    with pytest.raises(ProblemError, match="call the argument 'x' or 't'"):
+        datum(function)

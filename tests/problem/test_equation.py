@@ -210,11 +210,23 @@ def test_auxiliary_quantities_are_text_parameters():
     assert {name: float(c) for name, c in parts(problem)[0].items()} == {"u_xx": -1, "u_xxxx": -0.25}
 
 
-def test_a_parameter_may_use_the_ones_before_it_only():
-    problem = state("u_t = b*u", a=2, b="a**2 + x")
-    assert text_of(problem) == "u*x + 4*u"
-    with pytest.raises(ProblemError, match="unknown name 'a'"):
-        state("u_t = b*u", b="a**2", a=2)
+def test_a_parameter_may_use_the_others_in_any_order():
+    assert text_of(state("u_t = b*u", a=2, b="a**2 + x")) == "u*x + 4*u"
+    assert text_of(state("u_t = b*u", b="a**2 + x", a=2)) == "u*x + 4*u"
+    with pytest.raises(ProblemError, match="unknown name 'b'"):
+        state("u_t = b*u", a="b + 1", b="a**2")
+
+
+def test_the_derivative_of_a_jump_is_refused():
+    for k in ("1 - 0.9*heaviside(x - 0.5)", "sign(x - 0.5) + 2"):
+        with pytest.raises(ProblemError, match="contains a delta function"):
+            state("u_t = dx(k*u_x)", k=k)
+    assert text_of(state("u_t = heaviside(x - 0.5)*u_xx")) == "u_xx*Heaviside(x - 0.5)"
+
+
+def test_a_python_function_of_the_unknown_is_refused():
+    with pytest.raises(ProblemError, match="function of the unknown 'u'"):
+        state("u_t = u_xx + f", f=lambda u: u**2)
 
 
 # ---- SymPy ---------------------------------------------------------------------------------------

@@ -30,7 +30,9 @@ Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
 Place: TypeAlias = Callable[[int], str]  # describes the point with a given index, for error messages
 
 
-def callable_arguments(function: Callable[..., Any], coordinates: Sequence[str], what: str) -> tuple[str, ...]:
+def callable_arguments(
+    function: Callable[..., Any], coordinates: Sequence[str], what: str, fields: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Decide with which coordinates a user's function is called, from its signature.
 
     Parameter names that are coordinates are taken literally: ``f(t)``, ``f(x, t)``, ``f(y)``. Otherwise
@@ -52,6 +54,14 @@ def callable_arguments(function: Callable[..., Any], coordinates: Sequence[str],
     names = [p.name for p in parameters]
     if names and all(name in legal for name in names):
         return tuple(names)
+    if any(name in fields for name in names):
+        raise ProblemError(
+            f"{what} is a function of the unknown {choices(name for name in names if name in fields)}; "
+            f"Python functions take the coordinates {choices(legal)} only. Write other dependence in the equation."
+        )
+    library = str(getattr(function, "__module__", "")).startswith("numpy")  # np.ones_like has names of its own
+    if len(legal) == 2 and len(names) == 1 and not library:  # x or t? Only the name can tell
+        raise ProblemError(f"{what} is a function of '{names[0]}'; call the argument {' or '.join(map(repr, legal))}.")
     if count == len(legal):
         return legal
     if count == len(coordinates):

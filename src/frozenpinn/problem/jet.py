@@ -158,8 +158,22 @@ class JetSpace:
         return replace(jet, alpha=tuple(alpha))
 
     def total_derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
-        """Return d/dx (or d/dt) of an expression over the jet, by the chain rule."""
-        return self._derivative(expression, axis, {})
+        """Return d/dx (or d/dt) of an expression over the jet, by the chain rule.
+
+        A jump of a coefficient would contribute a delta function, which no value at a point can represent.
+        """
+        result = self._derivative(expression, axis, {})
+        jumps = expression.atoms(sp.Heaviside, sp.sign, sp.Piecewise)
+        broken = [
+            j for j in jumps if not self.jets_in(j) and (self.t if axis is None else self.x[axis]) in j.free_symbols
+        ]
+        if broken and result.has(sp.DiracDelta, sp.Piecewise):
+            name = "t" if axis is None else self.coordinates[axis]
+            raise ExpressionError(
+                f"the derivative by {name} of '{expression}' contains a delta function, because '{broken[0]}' jumps. "
+                "Use a smooth transition such as tanh((x - a)/w), or solve on each side of the jump."
+            )
+        return result
 
     def _derivative(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
         """Differentiate from the leaves up, each distinct part once and along all jets at the same time."""

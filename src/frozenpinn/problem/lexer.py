@@ -9,6 +9,11 @@ from frozenpinn.errors import ExpressionError
 
 MAX_CHARACTERS = 10_000
 
+HINTS = {
+    ".": " Attribute access is not part of the language: write sin(x), not np.sin(x).",
+    "'": " Write derivatives as u_x, u_xx, u_t.",
+    "∂": " Write derivatives as u_t, u_x, u_xx.",
+}
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<operator>\*\*|[-+*/^(),\[\]=])|(?P<other>.)",
@@ -42,7 +47,7 @@ def tokenize(text: str) -> list[Token]:
         # lastgroup names the innermost closed group; numbers carry inner groups
         kind = "number" if match.group("number") is not None else kind
         if kind == "other":
-            hint = " Attribute access is not part of the language." if word == "." else ""
+            hint = HINTS.get(word, "")
             raise ExpressionError(pointed(text, match.start(), f"unexpected character {word!r}.{hint}"))
         if kind == "name" and "__" in word:
             raise ExpressionError(pointed(text, match.start(), f"names with '__' are refused: {word!r}."))

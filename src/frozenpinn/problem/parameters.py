@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -31,11 +32,11 @@ class Parameters:
 
 
 def read_parameters(given: Mapping[str, Given] | None, jets: JetSpace, fields: Sequence[str]) -> Parameters:
-    """Check the names and kinds of parameters; a text may use the parameters written before it."""
+    """Check the names and kinds of parameters; a text may use the other parameters."""
     expressions: dict[str, sp.Expr] = {}
     functions: dict[str, Callable[..., Any]] = {}
     arguments: dict[str, tuple[str, ...]] = {}
-    for name, value in (given or {}).items():
+    for name, value in _in_order(given or {}):
         check_name(name, "parameter", jets, fields)
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
@@ -43,10 +44,29 @@ def read_parameters(given: Mapping[str, Given] | None, jets: JetSpace, fields: S
             expressions[name] = expression
         else:
             function = cast(Callable[..., Any], value)
-            called_with = callable_arguments(function, jets.coordinates, what)
+            called_with = callable_arguments(function, jets.coordinates, what, fields)
             functions[name] = _checked_function(function, what, called_with)
             arguments[name] = _flat(called_with, jets)
     return Parameters(dict(given or {}), expressions, functions, arguments)
+
+
+def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
+    """Yield parameters so that each text comes after those it names, whatever order they were written in."""
+    pending = dict(given)
+    while pending:
+        ready = [
+            name
+            for name, value in pending.items()
+            if not any(other in _names(value) for other in pending if other != name)
+        ]
+        for name in ready or list(pending):  # a circle is left to the parser, which names what it misses
+            yield name, pending.pop(name)
+
+
+def _names(value: Given) -> set[str]:
+    if isinstance(value, str):
+        return set(re.findall(r"[^\W\d]\w*", value))
+    return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()
 
 
 def _flat(called_with: tuple[str, ...], jets: JetSpace) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class _Symbol:
     def coefficients(self, x: Array) -> list[float]:
         """Return all coefficients at one point at the start."""
         with np.errstate(all="ignore"):
-            values = self._program(*x, self.problem.time[0])
+            values = self._program(*(np.array([c]) for c in x), self.problem.time[0])
         return [float(np.ravel(v)[0]) for v in values]
 
     def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
@@ -153,6 +153,8 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
     coefficients = symbol.coefficients(x)
     if not np.all(np.isfinite(coefficients)):
         return
+    if _degenerates(symbol, coefficients, side):
+        return
     needed = _decaying(problem, symbol, coefficients, side)
     given = sum(1 for condition in problem.conditions if condition.side == side)
     if needed is None or needed == given:
@@ -166,6 +168,17 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
         FrozenPinnWarning,
         stacklevel=6,
     )
+
+
+def _degenerates(symbol: _Symbol, coefficients: list[float], side: Side) -> bool:
+    """Whether a highest derivative across the side has the coefficient zero there: the count says nothing then."""
+    values = iter(coefficients)
+    for jets in symbol.rows:
+        across = [(j.alpha[side.axis] + 2 * j.laps, next(values)) for j in jets]
+        top = max((order for order, _ in across), default=0)
+        if top and any(order == top and value == 0 for order, value in across):
+            return True
+    return False
 
 
 def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side: Side) -> int | None:
