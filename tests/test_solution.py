@@ -576,3 +576,19 @@ def test_motion_from_rest_is_not_taken_for_an_explosion():
     data = fp.Dirichlet(lambda t: np.sin(9 * t) ** 3)
     problem = fp.Problem("u_tt = u_xx", fp.Interval(0, 1), (0, 3), 0, {"left": data, "right": "u = 0"}, 0)
     fp.solve(problem, width=40)  # warnings are errors here
+
+
+def test_derivatives_beyond_round_off_are_flagged():
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 0.2), "sin(x)", "u = 0")
+    solution, x = fp.solve(problem), np.linspace(0.1, 3, 30)
+    assert np.allclose(solution(x, 0.1, derivative="xxx"), -np.exp(-0.1) * np.cos(x), atol=1e-4)
+    with pytest.warns(fp.FrozenPinnWarning, match="the derivative of order 7 is dominated by round-off"):
+        solution(x, 0.1, derivative="x" * 7)
+
+
+def test_a_front_that_is_not_resolved_is_flagged():
+    problem = fp.Problem("u_t + u*u_x = 0.001*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match="does not resolve u: its finest tenth carries"):
+        solution = fp.solve(problem, width=100)
+    with pytest.warns(fp.FrozenPinnWarning, match="the estimated relative error is"):
+        solution.estimate_error()

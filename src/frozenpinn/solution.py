@@ -100,12 +100,36 @@ class Solution:
         full = space if outer else shape
         x = np.stack([np.broadcast_to(c, full).ravel() for c in coordinates], axis=1)
         self._check_inside(x, t)
+        if jet.order > 2:
+            self._warn_if_noisy(x, float(np.ravel(t)[0]) if t.size else self.problem.time[0], jet)
         if not outer:
             return self._paired(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
         # no axis varies in both space and time: a matrix product instead of one product per value
         table = self._outer(x, t.ravel(), jet).reshape((*space, *when))
         interleaved = [axis for i in range(rank) for axis in (i, rank + i)]
         return table.transpose(interleaved).reshape(shape)
+
+    def _warn_if_noisy(self, x: Array, t: float, jet: Jet) -> None:
+        """Warn about derivatives of an order at which round-off in the coefficients dominates.
+
+        The coefficients of the finest functions are wrong by about a thousand units of round-off (measured); their
+        derivatives of high order are so large that this becomes visible.
+        """
+        index, space = self.system.space_of(jet.field)
+        few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
+        if not len(few):
+            return
+        rows = space.network.operator(few, [Term(jet.field, Derivative(jet.alpha, jet.laps))])
+        c = self.coefficients(np.array([t]), index)[0]
+        noise = 1e3 * np.finfo(float).eps * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1)))
+        size = float(np.max(np.abs(rows @ c)))
+        if noise > 1e-2 * size:
+            warnings.warn(
+                f"the derivative of order {jet.order} is dominated by round-off: expect a relative error of "
+                f"{noise / max(size, 1e-300):.1g}. A smaller width makes high derivatives more accurate.",
+                FrozenPinnWarning,
+                stacklevel=3,
+            )
 
     def _field(self, field: str | None) -> str:
         fields = self.problem.fields
