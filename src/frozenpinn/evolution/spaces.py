@@ -219,9 +219,9 @@ def _check_compliance(problem: Problem, network: Network, strategy: OuterBasis) 
         )
         if np.max(np.abs(rows)) > 0.5 * scale:  # a poor fit is not a wrong family
             raise SettingsError(
-                f"the outer basis functions '{strategy.functions}' do not satisfy {text}. If the family is right ('fourier' "
-                "for periodic, 'sine' for zero Dirichlet, 'cosine' for zero Neumann conditions), the hidden layer is too "
-                "narrow to represent it: use a larger width or a smaller count. Or use boundary='null-space'."
+                f"the outer basis functions '{strategy.functions}' do not satisfy {text}. If the family is right "
+                "('fourier' for periodic, 'sine' for zero Dirichlet, 'cosine' for zero Neumann conditions), the hidden "
+                "layer is too narrow for it: use a larger width or a smaller count. Or use boundary='null-space'."
             )
 
 
