@@ -100,6 +100,8 @@ class Solution:
         full = space if outer else shape
         x = np.stack([np.broadcast_to(c, full).ravel() for c in coordinates], axis=1)
         self._check_inside(x, t)
+        if 0 in shape:
+            return np.empty(shape)
         if jet.order > 2:
             self._warn_if_noisy(x, float(np.ravel(t)[0]) if t.size else self.problem.time[0], jet)
         if not outer:

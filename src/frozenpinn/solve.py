@@ -121,8 +121,8 @@ def solve(
     rcond
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
-        ``"exact"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``, ``"dop853"``, ``"lsoda"``, ``"radau"``,
-        ``"bdf"``, an integrator object, or None for a choice by structure.
+        ``"exact"``, ``"exponential"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``, ``"dop853"``,
+        ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
     tol
         Relative accuracy asked of the time integration.
     estimate_error

@@ -190,3 +190,45 @@ def test_symmetry_is_found_not_claimed():
     assert structure("u_t = (1 + x)*u_xx", "u = 0") == "general"
     assert structure("u_tt = -u_xxxx", SUPPORTED, initial_velocity=0) == "symmetric"
     assert structure("u_t = u_xx + u_x", "u = 0") == "general"
+
+
+def weakly_coupled():
+    """A coupling of 1e-3 beside a diffusivity of 1e3 must not be taken for round-off of a symmetric operator."""
+    return fp.Problem(
+        ["v_t = v_xx + u/1000", "u_t = 1000*u_xx"],
+        UNIT,
+        (0, 1),
+        {"u": 1, "v": 0},
+        fp.Neumann(0),
+        exact={"u": "1 + 0*x", "v": "t/1000"},
+    )
+
+
+def overdamped():
+    return fp.Problem("u_tt = u_xx - 200*u_t + 200", UNIT, (0, 1), 0, fp.Neumann(0), 1, exact="t")
+
+
+def fast_reaction():
+    return fp.Problem("u_t = u_xx - 1000*u + u**2 + 999", UNIT, (0, 1), 1, fp.Neumann(0), exact="1 + 0*x")
+
+
+def rapid_end():
+    k = np.sqrt(150)
+    u = "exp(-k*x)*sin(300*t - k*x)"
+    ends = {"left": fp.Dirichlet(lambda t: np.sin(300 * t)), "right": fp.Dirichlet(u)}
+    return fp.Problem("u_t = u_xx", UNIT, (0, 0.2), "-exp(-k*x)*sin(k*x)", ends, parameters={"k": k}, exact=u)
+
+
+@pytest.mark.parametrize(
+    ("build", "bound"), [(weakly_coupled, 1e-5), (overdamped, 1e-11), (fast_reaction, 1e-9), (rapid_end, 1e-9)]
+)
+def test_scales_that_differ_by_orders_of_magnitude(build, bound):
+    solution = fp.solve(build())
+    for field in solution.problem.fields:
+        assert solution.error(field)["rel_l2"] < bound
+
+
+def test_boundary_data_that_jump_in_time_are_refused():
+    problem = fp.Problem("u_t = u_xx", UNIT, (0, 1), 0, {"left": "u = heaviside(t - 0.3)", "right": "u = 0"})
+    with pytest.raises(fp.ProblemError, match="jumps in time, and its time derivative is needed; write a short smooth"):
+        fp.solve(problem)

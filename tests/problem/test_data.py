@@ -287,7 +287,7 @@ def test_the_differences_stay_inside_the_interval(order, t):
     function = datum(lambda x, t: asked.append(t) or t**2 + 0 * x)
     found = function.time_derivative(order, POINTS[1], t, (2, 3))
     np.testing.assert_allclose(found, 2 * t if order == 1 else 2, rtol=1e-6)
-    assert len(asked) == 9
+    assert 18 <= len(asked) <= 60  # two to five stencils of nine points
     assert min(asked) >= 2.0
     assert max(asked) <= 3.0
 

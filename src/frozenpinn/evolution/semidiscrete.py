@@ -224,6 +224,11 @@ class System:
         return part if part.jets else None
 
     @property
+    def is_linear(self) -> bool:
+        """Whether the right-hand side is linear in y; coefficients may depend on time."""
+        return self.problem.is_linear
+
+    @property
     def has_constant_coefficients(self) -> bool:
         """Whether the right-hand side is linear in y with constant coefficients."""
         return self.pointwise is None

@@ -16,8 +16,8 @@ import numpy as np
 Array = np.ndarray
 Kind = Literal["symmetric", "skew-symmetric", "general"]
 
-_LEADING = 1e-5  # singular values from here on are hardly touched by round-off …
-_EXACT = 1e-8  # … and there symmetry must hold to this accuracy
+_LEADING = 1e-2  # singular values from here on are hardly touched by round-off …
+_EXACT = 1e-11  # … and there symmetry must hold to this accuracy, each entry against the sizes of its two rows
 _LOOSE = 5e-2  # while the whole matrix may only deviate by its noise
 
 
@@ -37,10 +37,11 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
     ranked = matrix[np.ix_(order, order)]
     leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
     block = ranked[:leading, :leading]
+    size = np.sqrt(np.maximum(np.linalg.norm(block, axis=1), 1e-300))  # a weak term must not hide behind a strong one
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
     for sign, kind in kinds:
-        inner = np.linalg.norm(block - sign * block.T)
-        if inner <= _EXACT * np.linalg.norm(block) and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm:
+        inner = np.max(np.abs(block - sign * block.T) / np.outer(size, size))
+        if inner <= _EXACT and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm:
             lower = np.tril(ranked, -1)  # columns of larger singular values than their row
             completed = lower + sign * lower.T
             if sign > 0:

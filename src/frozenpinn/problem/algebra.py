@@ -108,7 +108,10 @@ def expanded(expression: sp.Expr) -> sp.Expr:
     """Multiply out products and powers, unless that would give more than ``MAX_TERMS`` terms."""
     if _terms(expression) > MAX_TERMS:
         return expression
-    return sp.expand(expression, power_base=False, power_exp=False, log=False, trig=False)
+    # functions stay as they are written: SymPy would turn exp(-(x - 9.5)**2) into 1e-40*exp(-x**2 + 19.0*x)
+    opaque = {f: sp.Dummy(real=True) for f in expression.atoms(sp.Function)}
+    result = sp.expand(expression.xreplace(opaque), power_base=False, power_exp=False, log=False, trig=False)
+    return result.xreplace({place: f for f, place in opaque.items()})
 
 
 def _terms(node: sp.Basic) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
@@ -16,7 +17,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import EvaluationError, ExpressionError, FrozenPinnError, ProblemError, choices
+from frozenpinn.errors import (
+    EvaluationError,
+    ExpressionError,
+    FrozenPinnError,
+    FrozenPinnWarning,
+    ProblemError,
+    choices,
+)
 from frozenpinn.problem.derivatives import resolve_function_derivatives
 from frozenpinn.problem.expression import parse
 from frozenpinn.problem.jet import TIME, Jet
@@ -236,18 +244,58 @@ class Datum:
         if order not in self._derivatives:
             self._derivatives[order] = self._differentiated(order)
         symbolic = self._derivatives[order]
-        return _difference(lambda s: self(x, s), order, t, interval) if symbolic is None else symbolic(x, t)
+        if symbolic is not None:
+            return symbolic(x, t)
+        return _difference(lambda s: self(x, s), order, t, interval, self.what)
 
     def _differentiated(self, order: int) -> Datum | None:
         """Return the symbolic time derivative, or None for Python functions."""
         derivative = self.derivative(replace(self._scope.jets.field("u"), time=order))
-        return None if derivative is None else Datum(derivative, self._scope, self._functions, f"∂ₜ of {self.what}")
+        if derivative is None:
+            return None
+        if derivative.has(sp.DiracDelta):
+            raise ProblemError(
+                f"{self.what} jumps in time, and its time derivative is needed; write a short smooth transition "
+                "instead, such as (1 + tanh((t - 0.3)/0.01))/2."
+            )
+        return Datum(derivative, self._scope, self._functions, f"∂ₜ of {self.what}")
 
 
-def _difference(function: Callable[[float], Array], order: int, t: float, interval: tuple[float, float]) -> Array:
-    """Differentiate a function of time by a nine-point stencil that stays inside the interval."""
+def _difference(
+    function: Callable[[float], Array], order: int, t: float, interval: tuple[float, float], what: str
+) -> Array:
+    """Differentiate a function of time, with the widest stencil that resolves it.
+
+    Stencils of decreasing width are compared until two agree; rapid data need a narrow one, smooth data a wide one,
+    which suffers less from round-off.
+    """
+    duration = interval[1] - interval[0]
+    widths = [duration * (2e-2 if order == 1 else 6e-2) / 4**k for k in range(5)]
+    best, gap = _stencil(function, order, t, interval, widths[0]), np.inf
+    wider = best
+    for width in widths[1:]:
+        narrower = _stencil(function, order, t, interval, width)
+        change = float(np.max(np.abs(narrower - wider), initial=0.0))
+        if change < gap:
+            best, gap = wider, change
+        if change <= 1e-9 * float(np.max(np.abs(wider), initial=0.0)):
+            break
+        wider = narrower
+    typical = max(float(np.max(np.abs(function(s)), initial=0.0)) for s in (*interval, t)) / duration**order
+    if gap > 1e-2 * max(float(np.max(np.abs(best), initial=0.0)), typical):
+        warnings.warn(
+            f"the time derivative of {what} is not resolved near t = {t:g} (a jump?); make it smooth or text.",
+            FrozenPinnWarning,
+            stacklevel=2,
+        )
+    return best
+
+
+def _stencil(
+    function: Callable[[float], Array], order: int, t: float, interval: tuple[float, float], width: float
+) -> Array:
+    """Differentiate by nine points of a given width that stay inside the interval."""
     start, end = interval
-    width = (end - start) * (2e-2 if order == 1 else 6e-2)
     first = min(max(t - width / 2, start), end - width)
     nodes = first + width * (1 - np.cos(np.pi * np.arange(9) / 8)) / 2
     values = np.stack([function(float(s)) for s in nodes])

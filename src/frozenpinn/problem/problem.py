@@ -88,6 +88,7 @@ class Problem:
         self.domain: Box = domain.with_periodic(axes) if axes else domain
         if isinstance(boundary, Mapping) and axes:
             boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
+            self.given["boundary"] = boundary
         self.time = _read_time(time)
         self.jets = JetSpace(self.domain.coordinates)
         texts = _as_equations(equation)

@@ -69,7 +69,8 @@ class _Symbol:
     def coefficients(self, x: Array) -> list[float]:
         """Return all coefficients at one point at the start."""
         with np.errstate(all="ignore"):
-            values = self._program(*(np.array([c]) for c in x), self.problem.time[0])
+            start, end = self.problem.time
+            values = self._program(*(np.array([c]) for c in x), start + 0.37 * (end - start))  # not where they vanish
         return [float(np.ravel(v)[0]) for v in values]
 
     def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:

@@ -38,6 +38,7 @@ INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
 
 _GENTLE = 300.0  # norm of the Jacobian × duration up to which explicit steps are cheapest
 _EXPLICIT_LIMIT = 3e4  # the same, for oscillations
+_CONTRACTION = 0.6  # of the iteration, for linear systems with coefficients in time
 _SEMILINEAR_LIMIT = 150.0  # norm of the nonlinear part × duration up to which its iteration is cheapest
 
 
@@ -57,12 +58,19 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
     stiff = CVODE(rtol=tolerance)
     if can_propagate(system):
         return ExactPropagator(0.1 * tolerance, fallback=stiff)
-    duration = system.time[1] - system.time[0]
-    jacobian = system.jacobian(system.time[0], system.initial_state)
-    if not np.all(np.isfinite(jacobian)):
+    start, end = system.time
+    duration = end - start
+    # coefficients may vanish at the start: look at later times too, with the initial state
+    jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in (0.0, 0.3, 0.8)]
+    if not all(np.all(np.isfinite(j)) for j in jacobians):
         return stiff
+    jacobian = max(jacobians, key=_norm)
     radius = _norm(jacobian) * duration
-    if is_structured(system) and _norm(jacobian - system.matrix) * duration <= _SEMILINEAR_LIMIT:
+    rest = _norm(jacobian - system.matrix)
+    steepness = (np.sqrt(rest) if len(system.moving) else rest) * duration  # of z'' = n, or of z' = n
+    # coefficients in time on a stiff operator: the iteration contracts by their ratio, whatever the stiffness
+    contracts = system.is_linear and rest <= _CONTRACTION * _norm(system.matrix)
+    if is_structured(system) and (steepness <= _SEMILINEAR_LIMIT or contracts):
         gentle = radius < _GENTLE and tolerance > 1e-9
         return SciPy("dop853", rtol=tolerance) if gentle else ExponentialCollocation(tolerance, fallback=stiff)
     if radius < _GENTLE:

@@ -66,7 +66,7 @@ class _Maps:
         nodes, to_coefficients = chebyshev_nodes()
         fast_map, slow_map = modes.particular(length)
         fast = modes.is_fast(length)
-        degree = slow_map.shape[1] - 1 if len(slow_map) else DEGREE
+        degree = slow_map.shape[1] - 1
         dtype = np.result_type(fast_map, slow_map)
         full = np.zeros((len(fast), degree + 1, DEGREE + 1), dtype=dtype)
         full[fast, : DEGREE + 1] = fast_map

@@ -38,10 +38,15 @@ class Modes:
 
     @property
     def rates(self) -> Array:
-        """How fast each mode is: |λ|, or √|κ| together with the damping."""
-        if self.order == 1:
-            return np.abs(self.eigenvalues)
-        return np.maximum(np.sqrt(np.abs(self.eigenvalues)), abs(self.damping))
+        """How fast each mode is: |λ|, or the smaller modulus of the two roots."""
+        return np.abs(self.eigenvalues if self.order == 1 else self.roots[0])
+
+    @property
+    def roots(self) -> tuple[Array, Array]:
+        """The roots of r² = κ + δ r, the smaller first (from the product −κ: no cancellation)."""
+        half = self.damping / 2.0
+        far = half + (1 if half >= 0 else -1) * np.sqrt((self.eigenvalues + half**2).astype(complex))
+        return -self.eigenvalues / np.where(far == 0, 1.0, far), far
 
     def propagate(self, state: Array, tau: Array) -> Array:
         """Return the homogeneous solution after times τ (m,): (order, modes) → (m, order, modes)."""
@@ -78,6 +83,15 @@ class Modes:
             matrix = matrix - self.damping * integral
         unit = np.eye(_SLOW_DEGREE + 1, DEGREE + 1)
         slow_map = twice @ np.linalg.solve(matrix, np.broadcast_to(unit, (len(matrix), *unit.shape)))
+        if self.order == 2:  # overdamped: (d/dt − near)(d/dt − far) p = β, one factor after the other
+            near, far = (root[~fast].real for root in self.roots)
+            stiff = np.abs(self.roots[1][~fast]) * length >= _FAST
+            inner = np.linalg.inv(derivative - far[stiff, None, None] * np.eye(DEGREE + 1))
+            outer = integral @ np.linalg.solve(
+                np.eye(_SLOW_DEGREE + 1) - near[stiff, None, None] * integral,
+                np.broadcast_to(unit, (len(inner), *unit.shape)),
+            )
+            slow_map[stiff] = outer @ inner
         return fast_map, slow_map
 
     def is_fast(self, length: float) -> Array:

@@ -46,6 +46,10 @@ class OdeSystem(Protocol):
         """Whether the system is linear with constant coefficients; forcing may depend on time."""
 
     @property
+    def is_linear(self) -> bool:
+        """Whether the system is linear; coefficients may depend on time."""
+
+    @property
     def eigensystem(self) -> tuple[Array, Array, float]:
         """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
 
