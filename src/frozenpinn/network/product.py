@@ -44,7 +44,6 @@ class ProductNetwork:
     indices: Array
     lift_indices: Array
     fields: tuple[str, ...] = ("u",)
-    outer: None = None
 
     @classmethod
     def from_factors(cls, factors: Sequence[Network], points: PointSet, cutoff: float, lift: bool) -> ProductNetwork:

@@ -1,4 +1,4 @@
-"""Exponential collocation for semi-linear systems y' = A y + b(t) + n(t, y) with symmetric or skew-symmetric A.
+"""Exponential collocation for semi-linear systems y' = A y + b(t) + n(t, y) whose A has good eigenvectors.
 
 On a window, β(t) = b + n(t, y(t)) is a polynomial through Chebyshev nodes; the linear part is solved exactly against
 it, mode by mode (see modal.py), which gives y at the nodes and so a new β. This fixed point is iterated: it converges
@@ -75,7 +75,7 @@ class _Maps:
         derivatives = [self.to_polynomial]
         if modes.order == 2:
             scale = 2.0 / length
-            derivatives.append(np.moveaxis(chebyshev.chebder(self.to_polynomial, axis=1), 1, 1) * scale)
+            derivatives.append(chebyshev.chebder(self.to_polynomial, axis=1) * scale)
         signs = (-1.0) ** np.arange(degree + 1)
         at_start = np.stack([np.einsum("k,mkj->mj", signs[: d.shape[1]], d) for d in derivatives])  # (order, m, j)
         tau = length * (np.append(nodes, 1.0) + 1) / 2
