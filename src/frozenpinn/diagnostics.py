@@ -74,8 +74,7 @@ def warn_if_suspicious(solution: Solution) -> None:
 def _warn_if_unresolved(solution: Solution, states: Array) -> None:
     """Warn if the finest tenth of the basis carries a visible part of the solution: the next finer would too.
 
-    The functions are ordered by singular value, smooth ones first, so their last coefficients measure what is missing;
-    over the problems of the test suite this share was of the size of the true error.
+    The functions are ordered by singular value, smooth ones first, so their last coefficients tell what is missing.
     """
     system = solution.system
     scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.blocks)

@@ -114,7 +114,7 @@ class Solution:
     def _warn_if_noisy(self, x: Array, t: float, jet: Jet) -> None:
         """Warn about derivatives of an order at which round-off in the coefficients dominates.
 
-        The coefficients of the finest functions are wrong by about a thousand units of round-off (measured); their
+        The coefficients of the finest functions are taken to be wrong by a thousand units of round-off; their
         derivatives of high order are so large that this becomes visible.
         """
         index, space = self.system.space_of(jet.field)
