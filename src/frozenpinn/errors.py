@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class FrozenPinnError(Exception):
@@ -27,12 +28,24 @@ class EvaluationError(FrozenPinnError, ValueError):
 
 
 class IntegrationError(FrozenPinnError, RuntimeError):
-    """The time integration failed; ``time`` tells where and ``trajectory`` keeps what was computed."""
+    """The time integration failed; ``time`` tells where, and what was computed before is kept.
+
+    Attributes
+    ----------
+    time
+        Where the integration stopped.
+    solution
+        The :class:`Solution` up to the last accepted step, with ``solution.problem.time`` cut there; None if there
+        was no such step. It is as accurate as any other, but near a blow-up or a shock nothing is.
+    trajectory
+        Its coefficients.
+    """
 
     def __init__(self, message: str, time: float = float("nan"), trajectory: object = None) -> None:
         super().__init__(message)
         self.time = time
         self.trajectory = trajectory
+        self.solution: Any = None
 
 
 class FrozenPinnWarning(UserWarning):

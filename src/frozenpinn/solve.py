@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from weakref import WeakSet
@@ -13,7 +14,7 @@ from weakref import WeakSet
 import numpy as np
 
 from frozenpinn.diagnostics import warn_if_suspicious
-from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
+from frozenpinn.errors import FrozenPinnWarning, IntegrationError, SettingsError, choices
 from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.evolution.spaces import (
@@ -172,7 +173,11 @@ def solve_once(problem: Problem, settings: Settings, progress: Progress | None =
             _ = system.initial_state
         with watch.stage("integration"):
             stepper = choose_integrator(system, settings.integrator, max(1e-2 * settings.tol, 1e-13))
-            trajectory = stepper.integrate(system)
+            try:
+                trajectory = stepper.integrate(system)
+            except IntegrationError as error:
+                error.solution = _until_failure(problem, system, error.trajectory, plan.sampler.name, settings)
+                raise
         solution = Solution(
             problem, system, trajectory, _label(stepper, trajectory), plan.sampler.name, watch.seconds, _again(settings)
         )
@@ -180,6 +185,18 @@ def solve_once(problem: Problem, settings: Settings, progress: Progress | None =
             warn_if_suspicious(solution)
     solution.seconds = watch.seconds
     return solution
+
+
+def _until_failure(
+    problem: Problem, system: System, trajectory: Any, sampler: str, settings: Settings
+) -> Solution | None:
+    """Return what was computed before an integration failed, as the solution of the problem on a shorter time."""
+    if trajectory is None:
+        return None
+    last = trajectory.ends[-1] if hasattr(trajectory, "ends") else trajectory.times[-1]
+    shorter = copy(problem)
+    shorter.time = (problem.time[0], float(last))
+    return Solution(shorter, system, trajectory, trajectory.name, sampler, again=_again(settings))
 
 
 def _label(stepper: Integrator, trajectory: Trajectory) -> str:
