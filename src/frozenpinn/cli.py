@@ -214,17 +214,16 @@ def _records_table(records: list[dict[str, Any]]) -> Table:
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(help="Which study: kappa.")],
+    name: Annotated[str, typer.Argument(help="Which study: kappa or snapshot.")],
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
     plot: Annotated[Path | None, typer.Option(help="Write the plot (PNG, SVG, PDF).")] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
 ) -> None:
-    """Run a study: one quantity against one setting, as a table, a plot and JSON."""
-    from frozenpinn.benchmarks.studies import STUDIES, plot_study
+    """Run a study: quantities against one setting, as a table, a plot and JSON."""
+    from frozenpinn.benchmarks.studies import find_study, plot_study
 
-    if name not in STUDIES:
-        raise SettingsError(f"unknown study '{name}'; the studies are {', '.join(STUDIES)}.")
-    found = STUDIES[name]
+    found = find_study(name)
+    _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     with log.status(found.title) as status:
         rows = found.rows(seeds, _announcer(status))
     if json_file is not None:

@@ -1,43 +1,27 @@
-"""Studies: one quantity against one setting, as a table, a plot and JSON. Run by ``frozenpinn study NAME``."""
+"""Penalty κ of the augmented ODE: boundary loss, total loss and time (classical beam)."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.case import Variant
+from frozenpinn.benchmarks.studies.study import Announce, Row, Study
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.evolution.spaces import AugmentedODE
 from frozenpinn.solution import Solution
 from frozenpinn.solve import solve
 
-Row = dict[str, Any]
-Announce = Callable[[str], None]
 
-
-@dataclass(frozen=True)
-class Study:
-    """A named study: its title, the abscissa, the quantities to plot, and how to compute the rows."""
-
-    name: str
-    title: str
-    abscissa: str
-    quantities: tuple[str, ...]
-    rows: Callable[[int, Announce], list[Row]]
-
-
-def kappa_rows(seeds: int, announce: Announce) -> list[Row]:
-    """Boundary loss, total loss and time of the augmented ODE against its penalty κ (classical beam)."""
+def rows(seeds: int, announce: Announce) -> list[Row]:
+    """Return medians over seeds, one row per κ."""
     case = find_case("euler-bernoulli")
     problem = case.problem()
     options = case.options("paper", "high", Variant())
-    rows = []
+    table = []
     for kappa in (1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 1e7):
         row: Row = {"kappa": kappa, "boundary_rmse": None, "total_rmse": None, "seconds": None, "failures": []}
         found: list[tuple[float, float, float]] = []
@@ -55,8 +39,8 @@ def kappa_rows(seeds: int, announce: Announce) -> list[Row]:
             found.append((_boundary_rmse(solution), solution.error()["rmse"], elapsed))
         if found:
             row |= dict(zip(("boundary_rmse", "total_rmse", "seconds"), np.median(found, axis=0).tolist(), strict=True))
-        rows.append(row)
-    return rows
+        table.append(row)
+    return table
 
 
 def _boundary_rmse(solution: Solution) -> float:
@@ -67,32 +51,10 @@ def _boundary_rmse(solution: Solution) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-STUDIES = {
-    "kappa": Study(
-        "kappa",
-        "penalty of the augmented ODE, classical beam",
-        "kappa",
-        ("boundary_rmse", "total_rmse", "seconds"),
-        kappa_rows,
-    ),
-}
-
-
-def plot_study(study: Study, rows: list[Row], file: str) -> None:
-    """Draw all quantities against the abscissa, on logarithmic axes."""
-    import matplotlib
-
-    matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
-    for quantity, marker in zip(study.quantities, "os^vD", strict=False):
-        pairs = [(r[study.abscissa], r[quantity]) for r in rows if r[quantity] is not None]
-        axis.loglog(*zip(*pairs, strict=True), marker=marker, label=quantity.replace("_", " "))
-    for row in rows:
-        if row.get("failures"):
-            axis.axvline(row[study.abscissa], color="0.8", zorder=0)
-    axis.set(xlabel=study.abscissa, title=study.title)
-    axis.legend()
-    figure.savefig(file, dpi=130)
-    plt.close(figure)
+STUDY = Study(
+    "kappa",
+    "penalty of the augmented ODE, classical beam",
+    "kappa",
+    ("boundary_rmse", "total_rmse", "seconds"),
+    rows,
+)

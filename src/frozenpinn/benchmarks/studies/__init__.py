@@ -1,0 +1,18 @@
+"""Studies: quantities against one setting, as a table, a plot and JSON. Run by ``frozenpinn study NAME``."""
+
+from __future__ import annotations
+
+from frozenpinn.benchmarks.studies import kappa, snapshot
+from frozenpinn.benchmarks.studies.study import Announce, Row, Study, plot_study
+from frozenpinn.errors import SettingsError, choices, suggestion
+
+STUDIES: dict[str, Study] = {study.name: study for study in (kappa.STUDY, snapshot.STUDY)}
+
+__all__ = ["STUDIES", "Announce", "Row", "Study", "find_study", "plot_study"]
+
+
+def find_study(name: str) -> Study:
+    """Return a study by name; the error lists the names."""
+    if name not in STUDIES:
+        raise SettingsError(f"unknown study '{name}'.{suggestion(name, STUDIES)} The studies are {choices(STUDIES)}.")
+    return STUDIES[name]
