@@ -155,7 +155,7 @@ def bench(
     precision: Annotated[str, typer.Option(help="low or high.")] = "high",
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
     method: Annotated[
-        list[str] | None, typer.Option(help="frozen-pinn (default) or iga; may be given several times.")
+        list[str] | None, typer.Option(help="frozen-pinn (default), iga or iga-exact; may be given several times.")
     ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
 ) -> None:

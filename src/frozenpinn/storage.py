@@ -16,7 +16,7 @@ import numpy as np
 from frozenpinn.diagnostics import Residuals
 from frozenpinn.errors import EvaluationError, FrozenPinnError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, interpolate
+from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.evolution.integrators.propagator import REBUILD
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
@@ -192,7 +192,7 @@ def _trajectory(kind: str, arrays: Mapping[str, Array]) -> Trajectory:
 def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> dict[str, Array]:
     """Return a vector function of time as Chebyshev polynomials on as many windows as it needs."""
     try:
-        windows = interpolate(function, *time, tolerance)
+        windows = interpolate(one_by_one(function), *time, tolerance)
     except TooManyWindowsError:
         raise FrozenPinnError("the boundary data vary too rapidly in time to be stored.") from None
     return {

@@ -302,3 +302,10 @@ def test_baselines_load_lazily():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_runge_kutta_agrees_with_the_closed_form():
+    for problem in (heat(), wave(), advection()):
+        exact, stepped = (solve_iga(problem, 12, 5, integrator=name) for name in ("exact", "dop853"))
+        x, t = np.linspace(problem.domain.lower[0], problem.domain.upper[0], 20)[:, None], np.linspace(*problem.time, 5)
+        assert np.max(np.abs(exact(x, t) - stepped(x, t))) < 1e-8

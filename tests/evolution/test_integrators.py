@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.evolution.integrators import INTEGRATORS, choose_integrator
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.propagator import REBUILD, Ladder
+from frozenpinn.evolution.integrators.propagator import REBUILD, Ladder, symmetric_modes
 from frozenpinn.evolution.structure import first_order
 from frozenpinn.solve import Settings, solve_once
 
@@ -46,6 +46,11 @@ class Linear:
 
     def forcing(self, t):
         return self._force @ np.array([1.0, t, np.cos(7 * t), np.sin(7 * t)])
+
+    forcing_is_separable = False
+
+    def forcings(self, times):
+        return np.array([self.forcing(t) for t in times])
 
     def state_forcing(self, t):
         return np.concatenate([np.zeros(len(self.moving)), self.forcing(t)])[-self.size :]
@@ -509,3 +514,29 @@ def test_an_ill_posed_equation_is_an_integration_error(equation, velocity):
         fp.check(problem)
     with pytest.raises(fp.IntegrationError, match=r"not finite|overflows"):
         solve_once(problem, Settings(width=60, cutoff=1e-8))
+
+
+# ---- accuracy of modes, narrow pulses -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("growth", [0.0, 40.0])
+def test_small_eigenvalues_are_accurate_beside_large_ones(growth):
+    """Eigenvalues from 1 to 1e12 in a random basis: the small ones would be lost to round-off of the large ones."""
+    rng = np.random.default_rng(3)
+    exact = growth - np.concatenate([[1.0, 2.0, 5.0], np.geomspace(1e6, 1e12, 20)])
+    # a graded matrix, as in a basis that is ordered from smooth to rough
+    vectors = np.linalg.qr(np.eye(23) + 1e-3 * np.triu(rng.normal(size=(23, 23)), 1) / np.abs(exact))[0]
+    matrix = (vectors * exact) @ vectors.T
+    eigenvalues, found = symmetric_modes((matrix + matrix.T) / 2, rate=1.0)
+    assert np.allclose(np.sort(eigenvalues), np.sort(exact), rtol=1e-9, atol=1e-9)
+    assert np.allclose(found.T @ found, np.eye(23), atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [3e-3, 1e-3])
+@pytest.mark.parametrize("centre", [0.5, 0.7123])
+def test_a_narrow_pulse_of_the_load_is_not_stepped_over(width, centre):
+    """∂ₜu = ∂ₓₓu + sin(x)·pulse(t): the mode receives the pulse's integral, then decays."""
+    pulse = f"exp(-((t - {centre})/{width})**2)/({width}*sqrt(pi))"
+    problem = fp.Problem(f"u_t = u_xx + sin(x)*{pulse}", fp.Interval(0, np.pi), (0, 1), "0", "u = 0")
+    value = float(fp.solve(problem)(np.pi / 2, 1.0))
+    assert value == pytest.approx(np.exp(-(1 - centre) + width**2 / 4), rel=1e-7)

@@ -1,4 +1,4 @@
-"""Isogeometric analysis on one patch: B-splines of maximal smoothness, Galerkin in space, closed form in time.
+"""Isogeometric analysis on one patch: B-splines of maximal smoothness, Galerkin in space.
 
     ∂ₜᵐ u = a₀ u + a₁ uₓ + a₂ uₓₓ + a₄ uₓₓₓₓ + δ uₜ + f(x, t),   m = 1 or 2 (a₁ only for m = 1, δ only for m = 2)
 
@@ -8,29 +8,44 @@ basis functions are integrated exactly, by degree + 1 Gauss points per knot span
     a₀⟨v, u⟩ + a₁(⟨v, u'⟩ − ⟨v', u⟩)/2 − a₂⟨v', u'⟩ + a₄⟨v'', u''⟩
 
 conditions on u (and on uₓ of a clamped beam) are built into the space, the higher ones hold naturally. The initial
-value is projected in L². Time is treated as for the frozen networks, by the same code: eigenmodes in closed form, with
-the load interpolated in time.
+value is projected in L².
+
+Time is left to an adaptive method for ordinary differential equations, as in the paper (which does not name it; DOP853
+here, at a tolerance that reaches the paper's errors), or treated as for the frozen networks, by the same code
+(``integrator="exact"``): eigenmodes in closed form, the load interpolated in time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg as sla
 import sympy as sp
 
 from frozenpinn.baselines.splines import SplineSpace, open_space, periodic_space
-from frozenpinn.baselines.weak_form import Coefficients, decompose, essential_conditions, read_coefficients
-from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.evolution.integrators.interpolation import DEGREE, TooManyWindowsError, Window, interpolate
-from frozenpinn.evolution.integrators.modal import ModalTrajectory, Modes, forced, unforced
+from frozenpinn.baselines.weak_form import (
+    Coefficients,
+    Matrices,
+    assemble,
+    decompose,
+    essential_conditions,
+    read_coefficients,
+)
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
+from frozenpinn.evolution.integrators.interpolation import (
+    DEGREE,
+    TooManyWindowsError,
+    Window,
+    interpolate,
+    one_by_one,
+)
+from frozenpinn.evolution.integrators.modal import Modes, forced, unforced
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import unseen_points
 from frozenpinn.threads import blas_threads
 
 Array = np.ndarray
-TOLERANCE = 1e-11  # of the load's interpolation in time
 
 
 class IgaSolution:
@@ -44,7 +59,7 @@ class IgaSolution:
         Number of basis functions.
     """
 
-    def __init__(self, problem: Problem, space: SplineSpace, trajectory: ModalTrajectory) -> None:
+    def __init__(self, problem: Problem, space: SplineSpace, trajectory: Callable[[Array], Array]) -> None:
         self.problem, self.space, self.trajectory = problem, space, trajectory
         self.size = space.size
 
@@ -74,7 +89,7 @@ class IgaSolution:
         }
 
 
-def solve_iga(problem: Problem, nodes: int, degree: int) -> IgaSolution:
+def solve_iga(problem: Problem, nodes: int, degree: int, integrator: str = "exact", rtol: float = 1e-10) -> IgaSolution:
     """Solve a linear problem in one dimension with constant coefficients.
 
     Parameters
@@ -85,6 +100,10 @@ def solve_iga(problem: Problem, nodes: int, degree: int) -> IgaSolution:
         Number of distinct knots, ends included.
     degree
         Polynomial degree; the functions have ``degree - 1`` continuous derivatives.
+    integrator
+        ``"exact"``, or a method of :func:`scipy.integrate.solve_ivp`.
+    rtol
+        Relative accuracy of the time integration, or of the interpolation of the load in time.
 
     Examples
     --------
@@ -101,19 +120,56 @@ def solve_iga(problem: Problem, nodes: int, degree: int) -> IgaSolution:
         x, weights = space.quadrature()
         root = np.sqrt(weights)[:, None]
         tables = {k: root * space.table(x, k) for k in {0, *((k + 1) // 2 for k in coefficients)}}
+        data = [
+            datum[field](x[:, None], problem.time[0]) for datum in (problem.initial, problem.initial_velocity)[:order]
+        ]
+        matrices = assemble(tables, coefficients)
         try:
-            eigenvalues, vectors, left = decompose(tables, coefficients, float(problem.domain.measure))
+            if integrator != "exact":
+                step = Stepper(matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol)
+                return IgaSolution(problem, space, step.integrate(problem, x, data))
+            eigenvalues, vectors, left = decompose(matrices, coefficients, float(problem.domain.measure))
         except sla.LinAlgError:
             raise SettingsError(f"{nodes} nodes of degree {degree} exceed double precision; use fewer.") from None
         modes = Modes(eigenvalues, order, damping)
         project = left @ (root * tables[0]).T  # from values at the quadrature points to modal coordinates
-        data = (problem.initial, problem.initial_velocity)[:order]
-        state = np.stack([project @ datum[field](x[:, None], problem.time[0]) for datum in data])
-        windows = load_windows(problem, x, project)
+        state = np.stack([project @ values for values in data])
+        windows = load_windows(problem, x, project, 0.1 * rtol)
         trajectory = (
             forced(modes, vectors, state, windows) if windows else unforced(modes, vectors, state, *problem.time)
         )
     return IgaSolution(problem, space, trajectory)
+
+
+class Stepper:
+    """M c⁽ᵐ⁾ = A c + δ M c' + f(t) by an adaptive method of SciPy."""
+
+    def __init__(
+        self, matrices: Matrices, reaction: float, damping: float, load: Array, method: str, rtol: float
+    ) -> None:
+        factor = sla.cho_factor(matrices.mass)
+        self.project = sla.cho_solve(factor, load)  # from values at the quadrature points to coefficients
+        self.operator = sla.cho_solve(factor, matrices.even + matrices.skew)
+        self.operator[np.diag_indices_from(self.operator)] += reaction
+        self.damping, self.method, self.rtol = damping, method, rtol
+
+    def integrate(self, problem: Problem, x: Array, data: Sequence[Array]) -> Callable[[Array], Array]:
+        """Integrate; the result gives the coefficients (and velocities) at given times, shape (m, order·size)."""
+        from scipy.integrate import solve_ivp
+
+        state = np.concatenate([self.project @ values for values in data])
+        source, matrix = separate(problem, problem.equations[0].forcing, x, self.project)
+        size, order = len(self.operator), len(data)
+
+        def rhs(t: float, y: Array) -> Array:
+            highest = self.operator @ y[:size] + matrix @ source(np.array([t]))[0]
+            return highest if order == 1 else np.concatenate([y[size:], highest + self.damping * y[size:]])
+
+        scale = self.rtol * float(np.max(np.abs(state)))
+        found = solve_ivp(rhs, problem.time, state, self.method.upper(), dense_output=True, rtol=self.rtol, atol=scale)
+        if not found.success:
+            raise IntegrationError(f"IGA with {self.method} failed: {found.message}")
+        return lambda times: found.sol(times).T
 
 
 def spline_space(problem: Problem, nodes: int, degree: int, coefficients: Coefficients) -> SplineSpace:
@@ -127,7 +183,7 @@ def spline_space(problem: Problem, nodes: int, degree: int, coefficients: Coeffi
     return open_space(lower, upper, nodes, degree, essential_conditions(problem, coefficients))
 
 
-def load_windows(problem: Problem, x: Array, project: Array) -> list[Window]:
+def load_windows(problem: Problem, x: Array, project: Array, rtol: float) -> list[Window]:
     """Interpolate the load in time, in modal coordinates; no window if there is none."""
     forcing, (start, end) = problem.equations[0].forcing, problem.time
     if forcing == 0:
@@ -135,26 +191,30 @@ def load_windows(problem: Problem, x: Array, project: Array) -> list[Window]:
     source, modal = separate(problem, forcing, x, project)
     if problem.jets.t not in forcing.free_symbols:
         constant = np.zeros((DEGREE + 1, len(modal)), dtype=modal.dtype)
-        constant[0] = modal @ source(start)
+        constant[0] = modal @ source(np.array([start]))[0]
         return [Window(start, end - start, constant)]
     try:
-        windows = interpolate(source, start, end, TOLERANCE)
+        windows = interpolate(source, start, end, rtol)
     except TooManyWindowsError:
         raise SettingsError("the forcing varies too rapidly in time to be interpolated.") from None
     return [Window(w.start, w.length, w.coefficients @ modal.T) for w in windows]
 
 
-def separate(problem: Problem, forcing: sp.Expr, x: Array, project: Array) -> tuple[Callable[[float], Array], Array]:
-    """Write the load in modal coordinates as matrix · source(t).
+def separate(problem: Problem, forcing: sp.Expr, x: Array, project: Array) -> tuple[Callable[[Array], Array], Array]:
+    """Write the load in modal coordinates as matrix · source(t), where ``source`` takes several times at once.
 
     If f is a sum of products g(x)·h(t), the source has one component for each; otherwise, one for each point.
     """
     factors = [term.as_independent(*problem.jets.x) for term in sp.Add.make_args(forcing)]
     if any(problem.jets.t in g.free_symbols for _, g in factors):
         program = problem.compile([forcing])
-        return lambda t: np.broadcast_to(program(x, t)[0], x.shape), project
+        return one_by_one(lambda t: np.broadcast_to(program(x, t)[0], x.shape)), project
     in_time = problem.compile([h for h, _ in factors])
     shapes = problem.compile([g for _, g in factors])(x, problem.time[0])
     values = np.stack([np.broadcast_to(g, x.shape) for g in shapes], axis=1)
     scales = np.maximum(np.linalg.norm(values, axis=0), 1e-300)  # components weigh as much as they contribute
-    return lambda t: scales * np.array(in_time(x[0], t), dtype=float), project @ (values / scales)
+
+    def source(times: Array) -> Array:
+        return scales * np.stack([np.broadcast_to(h, times.shape) for h in in_time(x[0], times)], axis=1)
+
+    return source, project @ (values / scales)

@@ -76,22 +76,37 @@ def essential_conditions(problem: Problem, coefficients: Coefficients) -> tuple[
     return counts[0], counts[1]
 
 
-def decompose(tables: Mapping[int, Array], coefficients: Coefficients, length: float) -> Decomposition:
-    """Assemble mass matrix and operator and diagonalise them.
+class Matrices(NamedTuple):
+    """⟨v, u⟩, and the even and odd derivatives of the operator; the term a₀u is left out."""
+
+    mass: Array
+    even: Array
+    skew: Array
+
+
+def assemble(tables: Mapping[int, Array], coefficients: Coefficients) -> Matrices:
+    """Integrate products of basis functions.
 
     ``tables`` holds the derivatives of the functions at the quadrature points, times the roots of the weights.
     """
     mass = tables[0].T @ tables[0]
-    reaction = coefficients.get(0, 0.0)
-    even = np.zeros_like(mass)
+    even, skew = np.zeros_like(mass), np.zeros_like(mass)
     for k, sign in ((2, -1), (4, 1)):
         if k in coefficients:
             even += sign * coefficients[k] * (tables[k // 2].T @ tables[k // 2])
+    if 1 in coefficients:
+        gradient = tables[0].T @ tables[1]
+        skew = coefficients[1] * (gradient - gradient.T) / 2
+    return Matrices(mass, even, skew)
+
+
+def decompose(matrices: Matrices, coefficients: Coefficients, length: float) -> Decomposition:
+    """Diagonalise the operator on an interval of the given length."""
+    mass, even, skew = matrices
+    reaction = coefficients.get(0, 0.0)
     if 1 not in coefficients:
         eigenvalues, vectors, left = _symmetric(mass, even, _shift(coefficients, length))
         return Decomposition(eigenvalues + reaction, vectors, left)
-    gradient = tables[0].T @ tables[1]
-    skew = coefficients[1] * (gradient - gradient.T) / 2
     if max(coefficients) == 1:
         frequencies, rotations = sla.eigh(1j * skew, mass, check_finite=False)
         return Decomposition(reaction - 1j * frequencies, rotations, rotations.conj().T)

@@ -68,7 +68,7 @@ CASES = (
         "simply supported beam under a harmonic load",
         beam,
         {
-            ("best", "high"): {"sampler": MultiScale(40), "points": 80},
+            ("best", "high"): {},
             ("best", "low"): {"sampler": MultiScale(16), "points": 32},
             ("paper", "high"): paper(ELM(100, eta=2), 1e-12, 1e-10, 1e-8),
             ("paper", "low"): paper(ELM(50, eta=2), 1e-6, 1e-6, 1e-4),

@@ -61,7 +61,7 @@ def run_variant(
     if method == FROZEN_PINN:
         job = frozen_pinn_job(problem, case, variant, recipe, precision)
     else:
-        job = iga_job(problem, case, precision)
+        job = iga_job(problem, case, precision, method)
     record: Record = {
         "case": case.name,
         "variant": variant.label,
@@ -117,11 +117,12 @@ def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str,
     )
 
 
-def iga_job(problem: Problem, case: Case, precision: str) -> Job:
+def iga_job(problem: Problem, case: Case, precision: str, method: str) -> Job:
     """Prepare a solve by isogeometric analysis; the seed has no meaning there."""
     from frozenpinn.baselines.iga import solve_iga
 
-    baseline = case.baseline("iga", precision)
+    baseline = case.baseline(method, precision)
+    settings = {**baseline.settings, "integrator": "exact" if method == "iga-exact" else "dop853"}
 
     def sizes(solution: Any) -> Record:
         points = len(solution.space.quadrature()[0])
@@ -129,7 +130,7 @@ def iga_job(problem: Problem, case: Case, precision: str) -> Job:
 
     return Job(
         {"recipe": baseline.recipe, "sampler": "b-splines", "paper": _paper(baseline.published)},
-        lambda seed: solve_iga(problem, **baseline.settings),
+        lambda seed: solve_iga(problem, **settings),
         sizes,
         lambda solution: None,
     )

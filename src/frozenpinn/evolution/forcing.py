@@ -7,6 +7,7 @@ points and projected each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +79,22 @@ class Forcing:
             self._recent[t] = self._evaluate(t)
         return self._recent[t]
 
+    @property
+    def is_separable(self) -> bool:
+        """Whether b is a sum of fixed vectors times functions of time, so that many values cost little."""
+        return not (self._sources or self._maps)
+
+    def batch(self, times: Array) -> Array:
+        """Return b at several times, shape (m, coefficients)."""
+        if not self.is_separable:
+            return np.array([self(float(t)) for t in times])
+        out = np.tile(self._static, (len(times), 1))
+        with np.errstate(all="ignore"):
+            for matrix, program in self._products:
+                histories = [np.broadcast_to(h, times.shape) for h in program(times)]
+                out += np.stack(histories, axis=1) @ matrix.T
+        return out
+
     def _evaluate(self, t: float) -> Array:
         out = self._static.copy()
         x = self._layout.x
@@ -98,21 +115,13 @@ class Forcing:
         """Sort a source into its constant, separable and remaining parts."""
         layout = self._layout
         jets, rows, projector = layout.problem.jets, layout.rows(field), layout.projector(field)
-        shapes: dict[sp.Expr, sp.Expr] = {}
-        rest = sp.Integer(0)
-        for term in sp.Add.make_args(sp.expand_mul(source)):
-            shape, history = term.as_independent(jets.t, as_Add=False)
-            if history.free_symbols <= {jets.t} and not history.has(AppliedUndef):
-                shapes[history] = shapes.get(history, sp.Integer(0)) + shape
-            else:
-                rest += term
-        constant = shapes.pop(sp.Integer(1), sp.Integer(0))
+        constant, shapes, histories, rest = separate(source, jets.t)
         if constant != 0:
             self._static[rows] += projector @ self._values(constant)
-        if shapes:
+        if histories is not None:
             matrix = np.zeros((layout.size, len(shapes)))
-            matrix[rows] = projector @ np.stack([self._values(shape) for shape in shapes.values()], axis=1)
-            self._products.append((matrix, Program(list(shapes), [jets.t])))
+            matrix[rows] = projector @ np.stack([self._values(shape) for shape in shapes], axis=1)
+            self._products.append((matrix, histories))
         if rest != 0:
             self._sources.append((rows, projector, layout.problem.compile([rest])))
 
@@ -123,6 +132,31 @@ class Forcing:
         if not np.all(np.isfinite(value)):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))
+
+
+class Separated(NamedTuple):
+    """source = constant(x) + Σ shapes(x)·histories(t) + rest(x, t); no histories if there are no such products."""
+
+    constant: sp.Expr
+    shapes: tuple[sp.Expr, ...]
+    histories: Program | None
+    rest: sp.Expr
+
+
+@lru_cache(maxsize=256)
+def separate(source: sp.Expr, t: sp.Symbol) -> Separated:
+    """Sort a source into its constant, separable and remaining parts."""
+    products: dict[sp.Expr, sp.Expr] = {}
+    rest = sp.Integer(0)
+    for term in sp.Add.make_args(sp.expand_mul(source)):
+        shape, history = term.as_independent(t, as_Add=False)
+        if history.free_symbols <= {t} and not history.has(AppliedUndef):
+            products[history] = products.get(history, sp.Integer(0)) + shape
+        else:
+            rest += term
+    constant = products.pop(sp.Integer(1), sp.Integer(0))
+    histories = Program(list(products), [t]) if products else None
+    return Separated(constant, tuple(products.values()), histories, rest)
 
 
 def data_of(space: Space) -> BoundaryData:

@@ -238,6 +238,15 @@ class System:
         """Whether the right-hand side does not depend on t, given y."""
         return self.has_constant_coefficients and self.forcing.is_constant
 
+    def forcings(self, times: Array) -> Array:
+        """Return b at several times, shape (m, R)."""
+        return self.forcing.batch(times)
+
+    @property
+    def forcing_is_separable(self) -> bool:
+        """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
+        return self.forcing.is_separable
+
     def state_forcing(self, t: float) -> Array:
         """Return b(t) in the first-order form, shape (size,)."""
         moving = np.zeros(len(self.moving)) if self.drift is None else self._drift_forcing(t)
@@ -269,7 +278,7 @@ class System:
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y) at several times at once, shape (m, R)."""
         self.rhs_evaluations += len(times)
-        out = np.array([self.forcing(float(t)) for t in times])
+        out = self.forcing.batch(times)
         if self.pointwise is not None:
             for space, name, values in self.pointwise.batch(times, [self.split(y) for y in states]):
                 out[:, self.blocks[space]] += values @ self.field_projector(name).T

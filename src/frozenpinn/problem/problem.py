@@ -99,6 +99,7 @@ class Problem:
                 "Stationary equations are not time-dependent problems."
             )
         self.parameters = read_parameters(parameters, self.jets, self.fields)
+        self._programs: dict[tuple[tuple[sp.Expr, ...], tuple[Jet, ...]], Program] = {}
         scope = self.parameters.scope(self.jets, self.fields)
         residuals = [read_residual(text, scope) for text in texts]
         points = self.domain.sample(256, "random", rng=0).x
@@ -138,8 +139,11 @@ class Problem:
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
-        symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
-        return Program(expressions, symbols, self.parameters.functions)
+        key = (tuple(expressions), tuple(jets))
+        if key not in self._programs:
+            symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
+            self._programs[key] = Program(expressions, symbols, self.parameters.functions)
+        return self._programs[key]
 
     # ---- reading and checking -------------------------------------------------------------------
 

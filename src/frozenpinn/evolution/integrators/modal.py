@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -72,7 +73,7 @@ class Modes:
         Shapes (fast, DEGREE + 1, DEGREE + 1) and (slow, _SLOW_DEGREE + 1, DEGREE + 1), on Chebyshev coefficients.
         """
         fast = self.is_fast(length)
-        derivative = _differentiation(DEGREE) * (2.0 / length)
+        derivative = differentiation(DEGREE) * (2.0 / length)
         operator = derivative if self.order == 1 else derivative @ derivative - self.damping * derivative
         shifted = operator - self.eigenvalues[fast, None, None] * np.eye(DEGREE + 1)
         fast_map = np.linalg.inv(shifted)
@@ -99,13 +100,15 @@ class Modes:
         return self.rates * length >= _FAST
 
 
-def _differentiation(degree: int) -> Array:
+@lru_cache(maxsize=8)
+def differentiation(degree: int) -> Array:
     """Return the matrix of d/ds on Chebyshev coefficients."""
     matrix = np.zeros((degree + 1, degree + 1))
     matrix[:-1] = chebyshev.chebder(np.eye(degree + 1))
     return matrix
 
 
+@lru_cache(maxsize=8)
 def _integration(degree: int) -> Array:
     """Return the matrix of ∫ from −1 on Chebyshev coefficients, cut at the degree."""
     return np.asarray(chebyshev.chebint(np.eye(degree + 1), lbnd=-1)[: degree + 1])
@@ -151,9 +154,11 @@ class ModalTrajectory:
     def _particular(self, w: int, times: Array, derivative: int) -> Array:
         length = self.ends[w] - self.starts[w]
         coefficients = self.polynomials[w]
-        if derivative:
-            coefficients = chebyshev.chebder(coefficients, derivative) * (2.0 / length) ** derivative
-        return chebyshev.chebval(2.0 * (times - self.starts[w]) / length - 1.0, coefficients).T
+        degree = len(coefficients) - 1
+        values = chebyshev.chebvander(2.0 * (times - self.starts[w]) / length - 1.0, degree)
+        for _ in range(derivative):
+            values = values @ differentiation(degree) * (2.0 / length)
+        return np.asarray(values @ coefficients)
 
     def _modal(self, w: int, times: Array) -> Array:
         """Return [z] or [z, z'], shape (m, order, modes)."""
@@ -218,8 +223,8 @@ def forced(modes: Modes, vectors: Array, state: Array, windows: Sequence[Window]
         p[fast, : DEGREE + 1] = np.einsum("mij,mj->mi", fast_map, beta[fast])
         p[~fast] = np.einsum("mij,mj->mi", slow_map, beta[~fast])
         polynomials[k] = p.T
-        slopes = [p.T] if modes.order == 1 else [p.T, chebyshev.chebder(p.T) * (2.0 / window.length)]
-        at_start = np.stack([signs[: len(c)] @ c for c in slopes])
+        slopes = [p.T] if modes.order == 1 else [p.T, (2.0 / window.length) * (differentiation(degree) @ p.T)]
+        at_start = np.stack([signs @ c for c in slopes])
         at_end = np.stack([c.sum(axis=0) for c in slopes])
         states[k] = state - at_start
         state = modes.propagate(states[k], np.array([window.length]))[0] + at_end

@@ -61,6 +61,13 @@ class OdeSystem(Protocol):
     def forcing(self) -> Callable[[float], Array]:
         """The forcing b(t) of the highest derivatives."""
 
+    def forcings(self, times: Array) -> Array:
+        """Return b at several times, shape (m, coefficients)."""
+
+    @property
+    def forcing_is_separable(self) -> bool:
+        """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
+
     def state_forcing(self, t: float) -> Array:
         """Return the forcing b(t) of the state."""
 
@@ -184,4 +191,8 @@ def typical_size(system: OdeSystem) -> float:
     if not np.all(np.isfinite(rates)):
         return size or 1.0
     driven = max(rates) * (end - start)
+    if system.forcing_is_separable:  # cheap enough to see pulses
+        with np.errstate(all="ignore"):
+            pushes = np.linalg.norm(system.forcings(np.linspace(start, end, 1025)), axis=1)
+        driven = max(driven, float(np.mean(pushes)) * (end - start)) if np.all(np.isfinite(pushes)) else driven
     return size if size > 1e-8 * driven else max(driven, 1e-300)  # a fit of zero is round-off, not a size
