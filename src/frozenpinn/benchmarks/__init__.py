@@ -6,12 +6,15 @@ from frozenpinn.benchmarks.advection import CASES as _ADVECTION
 from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
 from frozenpinn.benchmarks.case import METHODS, Baseline, Case, Published, Variant
+from frozenpinn.benchmarks.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
 from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
 
 __all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
 
-CASES: dict[str, Case] = {case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS)}
+CASES: dict[str, Case] = {
+    case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS, *_KURAMOTO_SIVASHINSKY)
+}
 
 
 def find_case(name: str) -> Case:
