@@ -5,6 +5,10 @@ Settings were chosen with ``solution.estimate_error()`` below 1e-6, not by the e
 The initial value of Allen–Cahn, x² cos πx, has the slopes 2 and −2 at the ends of its period: a corner, which diffusion
 rounds off over √(1e-4·t). Uniform neurons miss the value there by 4e-4 at t = 0, which is all of their error (5e-6 with
 800 neurons); eighty graded ones around the ends resolve it.
+
+Korteweg–de Vries depends on the parity of the rank: a skew-symmetric operator pairs its functions but for the constant,
+and with an even rank one of them is left over, oscillates with no frequency and collects energy. At width 240, seeds
+0 and 4 have odd ranks and errors below 1e-8, seeds 1 to 3 even ones and errors up to 8e-6.
 """
 
 import time

@@ -7,8 +7,8 @@ points, and enter by a Runge–Kutta scheme of order four whose coefficients are
 eigenvalue, free of cancellation. Coefficients of the initial data are integrals, not sums over the grid: data
 with a corner where the interval closes are not aliased.
 
-Steps are equal and kept. A time between two of them is reached by one shorter step from the one before, so that there
-is no interpolation in time. Nothing is computed before a value is asked for.
+Steps are equal. A time between two of them is reached by one shorter step from the one before, so that there is no
+interpolation in time. Nothing is computed before a value is asked for, and every twentieth state is kept.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 Array = np.ndarray
 Pointwise = Callable[[Array], Array]
+_STRIDE = 20  # steps between states that are kept
 
 
 class FourierReference:
@@ -74,7 +75,7 @@ class FourierReference:
         self._eigenvalues = np.asarray(linear(self._derivative), dtype=complex)
         self._reaction, self._flux = reaction, flux
         self._states: list[Array] = []
-        self._between: dict[float, Array] = {}
+        self._at: dict[float, Array] = {}
         self._whole: Coefficients | None = None
 
     def __call__(self, x: Array, t: float) -> Array:
@@ -92,26 +93,32 @@ class FourierReference:
         t = float(t)
         if not t >= self.start:
             raise ValueError(f"t = {t:g} lies before the start, {self.start:g}")
-        if t not in self._between:
+        if t not in self._at:
             index = int(np.floor((t - self.start) / self.step * (1 + 1e-14)))
             state = self._state(index)
             rest = t - self.start - index * self.step
             if rest > 1e-12 * self.step:
                 state = self._advance(state, coefficients(self._eigenvalues, rest))
-            self._between[t] = state
-        return self._between[t]
+            self._at[t] = state
+        return self._at[t]
 
     def _state(self, index: int) -> Array:
-        """Return the spectrum after a number of whole steps, taking those that are missing."""
+        """Return the spectrum after a number of whole steps, from the last kept one before it."""
         if self._whole is None:
             whole = fourier_coefficients(self.initial, self.lower, self.upper, self.modes)
             self._states.append(whole[: self._kept])
             self._whole = coefficients(self._eigenvalues, self.step)
-        while len(self._states) <= index:
-            self._states.append(self._advance(self._states[-1], self._whole))
+        while len(self._states) <= index // _STRIDE:
+            self._states.append(self._walk(self._states[-1], _STRIDE))
             if not np.all(np.isfinite(self._states[-1])):
-                raise FloatingPointError(f"the reference is not finite after {len(self._states) - 1} steps")
-        return self._states[index]
+                raise FloatingPointError(f"not finite after {_STRIDE * (len(self._states) - 1)} steps")
+        return self._walk(self._states[index // _STRIDE], index % _STRIDE)
+
+    def _walk(self, state: Array, steps: int) -> Array:
+        assert self._whole is not None
+        for _ in range(steps):
+            state = self._advance(state, self._whole)
+        return state
 
     def _advance(self, v: Array, c: Coefficients) -> Array:
         """Take one step of ETDRK4."""
