@@ -47,7 +47,7 @@ def main() -> None:
     slope = (system.rhs(0, y + h * direction) - system.rhs(0, y - h * direction)) / (2 * h)
     assert np.allclose(system.jacobian(0, y) @ direction, slope, rtol=1e-6, atol=1e-6)  # the Jacobian is exact
 
-    by_hand = fp.Solution(problem, system, RungeKutta4().integrate(system))
+    by_hand = fp.Solution.of(problem, system, RungeKutta4().integrate(system))
     in_one_call = fp.solve(problem, width=60, points=120, cutoff=1e-7, integrator=RungeKutta4())
     for solution in (by_hand, in_one_call):
         error = solution.error()["rel_l2"]

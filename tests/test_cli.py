@@ -186,6 +186,7 @@ def test_solve_json_to_standard_output(problem_file):
         "problem",
         "seconds",
         "sampler",
+        "windows",
         "width",
         "points",
         "rank",

@@ -425,13 +425,13 @@ def test_format_of_another_version(stored, tmp_path):
 @pytest.mark.parametrize(
     ("change", "drop"),
     [
-        (lambda meta: {k: v for k, v in meta.items() if k != "spaces"}, ()),
+        (lambda meta: {k: v for k, v in meta.items() if k != "pieces"}, ()),
         (lambda meta: [1, 2, 3], ()),
         (lambda meta: {}, ()),
-        (lambda meta: meta, ("network/0/0/weights",)),
-        (lambda meta: {**meta, "trajectory": "sundial"}, ()),
+        (lambda meta: meta, ("0/network/0/0/weights",)),
+        (lambda meta: {**meta, "pieces": [{**meta["pieces"][0], "trajectory": "sundial"}]}, ()),
     ],
-    ids=["no spaces", "a list", "nothing", "no weights", "unknown trajectory"],
+    ids=["no pieces", "a list", "nothing", "no weights", "unknown trajectory"],
 )
 def test_incomplete_file(stored, tmp_path, change, drop):
     file = rewritten(stored, tmp_path / "part.fpinn", change, drop)

@@ -20,7 +20,15 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
-from frozenpinn.evolution.integrators import CVODE, ExactPropagator, ExponentialCollocation, HermiteTrajectory, SciPy
+from frozenpinn.evolution.integrators import (
+    CVODE,
+    ETD,
+    ExactPropagator,
+    ExponentialCollocation,
+    HermiteTrajectory,
+    SciPy,
+)
+from frozenpinn.evolution.resampling import Windows
 from frozenpinn.evolution.semidiscrete import System, semidiscretize
 from frozenpinn.evolution.spaces import AugmentedODE, NullSpaceLayer, build_space
 from frozenpinn.network.network import Network
@@ -37,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CVODE",
     "ELM",
+    "ETD",
     "SWIM",
     "AugmentedODE",
     "Box",
@@ -64,6 +73,7 @@ __all__ = [
     "SettingsError",
     "Solution",
     "System",
+    "Windows",
     "build_space",
     "check",
     "load",

@@ -25,7 +25,19 @@ app = typer.Typer(
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
 
-SOLVE_KEYS = ("seed", "width", "points", "sampler", "point_method", "boundary", "cutoff", "rcond", "integrator", "tol")
+SOLVE_KEYS = (
+    "seed",
+    "width",
+    "points",
+    "sampler",
+    "point_method",
+    "boundary",
+    "cutoff",
+    "rcond",
+    "integrator",
+    "tol",
+    "windows",
+)
 
 
 def main() -> None:

@@ -15,9 +15,10 @@ from frozenpinn.problem.domain import Side
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
-    from frozenpinn.solution import Solution
+    from frozenpinn.solution import Piece, Solution
 
 Array = np.ndarray
+_UNRESOLVED = 3e-3
 
 
 class Residuals(NamedTuple):
@@ -34,7 +35,7 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
     x = solution.problem.domain.sample(points, "random", rng).x
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
-    first = solution.trajectory(np.array([start]))[0]
+    first = solution.pieces[0].trajectory(np.array([start]))[0]
     return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), _initial(solution, x, first))
 
 
@@ -42,7 +43,7 @@ def warn_if_suspicious(solution: Solution) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
     problem = solution.problem
     x = problem.domain.sample(60, "random", 2357).x
-    for name, error in _initial(solution, x, solution.system.initial_state).items():
+    for name, error in _initial(solution, x, solution.pieces[0].system.initial_state).items():
         if error > 1e-3:
             warnings.warn(
                 f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
@@ -50,19 +51,18 @@ def warn_if_suspicious(solution: Solution) -> None:
                 FrozenPinnWarning,
                 stacklevel=4,
             )
-    start, end = problem.time
-    states = solution.trajectory(np.array([start, (start + end) / 2, end]))
-    norms = np.linalg.norm(states, axis=1)
+    end = problem.time[1]
+    norms = np.concatenate([_norms(piece) for piece in solution.pieces])
     if not np.all(np.isfinite(norms)):
         raise IntegrationError(
             f"the solution is not finite at t = {end:g}: the linear part has modes that "
             f"grow like exp({solution.system.spectral_abscissa:.3g}·t). "
             "Is the problem well posed (sign of the highest derivative)?"
         )
-    _warn_if_unresolved(solution, states)
+    _warn_if_unresolved(solution)
     growth = float(norms.max() / max(norms[0], 1e-300))
     if growth > 1e6:  # suspicious, unless the solution starts from zero and is driven
-        growth = float(norms.max() / typical_size(solution.system))
+        growth = float(norms.max() / typical_size(solution.pieces[0].system))
     if growth > 1e6:
         warnings.warn(
             f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
@@ -73,23 +73,37 @@ def warn_if_suspicious(solution: Solution) -> None:
         )
 
 
-def _warn_if_unresolved(solution: Solution, states: Array) -> None:
+def _norms(piece: Piece) -> Array:
+    """Return the sizes of the states at start, middle and end of a window: in L², whatever the basis."""
+    with np.errstate(over="ignore"):
+        return np.linalg.norm(
+            piece.trajectory(np.array([piece.start, (piece.start + piece.end) / 2, piece.end])), axis=1
+        )
+
+
+def _warn_if_unresolved(solution: Solution) -> None:
     """Warn if the finest tenth of the basis carries a visible part of the solution: the next finer would too.
 
     The functions are ordered by singular value, smooth ones first, so their last coefficients tell what is missing.
     """
-    system = solution.system
+    piece = solution.pieces[-1]
+    system, times = piece.system, np.linspace(piece.start, piece.end, 3)
+    states = piece.trajectory(times)
     scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.blocks)
     for block, space in zip(system.blocks, system.spaces, strict=True):
         count = space.network.size // 10
         if not space.network.is_orthonormal or count < 2 or scale == 0:
             continue
         share = float(np.max(np.linalg.norm(states[:, block][:, -count:], axis=1))) / scale
-        if share > 3e-3:
+        if share > _UNRESOLVED:
+            times = np.linspace(piece.start, piece.end, 129)
+            lost = np.linalg.norm(piece.trajectory(times)[:, block][:, -count:], axis=1) > _UNRESOLVED * scale
+            since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
             warnings.warn(
-                f"the basis does not resolve {' and '.join(space.fields)}: its finest tenth carries {share:.2g} of the "
-                f"solution, and an error of that size must be expected. Use a larger width than {space.network.width}, "
-                "or a shorter time if a front is forming.",
+                f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
+                f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
+                f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
+                "is forming, some viscosity.",
                 FrozenPinnWarning,
                 stacklevel=5,
             )
@@ -146,7 +160,7 @@ def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
 
 def _initial(solution: Solution, x: Array, state: Array) -> dict[str, float]:
     """Return the relative L² misfit of initial values ("u") and, of second-order fields, velocities ("u_t")."""
-    problem, system = solution.problem, solution.system
+    problem, system = solution.problem, solution.pieces[0].system
     start, end = problem.time
     parts = system.split(state)
     result = {}

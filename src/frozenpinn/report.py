@@ -29,6 +29,7 @@ class Report:
     spectral_abscissa: float
     integrator: str
     steps: int
+    windows: list[dict[str, float]]
     rhs_evaluations: int
     jacobian_evaluations: int
     residuals: Residuals
@@ -53,6 +54,12 @@ class Report:
         )
         work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
         rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
+        if len(self.windows) > 1:
+            ends = ", ".join(f"{w['end']:.3g}" for w in self.windows[:-1])
+            lost = max(w["loss"] for w in self.windows)
+            rows.append(
+                ("windows", f"{len(self.windows)}, new bases at t = {ends}, largest projection loss {lost:.1e}")
+            )
         rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
@@ -95,7 +102,10 @@ def make_report(solution: Solution) -> Report:
         structure=system.structure,
         spectral_abscissa=float(np.real(system.spectral_abscissa)),
         integrator=solution.integrator,
-        steps=solution.trajectory.steps,
+        steps=sum(piece.trajectory.steps for piece in solution.pieces),
+        windows=[
+            {"start": p.start, "end": p.end, "rank": p.system.coefficients, "loss": p.loss} for p in solution.pieces
+        ],
         rhs_evaluations=solution.rhs_evaluations,
         jacobian_evaluations=solution.jacobian_evaluations,
         residuals=solution.residuals,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,84 @@ Array = np.ndarray
 _BLOCK = 8_000_000  # basis values held at a time while evaluating
 
 
+class Piece(NamedTuple):
+    """A window of time with its own basis.
+
+    ``loss`` is the relative L² misfit of the projection onto this basis at its start, ``integrator`` what carried the
+    coefficients through the window.
+    """
+
+    system: System
+    trajectory: Trajectory
+    start: float
+    end: float
+    loss: float = 0.0
+    integrator: str = ""
+
+    def coefficients(self, times: Array, space: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
+        """Return ∂ₜ^order of the coefficients of one space, shape (m, r)."""
+        system = self.system
+        states = self.trajectory(np.asarray(times, dtype=float))
+        if order == 0:
+            return states[:, system.blocks[space]]
+        if order == 1 and system.spaces[space].order == 2:
+            return np.array([system.split(y)[space][1] for y in states])
+        if interpolated:
+            rates = self.trajectory.rates(np.asarray(times, dtype=float))
+        else:
+            rates = np.array([system.rhs(float(t), y) for t, y in zip(times, states, strict=True)])
+        return np.array([system.split(rate)[space][order - 1] for rate in rates])
+
+    def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
+        """Return the values at all points and all times, shape (n, m)."""
+        index, space = self.system.space_of(jet.field)
+        coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
+        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
+        lifted = self._lift_coefficients(times, index, jet.time)
+        out = np.empty((len(x), len(times)))
+        for part in _blocks(len(x), space.network.size):
+            out[part] = space.network.operator(x[part], terms) @ coefficients.T
+            if lifted is not None:
+                out[part] += space.network.lift_operator(x[part], terms) @ lifted.T
+        return out
+
+    def paired(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return the values at (xᵢ, tᵢ), shape (n,)."""
+        index, space = self.system.space_of(jet.field)
+        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
+        out = np.empty(len(x))
+        for part in _blocks(len(x), space.network.size):
+            distinct, inverse = np.unique(times[part], return_inverse=True)
+            c = self.coefficients(distinct, index, jet.time)[inverse]
+            out[part] = np.einsum("ij,ij->i", space.network.operator(x[part], terms), c)
+            lifted = self._lift_coefficients(distinct, index, jet.time)
+            if lifted is not None:
+                out[part] += np.einsum("ij,ij->i", space.network.lift_operator(x[part], terms), lifted[inverse])
+        return out
+
+    def _lift_coefficients(self, times: Array, space: int, order: int) -> Array | None:
+        if not self.system.spaces[space].network.lift_size:
+            return None
+        return np.array([self.system.spaces[space].data(float(t), order) for t in times])
+
+
+def _blocks(count: int, size: int) -> Iterator[slice]:
+    """Cut many points into blocks whose basis values fit into memory."""
+    rows = max(64, _BLOCK // max(1, size))
+    return (slice(start, start + rows) for start in range(0, count, rows))
+
+
 class Solution:
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
     Attributes
     ----------
-    problem, system, trajectory
-        What was solved, the semi-discrete system with all its matrices, and c(t).
+    problem
+        What was solved.
+    pieces
+        The windows of time, each with its own basis; mostly there is one.
+    system, trajectory
+        The semi-discrete system of the last window with all its matrices, and c(t) there.
     seconds
         Wall-clock seconds of each stage.
     error_estimate
@@ -50,27 +121,43 @@ class Solution:
     def __init__(
         self,
         problem: Problem,
-        system: System,
-        trajectory: Trajectory,
-        integrator: str = "",
+        pieces: Sequence[Piece],
         sampler: str = "",
         seconds: Mapping[str, float] | None = None,
         again: Callable[[Problem], Solution] | None = None,
     ) -> None:
         self.problem = problem
-        self.system = system
-        self.trajectory = trajectory
-        self.integrator = integrator
+        self.pieces = tuple(pieces)
         self.sampler = sampler
         self.seconds = dict(seconds or {})
-        self.rhs_evaluations = system.rhs_evaluations
-        self.jacobian_evaluations = system.jacobian_evaluations
+        self.rhs_evaluations = sum(piece.system.rhs_evaluations for piece in pieces)
+        self.jacobian_evaluations = sum(piece.system.jacobian_evaluations for piece in pieces)
         self.error_estimate: dict[str, float] | None = None
         self._again = again
         self.stored_report: Report | None = None
 
+    @classmethod
+    def of(cls, problem: Problem, system: System, trajectory: Trajectory) -> Solution:
+        """Make a solution of a system and a trajectory that were computed by hand."""
+        return cls(problem, [Piece(system, trajectory, *problem.time, integrator=trajectory.name)])
+
     def __repr__(self) -> str:
         return f"Solution({self.problem!r}, {self.system.size} coefficients, {sum(self.seconds.values()):.3g} s)"
+
+    @property
+    def system(self) -> System:
+        """The semi-discrete system of the last window."""
+        return self.pieces[-1].system
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The coefficients in time in the last window."""
+        return self.pieces[-1].trajectory
+
+    @property
+    def integrator(self) -> str:
+        """What carried the coefficients through time."""
+        return ", ".join(dict.fromkeys(piece.integrator for piece in self.pieces))
 
     # ---- evaluation ---------------------------------------------------------------------------
 
@@ -117,12 +204,13 @@ class Solution:
         The coefficients of the finest functions are taken to be wrong by a thousand units of round-off; their
         derivatives of high order are so large that this becomes visible.
         """
-        index, space = self.system.space_of(jet.field)
+        piece = self.pieces[int(self._window(np.array([t]))[0])]
+        index, space = piece.system.space_of(jet.field)
         few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
         if not len(few):
             return
         rows = space.network.operator(few, [Term(jet.field, Derivative(jet.alpha, jet.laps))])
-        c = self.coefficients(np.array([t]), index)[0]
+        c = piece.coefficients(np.array([t]), index)[0]
         noise = 1e3 * np.finfo(float).eps * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1)))
         size = float(np.max(np.abs(rows @ c)))
         if noise > 1e-2 * size:
@@ -193,37 +281,27 @@ class Solution:
             place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
             raise EvaluationError(f"the point ({place}) lies outside the domain {self.problem.domain!r}.")
 
+    def _window(self, times: Array) -> Array:
+        """Return in which window each time lies."""
+        starts = np.array([piece.start for piece in self.pieces])
+        return np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
+
     def _outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values at all points and all times, shape (n, m)."""
-        index, space = self.system.space_of(jet.field)
-        coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
         x = self.problem.domain.wrap(x)
-        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
-        lifted = self._lift_coefficients(times, index, jet.time)
-        out = np.empty((len(x), len(times)))
-        rows = max(64, _BLOCK // max(1, space.network.size))
-        for start in range(0, len(x), rows):
-            part = slice(start, start + rows)
-            out[part] = space.network.operator(x[part], terms) @ coefficients.T
-            if lifted is not None:
-                out[part] += space.network.lift_operator(x[part], terms) @ lifted.T
+        if len(self.pieces) == 1:
+            return self.pieces[0].outer(x, times, jet, interpolated)
+        out, window = np.empty((len(x), len(times))), self._window(times)
+        for k in np.unique(window):
+            out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
         return out
 
     def _paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
-        index, space = self.system.space_of(jet.field)
         x = self.problem.domain.wrap(x)
-        terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
-        out = np.empty(len(x))
-        rows = max(64, _BLOCK // max(1, space.network.size))
-        for start in range(0, len(x), rows):
-            part = slice(start, start + rows)
-            distinct, inverse = np.unique(times[part], return_inverse=True)
-            c = self.coefficients(distinct, index, jet.time)[inverse]
-            out[part] = np.einsum("ij,ij->i", space.network.operator(x[part], terms), c)
-            lifted = self._lift_coefficients(distinct, index, jet.time)
-            if lifted is not None:
-                out[part] += np.einsum("ij,ij->i", space.network.lift_operator(x[part], terms), lifted[inverse])
+        out, window = np.empty(len(x)), self._window(times)
+        for k in np.unique(window):
+            out[window == k] = self.pieces[k].paired(x[window == k], times[window == k], jet)
         return out
 
     def jet_values(self, x: Array, times: Array, jet: Jet, *, interpolated: bool = False) -> Array:
@@ -233,25 +311,6 @@ class Solution:
         errors of the time integration become visible.
         """
         return self._outer(x, np.asarray(times, dtype=float), jet, interpolated)
-
-    def coefficients(self, times: Array, space: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
-        """Return ∂ₜ^order of the coefficients of one space, shape (m, r)."""
-        system = self.system
-        states = self.trajectory(np.asarray(times, dtype=float))
-        if order == 0:
-            return states[:, system.blocks[space]]
-        if order == 1 and system.spaces[space].order == 2:
-            return np.array([system.split(y)[space][1] for y in states])
-        if interpolated:
-            rates = self.trajectory.rates(np.asarray(times, dtype=float))
-        else:
-            rates = np.array([system.rhs(float(t), y) for t, y in zip(times, states, strict=True)])
-        return np.array([system.split(rate)[space][order - 1] for rate in rates])
-
-    def _lift_coefficients(self, times: Array, space: int, order: int) -> Array | None:
-        if not self.system.spaces[space].network.lift_size:
-            return None
-        return np.array([self.system.spaces[space].data(float(t), order) for t in times])
 
     # ---- conveniences -------------------------------------------------------------------------
 

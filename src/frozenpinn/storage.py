@@ -27,45 +27,50 @@ from frozenpinn.problem.document import domain_from_dict, domain_to_dict, proble
 from frozenpinn.problem.jet import JetSpace
 from frozenpinn.problem.problem import Problem
 from frozenpinn.report import Report
-from frozenpinn.solution import Solution
+from frozenpinn.solution import Piece, Solution
 
 if TYPE_CHECKING:
     from frozenpinn.evolution.spaces import Space
 
 Array = np.ndarray
-FORMAT = 1
+FORMAT = 2
 
 
 def save_solution(solution: Solution, file: str) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
     arrays: dict[str, Array] = {}
-    kind, trajectory = _trajectory_arrays(solution.trajectory)
-    arrays |= {f"trajectory/{name}": array for name, array in trajectory.items()}
-    spaces = []
-    for i, space in enumerate(solution.system.spaces):
-        spaces.append({"fields": list(space.fields), "order": space.order, **_put_network(space, i, arrays)})
-        if space.network.lift_size:
-            for order in range(space.order + 1):
-                tolerance = 1e-9 if order else 1e-12  # time derivatives of Python functions are differences
-                windows = _windows(lambda t, s=space, k=order: s.data(t, k), solution.problem.time, tolerance)  # type: ignore[misc]
-                arrays |= {f"lift/{i}/{order}/{name}": array for name, array in windows.items()}
+    pieces = [_put_piece(piece, f"{k}/", solution.problem.time, arrays) for k, piece in enumerate(solution.pieces)]
     meta = {
         "format": FORMAT,
         "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
         "domain": domain_to_dict(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
-        "trajectory": kind,
-        "integrator": solution.integrator,
         "sampler": solution.sampler,
         "seconds": solution.seconds,
         "error_estimate": solution.error_estimate,
         "report": solution.report.as_dict(),
-        "spaces": spaces,
+        "pieces": pieces,
     }
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     with open(file, "wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+
+
+def _put_piece(piece: Piece, prefix: str, time: tuple[float, float], arrays: dict[str, Array]) -> dict[str, Any]:
+    """Add the arrays of one window; return what else there is to know."""
+    kind, trajectory = _trajectory_arrays(piece.trajectory)
+    arrays |= {f"{prefix}trajectory/{name}": array for name, array in trajectory.items()}
+    spaces = []
+    for i, space in enumerate(piece.system.spaces):
+        spaces.append({"fields": list(space.fields), "order": space.order, **_put_network(space, i, prefix, arrays)})
+        if space.network.lift_size:
+            for order in range(space.order + 1):
+                tolerance = 1e-9 if order else 1e-12  # time derivatives of Python functions are differences
+                windows = _windows(lambda t, s=space, k=order: s.data(t, k), time, tolerance)  # type: ignore[misc]
+                arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
+    about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
+    return {**about, "trajectory": kind, "spaces": spaces}
 
 
 def load_solution(file: str) -> Solution:
@@ -87,15 +92,18 @@ def load_solution(file: str) -> Solution:
 
 def _rebuild(meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> Solution:
     problem = _problem(meta)
-    trajectory = _trajectory(meta["trajectory"], _under(arrays, "trajectory/"))
-    spaces = [_space(meta, i, arrays) for i in range(len(meta["spaces"]))]
-    system = cast(System, StoredSystem(spaces, trajectory))
-    solution = Solution(
-        cast(Problem, problem), system, trajectory, meta["integrator"], meta["sampler"], meta["seconds"]
-    )
+    pieces = [_piece(entry, _under(arrays, f"{k}/")) for k, entry in enumerate(meta["pieces"])]
+    solution = Solution(cast(Problem, problem), pieces, meta["sampler"], meta["seconds"])
     solution.error_estimate = meta["error_estimate"]
     solution.stored_report = Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])})
     return solution
+
+
+def _piece(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Piece:
+    trajectory = _trajectory(entry["trajectory"], _under(arrays, "trajectory/"))
+    spaces = [_space(entry["spaces"][i], i, arrays) for i in range(len(entry["spaces"]))]
+    system = cast(System, StoredSystem(spaces, trajectory))
+    return Piece(system, trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
 
 
 def _under(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
@@ -134,7 +142,7 @@ def _problem(meta: Mapping[str, Any]) -> Problem | StoredProblem:
             warnings.simplefilter("ignore")
             return problem_from_dict(meta["problem"])
     domain = domain_from_dict(meta["domain"])
-    orders = {name: space["order"] for space in meta["spaces"] for name in space["fields"]}
+    orders = {name: space["order"] for space in meta["pieces"][0]["spaces"] for name in space["fields"]}
     return StoredProblem(domain, tuple(meta["time"]), tuple(meta["fields"]), orders, JetSpace(domain.coordinates), {})
 
 
@@ -160,8 +168,7 @@ class StoredSystem:
         return self._trajectory.rates(np.array([t]))[0]
 
 
-def _space(meta: Mapping[str, Any], index: int, arrays: Mapping[str, Array]) -> Any:
-    entry = meta["spaces"][index]
+def _space(entry: Mapping[str, Any], index: int, arrays: Mapping[str, Array]) -> Any:
     network = _network(entry, _under(arrays, f"network/{index}/"))
     lifts = [_under(arrays, f"lift/{index}/{order}/") for order in range(entry["order"] + 1)]
 
@@ -205,9 +212,9 @@ def _windows(function: Callable[[float], Array], time: tuple[float, float], tole
 # ---- networks --------------------------------------------------------------------------------------
 
 
-def _put_network(space: Space, index: int, arrays: dict[str, Array]) -> dict[str, Any]:
+def _put_network(space: Space, index: int, prefix: str, arrays: dict[str, Array]) -> dict[str, Any]:
     network = space.network
-    prefix = f"network/{index}/"
+    prefix = f"{prefix}network/{index}/"
     if isinstance(network, ProductNetwork):
         arrays[prefix + "indices"], arrays[prefix + "lift_indices"] = network.indices, network.lift_indices
         kinds = [_put_ridge(f, f"{prefix}{k}/", arrays) for k, f in enumerate(network.factors)]

@@ -48,6 +48,7 @@ class Linear:
         return self._force @ np.array([1.0, t, np.cos(7 * t), np.sin(7 * t)])
 
     forcing_is_separable = False
+    monitor = reference_size = None
 
     def forcings(self, times):
         return np.array([self.forcing(t) for t in times])

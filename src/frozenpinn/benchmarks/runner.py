@@ -103,7 +103,12 @@ def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str,
 
     def sizes(solution: Any) -> Record:
         network = solution.system.spaces[0].network
-        return {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}
+        return {
+            "windows": len(solution.pieces),
+            "width": network.width,
+            "rank": solution.system.coefficients,
+            "points": len(network.points.x),
+        }
 
     return Job(
         {

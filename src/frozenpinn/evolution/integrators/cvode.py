@@ -66,9 +66,11 @@ class CVODE:
                 t, y = float(np.ravel(result.t)[0]), np.array(result.y, dtype=float).ravel()
                 if not result.success:
                     raise guard.failure(t, t - times[-1], str(result.message).rstrip("."))
-                guard.accept(t, y)
+                stop = guard.accept(t, y)
                 times.append(t)
                 states.append(y)
+                if stop:
+                    break
                 if len(times) > self.max_steps:
                     raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
         except IntegrationError as error:

@@ -99,6 +99,7 @@ class _March:
         self.maps: dict[int, _Maps] = {}
         self.windows: list[tuple[float, float, Array, Array]] = []
         self.iterations = 0
+        self.stopped = False
 
     def run(self) -> Trajectory:
         """March to the end; a failure keeps what was computed."""
@@ -111,6 +112,8 @@ class _March:
                     if 2.0**-level < _SHORTEST:
                         raise self.guard.failure(self._time(level, index), 0.0, "the windows have shrunk to nothing")
                     continue
+                if self.stopped:
+                    break
                 index += 1
                 if easy and level > 2 and index % 2 == 0:
                     level, index = level - 1, index // 2
@@ -165,7 +168,7 @@ class _March:
         homogeneous = self.state - np.einsum("omj,jm->om", maps.at_start, beta)
         self.windows.append((a, a + length, homogeneous, polynomial))
         self.state = z[-1]
-        self.guard.accept(a + length, (z[-1] @ self.vectors.T).real.ravel())
+        self.stopped = self.guard.accept(a + length, (z[-1] @ self.vectors.T).real.ravel())
         return iteration <= 9 and tail < 1e-2 * self.rtol
 
     def _trajectory(self) -> ModalTrajectory:

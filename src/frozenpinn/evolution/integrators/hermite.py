@@ -23,6 +23,11 @@ class HermiteTrajectory:
         """Number of accepted steps."""
         return len(self.times) - 1
 
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.times[-1])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._combine(times, _hermite_weights)

@@ -128,6 +128,11 @@ class ModalTrajectory:
         self.states = states  # (windows, order, modes): homogeneous part at the start of each window
         self.polynomials = polynomials  # (windows, degree + 1, modes): Chebyshev coefficients of p
 
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.ends[-1])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._evaluate(times, 0)

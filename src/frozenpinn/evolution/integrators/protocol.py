@@ -20,6 +20,8 @@ class OdeSystem(Protocol):
     moving: Array
     coefficients: int
     size: int
+    monitor: Callable[[float, Array], bool] | None
+    reference_size: float | None
 
     @property
     def structure(self) -> str:
@@ -74,6 +76,9 @@ class OdeSystem(Protocol):
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y), the highest derivatives without their linear part, shape (m, coefficients)."""
 
+    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
+
     def rhs(self, t: float, y: Array) -> Array:
         """Return the right-hand side."""
 
@@ -91,6 +96,10 @@ class Trajectory(Protocol):
     @property
     def steps(self) -> int:
         """Number of accepted time steps; 0 for closed forms."""
+
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
@@ -144,13 +153,13 @@ class Guard:
         with np.errstate(all="ignore"):
             return self.system.jacobian(t, y)
 
-    def accept(self, t: float, y: Array) -> None:
-        """Check an accepted step."""
+    def accept(self, t: float, y: Array) -> bool:
+        """Check an accepted step; return whether the system's monitor wants to stop here."""
         step, size = t - self.last_time, float(np.linalg.norm(y))
         if not np.isfinite(size):
             raise self.failure(t, step, "the solution is not finite")
         rate = np.log(max(size, 1e-300) / max(self.last_size, 1e-300)) / step if step > 0 else 0.0
-        if size > 1e10 * self.scale and rate * (self.end - self.start) > 1e3:
+        if size > 1e10 * (self.system.reference_size or self.scale) and rate * (self.end - self.start) > 1e3:
             raise self.failure(t, step, f"the solution grows without bound (norm {size:.3g})")
         if step > 1e-10 * (self.end - self.start):
             self.not_finite = 0
@@ -158,6 +167,7 @@ class Guard:
         if self.tiny_steps > 30:
             raise self.failure(t, step, "the step size has shrunk to nothing")
         self.last_time, self.last_size = t, size
+        return self.system.monitor is not None and self.system.monitor(t, y)
 
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
         """Compose the error: where, how small the step, what the spectrum says, what to try."""

@@ -69,9 +69,11 @@ class SciPy:
                     message = _step(solver)
                 if solver.status == "failed":
                     raise guard.failure(solver.t, 0.0, str(message).rstrip("."))
-                guard.accept(solver.t, solver.y)
+                stop = guard.accept(solver.t, solver.y)
                 pieces.append(solver.dense_output())
                 times.append(solver.t)
+                if stop:
+                    break
         except IntegrationError as error:
             error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name) if pieces else None
             raise
@@ -99,6 +101,11 @@ class PiecewiseTrajectory:
     def steps(self) -> int:
         """Number of accepted steps."""
         return len(self._pieces)
+
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.times[-1])
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""

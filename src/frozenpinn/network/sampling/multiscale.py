@@ -9,12 +9,13 @@ near a boundary have neurons on both sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from frozenpinn.errors import SettingsError
 from frozenpinn.network.hidden import HiddenLayer
+from frozenpinn.network.sampling.grading import Grading
 from frozenpinn.network.sampling.protocol import Cloud, check_width
 from frozenpinn.network.sampling.swim import HALF
 
@@ -33,6 +34,8 @@ class MultiScale:
         Range of lengths in units of the neuron spacing.
     margin
         How far centres reach beyond the domain, as a fraction of its size.
+    grading
+        In one dimension, where to put more and shorter neurons; None spreads them evenly.
     """
 
     width: int
@@ -41,6 +44,7 @@ class MultiScale:
     margin: float = 0.1
     activation: str = "tanh"
     name: str = "multi-scale"
+    grading: Grading | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_width(self.width)
@@ -56,6 +60,8 @@ class MultiScale:
         x = points.x
         lower, upper = x.min(axis=0), x.max(axis=0)
         size, dimension = upper - lower, x.shape[1]
+        if self.grading is not None:
+            return self._graded(self.grading, generator)
         centres = lower - self.margin * size + (1 + 2 * self.margin) * size * self.strata(dimension, generator)
         per_axis = self.width ** (1.0 / dimension)
         low, high = (np.log(min(k / per_axis, 4.0)) for k in (self.shortest, self.longest))
@@ -63,6 +69,14 @@ class MultiScale:
         directions = self.directions(dimension, generator) / size
         weights = 2.0 * HALF * directions / lengths[:, None]
         return HiddenLayer(weights, centres, np.zeros(self.width), self.activation)
+
+    def _graded(self, grading: Grading, rng: np.random.Generator) -> HiddenLayer:
+        """Draw neurons evenly in the coordinate s of a grading; lengths follow the map."""
+        centres = grading.place((1 + 2 * self.margin) * self.strata(1, rng)[:, 0] - self.margin)
+        low, high = (np.log(min(k / self.width, 4.0)) for k in (self.shortest, self.longest))
+        lengths = np.exp(rng.uniform(low, high, self.width)) * grading.stretch(centres)
+        weights = 2.0 * HALF * self.directions(1, rng)[:, 0] / lengths
+        return HiddenLayer(weights[:, None], centres[:, None], np.zeros(self.width), self.activation)
 
     def strata(self, dimension: int, rng: np.random.Generator) -> Array:
         """Return one centre per stratum of every axis (a Latin hypercube) in the unit cube."""

@@ -1,0 +1,191 @@
+"""A basis that follows the solution: windows in time, each with points and neurons placed by the solution's slope.
+
+A frozen basis is good for as long as the solution stays as smooth as the basis is fine. The functions are ordered from
+smooth to rough by the SVD layer, so the last tenth of the coefficients tells when that ends: a :class:`Watch` asks the
+integrator to stop there. The solution at that moment gives a :class:`Grading` of the interval,
+
+    density = floor/L + (1 − floor)·|uₓ| / ∫|uₓ|,
+
+by which new points and neurons are placed; the solution is projected onto the new basis and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.evolution.integrators import Trajectory
+from frozenpinn.evolution.semidiscrete import Stage, System
+from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.network.sampling.grading import Grading
+from frozenpinn.problem.domain import Points
+from frozenpinn.problem.domain.points import gauss
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+Slope = Callable[[Array], Array]
+_PER_CELL = 8  # Gauss points in each cell of a graded interval
+_FIRST_GRID = 2001  # places at which initial data are looked at
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How a basis is renewed in time (one dimension).
+
+    Parameters
+    ----------
+    count
+        Number of windows of equal length, each with a new basis; None renews the basis when, and only when, it stops
+        resolving the solution.
+    floor
+        Share of points and neurons that is spread evenly; the rest follows |uₓ|.
+    threshold
+        Share of the solution that the finest tenth of the basis may carry; None takes ``tol`` of the solve. Only for
+        ``count=None``.
+    widest
+        How far the number of neurons may grow, as a multiple of the first, if a new basis of the same size does not
+        do. Only for ``count=None``.
+    """
+
+    count: int | None = None
+    floor: float = 0.3
+    threshold: float | None = None
+    widest: float = 3.0
+
+    def __post_init__(self) -> None:
+        whole = self.count is None or (isinstance(self.count, int | np.integer) and not isinstance(self.count, bool))
+        if not whole or (self.count is not None and self.count < 1):
+            raise SettingsError(f"windows must be a positive whole number, or None to adapt; got {self.count!r}.")
+        if not 0 < self.floor <= 1:
+            raise SettingsError(f"the floor of the density of points must lie between 0 and 1, got {self.floor!r}.")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise SettingsError(f"the threshold of windows must lie between 0 and 1, got {self.threshold!r}.")
+        if not self.widest >= 1:
+            raise SettingsError(f"widest is a multiple of the width and at least 1, got {self.widest!r}.")
+
+
+class Watch:
+    """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it."""
+
+    def __init__(self, system: System, threshold: float) -> None:
+        self._tails = [
+            (block, max(2, space.network.size // 10))
+            for block, space in zip(system.blocks, system.spaces, strict=True)
+            if space.network.is_orthonormal
+        ]
+        self.first = self.share(system.initial_state)
+        self.limit = max(threshold, 3.0 * self.first)
+
+    def __call__(self, t: float, y: Array) -> bool:
+        """Return whether the integrator shall stop."""
+        return self.share(y) > self.limit
+
+    def until(self, trajectory: Trajectory, start: float) -> float:
+        """Return up to when a trajectory is resolved: steps may be long, and the last one has gone too far."""
+        low, high = start, trajectory.end
+        for count in (32, 8, 8):
+            times = np.linspace(low, high, count + 1)[1:]
+            beyond = [self.share(y) > self.limit for y in trajectory(times)]
+            if not any(beyond):
+                break
+            first = int(np.argmax(beyond))
+            low, high = (low if first == 0 else float(times[first - 1])), float(times[first])
+        return high
+
+    def share(self, y: Array) -> float:
+        """Return the share of the solution in the finest tenth, the largest of all fields."""
+        whole = max((float(np.linalg.norm(y[block])) for block, _ in self._tails), default=0.0)
+        tail = max((float(np.linalg.norm(y[block][-count:])) for block, count in self._tails), default=0.0)
+        return tail / whole if whole else 0.0
+
+
+# ---- from a solution to a grading ------------------------------------------------------------------
+
+
+def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
+    """Return the grading by the slopes of all fields at increasing places, ends included."""
+    gaps = np.diff(places)
+    parts = []
+    for slope in slopes:
+        size = np.abs(slope)
+        total = float(np.sum((size[1:] + size[:-1]) / 2 * gaps))
+        if total > 0 and np.isfinite(total):
+            parts.append(size / total)
+    uneven = np.max(parts, axis=0) if parts else np.zeros_like(places)
+    density = floor / (places[-1] - places[0]) + (1.0 - floor) * uneven
+    return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
+
+
+def initial_slopes(problem: Problem) -> tuple[Array, list[Array]]:
+    """Return places and the slopes of the initial data there, by differences."""
+    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    x = np.linspace(lower, upper, _FIRST_GRID)
+    values = [np.broadcast_to(datum(x[:, None], problem.time[0]), x.shape) for datum in problem.initial.values()]
+    return x, [np.gradient(v, x) for v in values]
+
+
+def state_slopes(system: System, y: Array, t: float) -> tuple[Array, list[Array]]:
+    """Return places and the slopes of all fields of a state there."""
+    lower, upper = system.problem.domain.lower[0], system.problem.domain.upper[0]
+    x = np.concatenate([[lower], np.sort(system.points.x[:, 0]), [upper]])
+    return x, [_field(system, y, name, (1,))(x[:, None], t) for name in system.problem.fields]
+
+
+def graded_points(grading: Grading, n: int, method: str, rng: np.random.Generator) -> Points:
+    """Place about n quadrature points: Gauss points in cells of equal share, or evenly or at random in s."""
+    if method == "gauss":
+        edges = grading.place(np.linspace(0.0, 1.0, max(1, round(n / _PER_CELL)) + 1))
+        nodes, shares = gauss(_PER_CELL)
+        lengths = np.diff(edges)[:, None]
+        x, weights = (edges[:-1, None] + lengths * nodes).ravel(), (lengths * shares).ravel()
+    else:
+        s = (np.arange(n) + 0.5) / n if method == "uniform" else np.sort(rng.random(n))
+        x = grading.place(s)
+        weights = grading.stretch(x) / n
+    return Points(x[:, None], weights, np.array([float(np.min(np.diff(x)))]))
+
+
+# ---- from one basis to the next ----------------------------------------------------------------------
+
+
+def continue_from(system: System, y: Array, t: float, end: float) -> Stage:
+    """Return the stage that starts where another one stopped."""
+    problem = system.problem
+    moving = [name for name in problem.fields if problem.equation(name).order == 2]
+    return Stage(
+        (t, end),
+        {name: _field(system, y, name, (0,)) for name in problem.fields},
+        {name: _field(system, y, name, (0,), order=1) for name in moving},
+    )
+
+
+def _field(system: System, y: Array, name: str, alpha: tuple[int, ...], order: int = 0) -> Callable[..., Array]:
+    """Return a field, a derivative or the velocity of a state as a function of points and time."""
+    index, space = system.space_of(name)
+    terms = [Term(name, Derivative(alpha))]
+    coefficients = system.split(y)[index][order]
+
+    def values(x: Array, t: float) -> Array:
+        out = space.network.operator(x, terms) @ coefficients
+        if space.network.lift_size:
+            out = out + space.network.lift_operator(x, terms) @ space.data(t, order)
+        return np.asarray(out)
+
+    return values
+
+
+def projection_loss(system: System, grading: Grading) -> float:
+    """Return the relative L² misfit of the initial values of a stage, at places that are no points of its basis."""
+    s = (np.arange(200) + 0.5 + 0.3 * np.sin(np.arange(200))) / 200  # between the points, as dense as they are
+    x = grading.place(s)[:, None]
+    start = system.time[0]
+    wanted: Mapping[str, Callable[[Array, float], Array]] = system.stage.values
+    gaps, sizes = 0.0, 0.0
+    for name in system.problem.fields:
+        exact = wanted[name](x, start)
+        found = _field(system, system.initial_state, name, (0,))(x, start)
+        gaps, sizes = gaps + float(np.sum((found - exact) ** 2)), sizes + float(np.sum(exact**2))
+    return float(np.sqrt(gaps / sizes)) if sizes else 0.0

@@ -1,0 +1,311 @@
+"""From the first basis to the end of time: one system after another, each with its own basis."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from frozenpinn.errors import FrozenPinnWarning, IntegrationError
+from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
+from frozenpinn.evolution.integrators.protocol import typical_size
+from frozenpinn.evolution.resampling import (
+    Watch,
+    Windows,
+    continue_from,
+    grade,
+    graded_points,
+    initial_slopes,
+    projection_loss,
+    state_slopes,
+)
+from frozenpinn.evolution.semidiscrete import Stage, System
+from frozenpinn.evolution.spaces import NullSpaceLayer, Space
+from frozenpinn.network.sampling import MultiScale
+from frozenpinn.planning import Plan, Settings, stable_system
+from frozenpinn.problem.problem import Problem
+from frozenpinn.solution import Piece, Solution
+
+Array = np.ndarray
+Progress = Callable[[str], None]
+Slopes = tuple[Array, list[Array]]
+
+_SHORT = 2e-3  # a window shorter than this part of the whole time has hardly helped …
+_TINY = 1e-5  # … and three in a row that are shorter than this never will
+_HARMLESS = 1e-6  # a share that is not worth a warning
+_ROUNDING = 1e-10  # how near to the end is the end
+_GROWTH = 1.5  # of the number of neurons, if renewing them is not enough
+_VISIBLE = 1e-3  # a share of the solution beyond the basis from which on nothing of it can be trusted
+
+
+@dataclass
+class Stopwatch:
+    """Collects the seconds of named stages, in order."""
+
+    progress: Progress | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a block and announce it."""
+        if self.progress is not None:
+            self.progress(name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+class March:
+    """Solves a problem window by window; most problems need one."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        plan: Plan,
+        watch: Stopwatch,
+        again: Callable[[Problem], Solution] | None = None,
+    ) -> None:
+        self.problem, self.settings, self.plan, self.watch = problem, settings, plan, watch
+        self.pieces: list[Piece] = []
+        self._again = again
+        self._width = plan.sampler.width
+        self._built = 0
+        self._short = self._tiny = 0
+        self.threshold = max(settings.tol, 1e-12)
+        self._given_up: float | None = None
+        self._tolerated = _VISIBLE
+        self._size: float | None = None
+
+    def run(self) -> Solution:
+        """March from start to end."""
+        start, end = self.problem.time
+        stage = Stage((start, end), self.problem.initial, self.problem.initial_velocity)
+        windows = self.settings.windows
+        if isinstance(windows, Windows) and windows.count is not None:
+            self._fixed(stage, windows)
+        else:
+            system = self._even(stage)
+            rules = self._rules(system)
+            if rules is None:
+                self._integrate(system, 0.0)
+            else:
+                self._adaptive(system, rules)
+        return self._solution()
+
+    def _rules(self, system: System) -> Windows | None:
+        """Return how to follow the solution; None where one basis is kept."""
+        windows = self.settings.windows
+        if isinstance(windows, Windows):
+            return windows
+        suits = (
+            windows == "auto"
+            and self.problem.domain.dimension == 1
+            and isinstance(self.plan.sampler, MultiScale)
+            and isinstance(self.plan.strategy, NullSpaceLayer)
+            and self.plan.method == "gauss"
+            and self.settings.cutoff is not None
+        )
+        return Windows() if suits and not system.is_linear else None
+
+    # ---- windows ------------------------------------------------------------------------------------
+
+    def _fixed(self, stage: Stage, windows: Windows) -> None:
+        """Renew the basis at equal distances in time."""
+        assert windows.count is not None
+        edges = np.linspace(*self.problem.time, windows.count + 1)
+        slopes = initial_slopes(self.problem)
+        for a, b in pairwise(edges):
+            system, loss = self._graded(stage._replace(time=(float(a), float(b))), slopes, windows)
+            trajectory = self._integrate(system, loss)
+            y = trajectory(np.array([b]))[0]
+            slopes, stage = state_slopes(system, y, float(b)), continue_from(system, y, float(b), float(b))
+
+    def _adaptive(self, system: System, rules: Windows) -> None:
+        """Renew the basis whenever it stops resolving the solution."""
+        if rules.threshold is not None:
+            self.threshold = rules.threshold
+        self._size = typical_size(system)
+        end = self.problem.time[1]
+        loss = 0.0
+        if Watch(system, self.threshold).first > self.threshold:
+            system, loss = self._better(system, self._renewed(system.stage, initial_slopes(self.problem), rules))
+            self._tolerated = max(self._tolerated, 3.0 * self._misfit(system, loss))  # rough data stay rough
+        while True:
+            system.monitor = watch = Watch(system, self.threshold)
+            trajectory = self._integrate(system, loss)
+            t = watch.until(trajectory, system.time[0])
+            if t >= end - _ROUNDING * (end - self.problem.time[0]):
+                break
+            self.pieces[-1] = self.pieces[-1]._replace(end=t)
+            y = trajectory(np.array([t]))[0]
+            self._judge(watch.share(y), t, rules)
+            stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
+            system, loss = self._renewed(stage, slopes, rules)
+            self._lower_expectations(self._misfit(system, loss), t)
+        self._tell()
+
+    def _judge(self, share: float, t: float, rules: Windows) -> None:
+        """Widen the network if windows get too short; then accept less accuracy; then give up."""
+        start, end = self.problem.time
+        length = self.pieces[-1].end - self.pieces[-1].start
+        self._short = self._short + 1 if length < _SHORT * (end - start) else 0
+        self._tiny = self._tiny + 1 if length < _TINY * (end - start) else 0
+        if self._tiny >= 3:
+            raise self._failure(share, t)
+        if self._short < 2:
+            return
+        self._short = 0
+        widest = int(rules.widest * self.plan.sampler.width)
+        if self._width < widest:
+            self._width = min(int(_GROWTH * self._width), widest)
+            return
+        if self._given_up is None:
+            self._given_up = t
+        self.threshold *= 100.0
+        if self.threshold > self._tolerated:
+            raise self._failure(share, t)
+
+    def _lower_expectations(self, misfit: float, t: float) -> None:
+        """Accept a basis that can't take over the solution as accurately as asked; give up if it is far from it."""
+        if misfit <= 10.0 * self.threshold:
+            return
+        if misfit > self._tolerated:
+            raise self._failure(misfit, t)
+        if self._given_up is None:
+            self._given_up = t
+        self.threshold = misfit
+
+    def _failure(self, share: float, t: float) -> IntegrationError:
+        """Compose the error for a solution that no basis can follow."""
+        last = self.pieces[-1]
+        grown = float(np.linalg.norm(last.trajectory(np.array([t])))) / (self._size or 1.0)
+        if grown > 10.0:
+            cause = f"the solution grows without bound (by a factor {grown:.3g} so far) and may blow up in finite time"
+        else:
+            cause = "a front gets thinner and thinner, as a shock without viscosity does"
+        error = IntegrationError(
+            f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although {self._width} "
+            f"neurons were placed by its slope, the finest tenth of the basis carries {share:.2g} of the solution. Add "
+            "viscosity, or try a shorter time, a larger width or a larger tol. What was found so far is the error's "
+            "'solution'.",
+            time=t,
+            trajectory=last.trajectory,
+        )
+        error.solution = self._until(t)
+        return error
+
+    def _tell(self) -> None:
+        if self._given_up is not None and self.threshold > max(100.0 * self.settings.tol, _HARMLESS):
+            warnings.warn(
+                f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
+                f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
+                FrozenPinnWarning,
+                stacklevel=6,
+            )
+
+    # ---- one basis ------------------------------------------------------------------------------------
+
+    def _even(self, stage: Stage) -> System:
+        """Build the first basis, which does not look at the solution."""
+        with self.watch.stage("points"):
+            cloud = self.plan.place_points(self.problem, self.settings)
+        with self.watch.stage("hidden, boundary and SVD layer"):
+            spaces = self.plan.build_spaces(self.problem, self.settings, cloud)
+        return self._assemble(spaces, stage)
+
+    def _assemble(self, spaces: list[Space], stage: Stage) -> System:
+        with self.watch.stage("operators"):
+            system = stable_system(self.problem, spaces, self.settings, stage)
+        with self.watch.stage("initial state"):
+            _ = system.initial_state
+        system.reference_size = self._size
+        return system
+
+    def _renewed(self, stage: Stage, slopes: Slopes, rules: Windows) -> tuple[System, float]:
+        """Build a basis by slope, wider ones if it can't take over the solution and a wider one helps."""
+        found = self._graded(stage, slopes, rules)
+        limit = rules.widest * self.plan.sampler.width
+        while _GROWTH * self._width <= limit and self._misfit(*found) > self.threshold:
+            before = self._width
+            self._width = int(_GROWTH * self._width)
+            wider = self._graded(stage, slopes, rules)
+            if self._misfit(*wider) > 0.5 * self._misfit(*found):
+                self._width = before
+                break
+            found = wider
+        return found
+
+    def _misfit(self, system: System, loss: float) -> float:
+        return max(loss, Watch(system, self.threshold).first)
+
+    def _better(self, even: System, graded: tuple[System, float]) -> tuple[System, float]:
+        return graded if self._misfit(*graded) < Watch(even, self.threshold).first else (even, 0.0)
+
+    def _graded(self, stage: Stage, slopes: Slopes, rules: Windows) -> tuple[System, float]:
+        """Build a basis by slope; return the system and what projecting onto it has lost."""
+        self._built += 1
+        plan = self.plan
+        sampler = replace(plan.sampler, width=self._width) if self._width != plan.sampler.width else plan.sampler  # type: ignore[type-var]
+        grading = grade(*slopes, rules.floor, self._width)
+        if isinstance(sampler, MultiScale):
+            sampler = replace(sampler, grading=grading)
+        n = round(plan.counts[0] * self._width / plan.sampler.width)
+        rng = np.random.default_rng((self.settings.seed, self._built))
+        with self.watch.stage("points"):
+            cloud = graded_points(grading, n, plan.method, rng)
+            pool = getattr(sampler, "pool", None)
+            many = graded_points(grading, pool, "random", rng) if pool else None
+        with self.watch.stage("hidden, boundary and SVD layer"):
+            spaces = replace(plan, sampler=sampler).build_spaces(self.problem, self.settings, cloud, self._built, many)
+        system = self._assemble(spaces, stage)
+        with self.watch.stage("checks"):
+            loss = projection_loss(system, grading)
+        return system, loss
+
+    # ---- time -----------------------------------------------------------------------------------------
+
+    def _integrate(self, system: System, loss: float) -> Trajectory:
+        with self.watch.stage("integration"):
+            stepper = choose_integrator(system, self.settings.integrator, max(1e-2 * self.settings.tol, 1e-13))
+            try:
+                trajectory = stepper.integrate(system)
+            except IntegrationError as error:
+                if error.trajectory is not None:
+                    partial = cast(Trajectory, error.trajectory)
+                    self._add(system, partial, partial.name, loss)
+                error.solution = self._until(self.pieces[-1].end) if self.pieces else None
+                raise
+        self._add(system, trajectory, _label(stepper, trajectory), loss)
+        return trajectory
+
+    def _add(self, system: System, trajectory: Trajectory, label: str, loss: float) -> None:
+        self.pieces.append(Piece(system, trajectory, system.time[0], trajectory.end, loss, label))
+
+    def _until(self, t: float) -> Solution:
+        """Return what was computed before a failure, as the solution of the problem on a shorter time."""
+        shorter = copy(self.problem)
+        shorter.time = (self.problem.time[0], t)
+        return self._solution(shorter)
+
+    def _solution(self, problem: Problem | None = None) -> Solution:
+        return Solution(
+            self.problem if problem is None else problem,
+            self.pieces,
+            self.plan.sampler.name,
+            self.watch.seconds,
+            self._again,
+        )
+
+
+def _label(stepper: Integrator, trajectory: Trajectory) -> str:
+    """Name the integrator that did the work: a fallback leaves its own name on the trajectory."""
+    stepped = trajectory.name not in ("modal", "ladder", "hermite")
+    return trajectory.name if stepped else stepper.name
