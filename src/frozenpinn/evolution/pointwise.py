@@ -6,7 +6,7 @@ a compiled program turns them into values and, for the Jacobian, partial derivat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
@@ -110,6 +110,46 @@ class PointwisePart:
             results = self._program(*self.x.T, t, *self.jet_values(t, state))
         for name, result in zip(self._names, results, strict=True):
             yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields whose equations have such a part."""
+        return tuple(self._names)
+
+    def transformed(self, rights: Sequence[Array], lefts: Mapping[str, Array]) -> Callable[[float, Array], Array]:
+        """Return (t, z) → Σ lefts[field] · (values of its part) for the coefficients rights[space]·z.
+
+        The matrices are multiplied once, so that a call takes one product before and one after the program.
+        """
+        n = len(self.x)
+        keys = list(self._groups)
+        if any(order for _, order in keys):
+            raise ValueError("velocities are no functions of the coefficients")
+        before = np.concatenate([self._basis[key] @ rights[key[0]] for key in keys])
+        after = np.concatenate([lefts[name] for name in self._names], axis=1)
+        stacked, results = np.empty(len(before)), np.empty(after.shape[1])
+        views: list[Array] = [np.empty(0)] * len(self.jets)
+        lifted: list[tuple[tuple[int, int], Array]] = []
+        start = 0
+        for key in keys:
+            members = self._groups[key]
+            for k in members:
+                views[k] = stacked[start : start + n]
+                start += n
+            if key in self._lift:
+                lifted.append((key, stacked[start - n * len(members) : start]))
+        targets = [results[i * n : (i + 1) * n] for i in range(len(self._names))]
+        coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
+
+        def evaluate(t: float, z: Array) -> Array:
+            np.dot(before, z, out=stacked)
+            for key, view in lifted:
+                np.add(view, self._lifted(key, t), out=view)
+            for target, result in zip(targets, self._program(*coordinates, t, *views), strict=True):
+                target[:] = result
+            return np.dot(after, results)
+
+        return evaluate
 
     def batch(self, times: Array, states: Sequence[Sequence[Sequence[Array]]]) -> Iterator[tuple[int, str, Array]]:
         """Yield (space, field, values of shape (m, n)) at several times, by matrix–matrix products where possible."""

@@ -7,7 +7,7 @@ that are linear with coefficients in x alone are projected once and for all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -283,6 +283,39 @@ class System:
             for space, name, values in self.pointwise.batch(times, [self.split(y) for y in states]):
                 out[:, self.blocks[space]] += values @ self.field_projector(name).T
         return out
+
+    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls.
+
+        All matrices are multiplied by ``vectors`` and ``left`` beforehand. For equations of first order in time.
+        """
+        forcing = self.forcing
+        constant = left @ forcing(self.time[0]) if forcing.is_constant else None
+        recent: dict[float, Array] = {}  # a step asks twice for the same time
+
+        def push(t: float) -> Array:
+            if constant is not None:
+                return constant
+            if t not in recent:
+                recent.clear()
+                recent[t] = left @ forcing(t)
+            return recent[t]
+
+        part = self.pointwise
+        if part is None:
+            return lambda t, _: push(t).copy()
+        rights = [vectors[block] for block in self.blocks]
+        fields = [(name, self.blocks[self.space_of(name)[0]]) for name in part.fields]
+        lefts = {name: left[:, rows] @ self.field_projector(name) for name, rows in fields}
+        pointwise = part.transformed(rights, lefts)
+
+        def semilinear(t: float, z: Array) -> Array:
+            self.rhs_evaluations += 1
+            out = pointwise(t, z)
+            out += push(t)
+            return out
+
+        return semilinear
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.evolution.integrators.cvode import CVODE
+from frozenpinn.evolution.integrators.etd import ETD
 from frozenpinn.evolution.integrators.exponential import ExponentialCollocation
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate, is_structured
@@ -17,6 +18,7 @@ from frozenpinn.evolution.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 
 __all__ = [
     "CVODE",
+    "ETD",
     "INTEGRATORS",
     "ExactPropagator",
     "ExponentialCollocation",
@@ -31,6 +33,7 @@ __all__ = [
 INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
     "exact": lambda tol: ExactPropagator(0.1 * tol),
     "exponential": ExponentialCollocation,
+    "etd": ETD,
     "cvode": lambda tol: CVODE(rtol=tol),
     "cvode-adams": lambda tol: CVODE(rtol=tol, method="Adams"),
     **{name: (lambda tol, name=name: SciPy(name, rtol=tol)) for name in SCIPY_METHODS},  # type: ignore[misc]

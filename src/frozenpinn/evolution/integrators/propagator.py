@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import FrozenPinnWarning, IntegrationError, SettingsError
+from frozenpinn.evolution.integrators.duhamel import LoadTrajectory
 from frozenpinn.evolution.integrators.interpolation import (
     DEGREE,
     FEW,
@@ -254,5 +255,6 @@ class Ladder:
 
 REBUILD: Mapping[str, Callable[[Mapping[str, Array]], Trajectory]] = {
     "modal": ModalTrajectory.from_arrays,
+    "etd": LoadTrajectory.from_arrays,
     "ladder": lambda a: Ladder(float(a["start"]), float(a["end"]), a["matrix"], a["state"], int(a["size"])),
 }

@@ -1,0 +1,150 @@
+"""Duhamel's integral against polynomials, mode by mode, and trajectories made of it.
+
+A mode z' = λ z + β(t) whose load β is a polynomial p(s), s = τ/h, on a step of length h, follows
+
+    z(h) = e^{λh} z(0) + h ∫₀¹ e^{(1−s)λh} p(s) ds.
+
+The integral is a sum over nine Gauss nodes of weights that depend on λh alone, exact for degrees up to eight. For
+|λh| ≤ 40 these weights come from a finer Gauss rule that resolves the exponential: sums of products without
+cancellation, unlike the recurrence of the φ-functions. Beyond, repeated integration by parts is a short sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import factorial
+
+import numpy as np
+from numpy.polynomial import legendre
+
+Array = np.ndarray
+_COUNT = 9
+_FAST = 40.0
+_CHUNK = 64
+_AROUND = 8  # loads that a polynomial passes through
+
+
+def _gauss(count: int) -> tuple[Array, Array]:
+    x, w = legendre.leggauss(count)
+    return (x + 1) / 2, w / 2
+
+
+PLACES, _ = _gauss(_COUNT)  #: Gauss nodes on [0, 1] at which polynomials are given
+_FINE, _FINE_WEIGHTS = _gauss(28)
+
+
+def _values_to_legendre() -> Array:
+    x, w = legendre.leggauss(_COUNT)
+    degrees = np.arange(_COUNT)
+    return np.asarray((legendre.legvander(x, _COUNT - 1) * w[:, None] * (2 * degrees + 1) / 2).T)
+
+
+def _derivatives(place: float) -> Array:
+    """Return the derivatives by s at one place of the polynomial through given values, shape (order, values)."""
+    coefficients, rows = _values_to_legendre(), []
+    for order in range(_COUNT):
+        rows.append(legendre.legval(2 * place - 1, coefficients) * 2.0**order)
+        coefficients = legendre.legder(coefficients)
+    return np.array(rows)
+
+
+_TO_FINE = ((legendre.legvander(2 * _FINE - 1, _COUNT - 1) @ _values_to_legendre()) * _FINE_WEIGHTS[:, None]).T
+_AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
+
+
+def moments(z: Array) -> Array:
+    """Return the weights of ∫₀¹ e^{(1−s)z} p(s) ds in the values of p at :data:`PLACES`, shape (9, len(z))."""
+    out = np.empty((_COUNT, len(z)))
+    fast = np.abs(z) > _FAST
+    slow = ~fast
+    if np.any(slow):
+        out[:, slow] = _TO_FINE @ np.exp(np.outer(1.0 - _FINE, z[slow]))
+    if np.any(fast):
+        powers = (1.0 / z[fast]) ** np.arange(1, _COUNT + 1)[:, None]
+        with np.errstate(over="ignore"):
+            out[:, fast] = np.exp(z[fast]) * (_AT_START @ powers) - _AT_END @ powers
+    return out
+
+
+def phi_functions(z: Array, count: int) -> Array:
+    """Return φ₁ … φ_count, φₖ(z) = ∫₀¹ e^{(1−s)z} sᵏ⁻¹/(k−1)! ds, shape (count, len(z)); count ≤ 9."""
+    monomials = np.stack([PLACES**k / factorial(k) for k in range(count)])
+    return np.asarray(monomials @ moments(z))
+
+
+def lagrange(nodes: Array, places: Array) -> Array:
+    """Return the Lagrange polynomials of ``nodes`` (…, k) at ``places`` (…, m), shape (…, m, k)."""
+    own = np.eye(nodes.shape[-1], dtype=bool)
+    gaps = np.where(own, 1.0, nodes[..., :, None] - nodes[..., None, :])
+    factors = np.where(own, 1.0, (places[..., None] - nodes[..., None, :])[..., None, :] / gaps[..., None, :, :])
+    return np.asarray(np.prod(factors, axis=-1))
+
+
+class LoadTrajectory:
+    """States at the steps, and between them Duhamel's integral of the interpolated loads.
+
+    Parameters
+    ----------
+    eigenvalues, vectors
+        The modes, and the map from modal coordinates to states.
+    times, states, loads
+        Steps, and states and loads there in modal coordinates.
+    """
+
+    name = "etd"
+
+    def __init__(self, eigenvalues: Array, vectors: Array, times: Array, states: Array, loads: Array) -> None:
+        self.eigenvalues, self.vectors = eigenvalues, vectors
+        self.times, self.states, self.loads = times, states, loads
+
+    @property
+    def steps(self) -> int:
+        """Number of accepted steps."""
+        return len(self.times) - 1
+
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.times[-1])
+
+    def __call__(self, times: Array) -> Array:
+        """Return the states at the given times, shape (m, size)."""
+        return self._map(times, rates=False)
+
+    def rates(self, times: Array) -> Array:
+        """Return the time derivatives of the states, shape (m, size)."""
+        return self._map(times, rates=True)
+
+    def _map(self, times: Array, rates: bool) -> Array:
+        times = np.asarray(times, dtype=float)
+        modal = np.empty((len(times), len(self.eigenvalues)))
+        for first in range(0, len(times), _CHUNK):
+            chunk = slice(first, first + _CHUNK)
+            modal[chunk] = self._modal(times[chunk], rates)
+        return np.asarray(modal @ self.vectors.T)
+
+    def _modal(self, times: Array, rates: bool) -> Array:
+        last = len(self.times) - 1
+        anchor = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
+        count = min(_AROUND, last + 1)
+        chosen = np.clip(anchor - count // 2 + 1, 0, last + 1 - count)[:, None] + np.arange(count)
+        start = self.times[anchor]
+        tau = times - start
+        places = np.concatenate([start[:, None] + tau[:, None] * PLACES, times[:, None]], axis=1)
+        loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)
+        exponents = tau[:, None] * self.eigenvalues
+        weights = moments(exponents.ravel()).reshape(_COUNT, *exponents.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            integral = tau[:, None] * np.einsum("gmk,mgk->mk", weights, loads[:, :-1])
+            z = np.exp(exponents) * self.states[anchor] + integral
+        return np.asarray(self.eigenvalues * z + loads[:, -1] if rates else z)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that define the trajectory."""
+        names = ("eigenvalues", "vectors", "times", "states", "loads")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> LoadTrajectory:
+        """Rebuild a stored trajectory."""
+        return cls(*(arrays[name] for name in ("eigenvalues", "vectors", "times", "states", "loads")))
