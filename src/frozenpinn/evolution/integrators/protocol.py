@@ -79,9 +79,6 @@ class OdeSystem(Protocol):
     def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
         """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
 
-    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
-
     def rhs(self, t: float, y: Array) -> Array:
         """Return the right-hand side."""
 
