@@ -83,7 +83,7 @@ class Plan:
         seeds = np.random.SeedSequence(settings.seed if window == 0 else (settings.seed, window))
         cutoff = settings.cutoff
         if cutoff == "auto":
-            cutoff = SOFT if isinstance(self.strategy, AugmentedODE) else FINEST
+            cutoff = SOFT if isinstance(self.strategy, AugmentedODE) else FINEST if problem.is_linear else NONLINEAR
         if self.product:
             axes = [problem.domain.axis(i).sample(n) for i, n in enumerate(self.counts)]
             rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]

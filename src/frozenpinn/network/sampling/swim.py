@@ -38,6 +38,9 @@ class SWIM:
     values
         Function values at the points, shape (n,) or (n, k), for the supervised density; None for
         uniform pairs (the paper's default, as the solution is not known in advance).
+    pool
+        In windows that follow the solution, how many points to draw pairs from, placed at random by its slope; None
+        takes the quadrature points.
     """
 
     width: int
@@ -45,6 +48,7 @@ class SWIM:
     activation: str = "tanh"
     name: str = "swim"
     minimal_distance: float = 1e-10
+    pool: int | None = None
 
     def __post_init__(self) -> None:
         check_width(self.width)
