@@ -17,6 +17,7 @@ from frozenpinn.errors import FrozenPinnWarning, IntegrationError
 from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import (
+    Slopes,
     Watch,
     Windows,
     continue_from,
@@ -25,6 +26,7 @@ from frozenpinn.evolution.resampling import (
     initial_slopes,
     projection_loss,
     state_slopes,
+    with_errors,
 )
 from frozenpinn.evolution.semidiscrete import Stage, System
 from frozenpinn.evolution.spaces import NullSpaceLayer, Space
@@ -35,13 +37,13 @@ from frozenpinn.solution import Piece, Solution
 
 Array = np.ndarray
 Progress = Callable[[str], None]
-Slopes = tuple[Array, list[Array]]
 
 _SHORT = 2e-3  # a window shorter than this part of the whole time has hardly helped …
 _TINY = 1e-5  # … and three in a row that are shorter than this never will
 _HARMLESS = 1e-6  # a share that is not worth a warning
 _ROUNDING = 1e-10  # how near to the end is the end
 _GROWTH = 1.5  # of the number of neurons, if renewing them is not enough
+_ROUNDS = 8  # of placing neurons where the last ones have failed
 _VISIBLE = 1e-3  # a share of the solution beyond the basis from which on nothing of it can be trusted
 
 
@@ -230,17 +232,22 @@ class March:
         return system
 
     def _renewed(self, stage: Stage, slopes: Slopes, rules: Windows) -> tuple[System, float]:
-        """Build a basis by slope, wider ones if it can't take over the solution and a wider one helps."""
+        """Build a basis by slope; if it can't take over the solution, place it by its errors too, then widen it."""
         found = self._graded(stage, slopes, rules)
-        limit = rules.widest * self.plan.sampler.width
-        while _GROWTH * self._width <= limit and self._misfit(*found) > self.threshold:
+        widest = rules.widest * self.plan.sampler.width
+        for _ in range(_ROUNDS):
+            if self._misfit(*found) <= self.threshold:
+                break
+            slopes = with_errors(slopes, found[0])
+            better = self._graded(stage, slopes, rules)
             before = self._width
-            self._width = int(_GROWTH * self._width)
-            wider = self._graded(stage, slopes, rules)
-            if self._misfit(*wider) > 0.5 * self._misfit(*found):
+            if self._misfit(*better) > 0.5 * self._misfit(*found) and _GROWTH * before <= widest:
+                self._width = int(_GROWTH * before)
+                better = self._graded(stage, slopes, rules)
+            if self._misfit(*better) > 0.5 * self._misfit(*found):
                 self._width = before
                 break
-            found = wider
+            found = better
         return found
 
     def _misfit(self, system: System, loss: float) -> float:

@@ -7,13 +7,14 @@ from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
 from frozenpinn.benchmarks.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.benchmarks.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
+from frozenpinn.benchmarks.smooth_standards import CASES as _STANDARDS
 from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
 
 __all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
 
 CASES: dict[str, Case] = {
-    case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS, *_KURAMOTO_SIVASHINSKY)
+    case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS, *_STANDARDS, *_KURAMOTO_SIVASHINSKY)
 }
 
 

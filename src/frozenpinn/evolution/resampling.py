@@ -26,7 +26,7 @@ from frozenpinn.problem.domain.points import gauss
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
-Slope = Callable[[Array], Array]
+Slopes = tuple[Array, list[Array]]  #: places in increasing order, and non-negative functions there
 _PER_CELL = 8  # Gauss points in each cell of a graded interval
 _FIRST_GRID = 2001  # places at which initial data are looked at
 
@@ -119,7 +119,7 @@ def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> G
     return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
 
 
-def initial_slopes(problem: Problem) -> tuple[Array, list[Array]]:
+def initial_slopes(problem: Problem) -> Slopes:
     """Return places and the slopes of the initial data there, by differences."""
     lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
     x = np.linspace(lower, upper, _FIRST_GRID)
@@ -127,7 +127,7 @@ def initial_slopes(problem: Problem) -> tuple[Array, list[Array]]:
     return x, [np.gradient(v, x) for v in values]
 
 
-def state_slopes(system: System, y: Array, t: float) -> tuple[Array, list[Array]]:
+def state_slopes(system: System, y: Array, t: float) -> Slopes:
     """Return places and the slopes of all fields of a state there."""
     lower, upper = system.problem.domain.lower[0], system.problem.domain.upper[0]
     x = np.concatenate([[lower], np.sort(system.points.x[:, 0]), [upper]])
@@ -175,6 +175,22 @@ def _field(system: System, y: Array, name: str, alpha: tuple[int, ...], order: i
         return np.asarray(out)
 
     return values
+
+
+def with_errors(slopes: Slopes, system: System) -> Slopes:
+    """Add to the slopes by which a basis was placed where it fails to represent the start of its stage.
+
+    Corners and jumps are found like this; each round halves the distance from them that is not resolved, or better.
+    """
+    places, sizes = slopes
+    own = system.points.x[:, 0]
+    finer = np.unique(np.concatenate([places, own, (own[1:] + own[:-1]) / 2]))
+    start = system.time[0]
+    errors = []
+    for name in system.problem.fields:
+        exact = system.stage.values[name](finer[:, None], start)
+        errors.append(np.abs(_field(system, system.initial_state, name, (0,))(finer[:, None], start) - exact))
+    return finer, [*(np.interp(finer, places, size) for size in sizes), *errors]
 
 
 def projection_loss(system: System, grading: Grading) -> float:
