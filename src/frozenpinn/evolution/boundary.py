@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class BoundaryData:
     time: tuple[float, float]
     parts: tuple[tuple[Datum, Array, Array | None], ...] = field(default=())
 
-    @property
+    @cached_property
     def depends_on_time(self) -> bool:
         """Whether ℓ changes in time."""
         return any(datum.depends_on_time for datum, _, _ in self.parts)

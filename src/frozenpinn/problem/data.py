@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from numbers import Number
 from typing import Any, TypeAlias, cast
 
@@ -202,7 +203,7 @@ class Datum:
                 raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
             self._program = Program([self.expression], [*scope.jets.x, scope.jets.t], functions)
 
-    @property
+    @cached_property
     def depends_on_time(self) -> bool:
         """Whether the datum may change in time."""
         if self.expression is not None:
