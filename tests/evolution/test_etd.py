@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.evolution.integrators import etd
+from frozenpinn.evolution.integrators import choose_integrator, etd
 from frozenpinn.evolution.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.evolution.integrators.modal import Modes
 from frozenpinn.evolution.integrators.propagator import Decomposition
@@ -232,6 +232,50 @@ def test_a_fallback_puts_its_own_name_on_the_result():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"cvode-bdf stopped at t = (1|0\.99)"):
         fp.solve(problem, width=20, integrator=fp.ETD(1e-8, fallback=fp.CVODE(1e-8)), windows=None)
+
+
+def cahn_hilliard(end=4.0):
+    """A pattern that forms and then rests, while 3u²·u_xx stays stiff."""
+    equation = "u_t = 6*u*u_x**2 + 3*u**2*u_xx - u_xx - u_xxxx/100"
+    return fp.Problem(equation, CIRCLE, (0, end), "cos(x)/2 + sin(3*x)/10")
+
+
+def test_a_stiff_load_with_a_slow_solution_is_handed_over():
+    system = prepared(cahn_hilliard())
+    fallback = fp.CVODE(1e-8)
+    alone, handed = fp.ETD(1e-8).integrate(system), fp.ETD(1e-8, fallback).integrate(system)
+    assert (alone.name, handed.name) == ("etd", "cvode-bdf")
+    assert handed.steps < 0.5 * alone.steps
+    times = np.linspace(0, 4, 7)
+    assert np.allclose(alone(times), handed(times), atol=1e-5)
+
+
+def test_a_load_as_stiff_as_the_linear_part_is_handed_over_at_once():
+    system = prepared(fp.Problem("u_t = u_xx/1000 + (1 + u**2)*u_xx", CIRCLE, (0, 1), "1 + cos(x)/2"))
+    system.rhs_evaluations = 0
+    trajectory = fp.ETD(1e-6, fallback=Refusing()).integrate(system)
+    assert trajectory == "refused"
+    assert system.rhs_evaluations < 200
+
+
+class Refusing:
+    name = "refusing"
+
+    def integrate(self, system):
+        return "refused"
+
+
+@pytest.mark.parametrize(
+    ("equation", "initial"),
+    [("u_t + u*u_x + u_xx + u_xxxx/8 = 0", "cos(x)"), ("u_t = u_xx/10 + u - u**3", "sin(x)")],
+    ids=["waves", "reaction"],
+)
+def test_it_is_chosen_where_the_linear_part_is_symmetric(equation, initial):
+    problem = fp.Problem(equation, CIRCLE, (0, 1), initial)
+    chosen = choose_integrator(prepared(problem), None, 1e-8)
+    assert isinstance(chosen, fp.ETD)
+    assert isinstance(chosen.fallback, fp.CVODE)
+    assert fp.solve(problem, width=60, windows=None).integrator == "etd"
 
 
 @pytest.mark.parametrize(

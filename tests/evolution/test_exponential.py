@@ -128,8 +128,8 @@ def test_a_fallback_puts_its_own_name_on_the_result():
         fp.solve(problem, width=20, integrator=fp.ExponentialCollocation(1e-8, fallback=fp.CVODE(1e-8)), windows=None)
 
 
-def test_steep_nonlinearities_are_left_to_cvode():
+def test_nonlinearities_on_a_symmetric_operator_are_left_to_multistep_methods():
     problem = fp.Problem("u_t + 100*u*u_x = 0.5*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
     points = problem.domain.sample(400)
     space = fp.build_space(problem, fp.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
-    assert isinstance(choose_integrator(fp.semidiscretize(problem, space), None, 1e-8), fp.CVODE)
+    assert choose_integrator(fp.semidiscretize(problem, space), None, 1e-8) == fp.ETD(1e-8, fallback=fp.CVODE(1e-8))

@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.evolution.integrators.cvode import CVODE
-from frozenpinn.evolution.integrators.etd import ETD
+from frozenpinn.evolution.integrators.etd import ETD, has_real_modes
 from frozenpinn.evolution.integrators.exponential import ExponentialCollocation
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate, is_structured
@@ -48,9 +48,11 @@ _SEMILINEAR_LIMIT = 150.0  # norm of the nonlinear part × duration up to which 
 def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolerance: float) -> Integrator:
     """Return the wanted integrator, or one that suits the structure of the system.
 
-    Linear systems with constant coefficients are propagated exactly where possible. Systems whose linear part is
-    symmetric or skew-symmetric and whose rest is not too steep are collocated exponentially. Otherwise the Jacobian at
-    the start decides: DOP853 for gentle or oscillatory systems, CVODE with BDF for stiff ones.
+    Linear systems with constant coefficients are propagated exactly where possible. Nonlinear ones of first order whose
+    linear part is symmetric take exponential Adams steps, which hand over to CVODE where a stiff rest and not the
+    solution keeps them short. Other systems whose linear part is symmetric or skew-symmetric and whose rest is not too
+    steep are collocated exponentially. Otherwise the Jacobian at the start decides: DOP853 for gentle or oscillatory
+    systems, CVODE with BDF for stiff ones.
     """
     if isinstance(wanted, str):
         if wanted not in INTEGRATORS:
@@ -61,6 +63,8 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
     stiff = CVODE(rtol=tolerance)
     if can_propagate(system):
         return ExactPropagator(0.1 * tolerance, fallback=stiff)
+    if has_real_modes(system) and not system.is_linear:
+        return ETD(tolerance, fallback=stiff)
     start, end = system.time
     duration = end - start
     # coefficients may vanish at the start: look at later times too, with the initial state

@@ -5,6 +5,10 @@ solved exactly against the polynomial (see duhamel.py). A step predicts, evaluat
 evaluates again; the difference of two corrections is the error estimate (Shampine and Gordon's way for ordinary Adams
 methods). Step lengths are taken from a geometric sequence, so that weights are computed once and kept.
 
+Where the load itself is stiff but the solution slow (a shock at rest, a pattern that has formed), stability and not
+accuracy keeps the steps short. An implicit method would then take steps in proportion to ‖y'‖/‖y''‖; if a fallback is
+given and what remains would cost it less, it takes over.
+
 The first values come from ETDRK4 in Krogstad's form, each step compared with two of half its length; the same is the
 restart when steps are rejected again and again.
 """
@@ -26,10 +30,15 @@ from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSyst
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less
-_PER_OCTAVE = 4  # step lengths between h and 2h
+_PER_OCTAVE = 3  # step lengths between h and 2h
 _SHORTEST = 1e-13
 _PATIENCE = 3  # rejections in a row before a restart
 _KEPT = 512  # formulas
+_BLOCK = 32  # steps after which the speed is looked at
+_IMPLICIT = 0.02 * 1e8 ** (1 / 6)  # steps of CVODE as part of ‖y'‖/‖y''‖, per sixth root of rtol, in a dozen problems
+_STEEPEST = 0.5  # load against linear part on fast modes
+_HOPELESS = 20.0  # rate of the load on fast modes × step of CVODE
+_DEARER = 2.5  # a step of CVODE against one of ours, with some reluctance
 _PLACES_AND_END = np.append(PLACES, 1.0)
 
 
@@ -45,7 +54,8 @@ class ETD:
     rtol
         Relative accuracy of each step, per mode and, through the absolute tolerance, of the whole solution.
     fallback
-        Integrator to use if the steps shrink to nothing; None raises the error instead.
+        Integrator to use if the steps shrink to nothing or are kept short by a stiff load; None raises an error in the
+        first case and goes on in the second.
     max_steps
         Steps after which to give up.
     """
@@ -59,7 +69,7 @@ class ETD:
         """Step from start to end, keeping states and loads of every accepted step for dense output."""
         try:
             return self._march(system)
-        except IntegrationError:
+        except (IntegrationError, _SluggishError):
             if self.fallback is None:
                 raise
             return self.fallback.integrate(system)  # whose name the report shows, or whose error is clearer
@@ -73,6 +83,10 @@ class ETD:
                 "the program."
             )
         return _March(system, parts, self).run()
+
+
+class _SluggishError(Exception):
+    """Stability keeps the steps so short that the fallback is cheaper."""
 
 
 def has_real_modes(system: OdeSystem) -> bool:
@@ -133,7 +147,8 @@ class _March:
         self.watched = system.monitor is not None
         self.load = system.modal_semilinear(parts.vectors, parts.left)
         self.t, self.z = self.start, np.asarray(parts.left @ system.initial_state)
-        self.n = self.load(self.t, self.z)
+        with np.errstate(all="ignore"):
+            self.n = self.load(self.t, self.z)
         self.rtol = max(settings.rtol, 1e-14)
         self.atol = max(0.1 * settings.rtol * self.guard.scale / np.sqrt(len(self.z)), 1e-300)
         self.recent: deque[Array] = deque(maxlen=_ORDER)  # loads, the newest first
@@ -142,14 +157,21 @@ class _March:
         self.kernels: dict[float, tuple[Array, Array]] = {}
         self.formulas: dict[tuple[float, ...], _Adams] = {}
         self.stopped = False
+        self.block = (self.t, self.eigenvalues * self.z + self.n)  # time and rate when the speed was looked at last
+        self.implicit = 40.0  # steps that an implicit method would have taken so far
 
     def run(self) -> Trajectory:
         """March to the end; a failure keeps what was computed."""
         try:
             with np.errstate(all="ignore"):
-                h = self._start(self._first_step())
+                h = self._first_step()
+                if self.settings.fallback is not None:
+                    self._probe()
+                h = self._start(h)
                 while not self._finished():
                     h = self._attempt(h)
+                    if self.settings.fallback is not None and len(self.times) % _BLOCK == 0:
+                        self._compare()
         except IntegrationError as error:
             error.trajectory = self._trajectory() if len(self.times) > 1 else None
             raise
@@ -218,6 +240,40 @@ class _March:
             self.formulas[key] = _adams(self.kernels[h], h, gaps)
         return self.formulas[key]
 
+    def _probe(self) -> None:
+        """Hand over to the fallback if the load is about as stiff as the linear part and too fast for the solution."""
+        sizes = np.abs(self.eigenvalues)
+        fast = np.argsort(sizes)[-max(1, len(sizes) // 4) :]
+        nudge = np.zeros_like(self.z)
+        nudge[fast] = np.random.default_rng(0).choice([-1.0, 1.0], len(fast)) / np.maximum(sizes[fast], 1e-300)
+        effect = float(np.linalg.norm(self._derivative(nudge)))
+        rate = self.eigenvalues * self.z + self.n
+        acceleration = self.eigenvalues * rate + self._derivative(rate)
+        step = self._implicit_step(float(np.linalg.norm(rate)), float(np.linalg.norm(acceleration)))
+        as_stiff = effect > _STEEPEST * float(np.linalg.norm(sizes * nudge))
+        if as_stiff and effect * step > _HOPELESS * float(np.linalg.norm(nudge)):
+            raise _SluggishError
+
+    def _derivative(self, direction: Array) -> Array:
+        """Return the change of the load in a direction, by a difference."""
+        factor = 1e-6 * self.guard.scale / max(float(np.linalg.norm(direction)), 1e-300)
+        return np.asarray((self.load(self.t, self.z + factor * direction) - self.n) / factor)
+
+    def _implicit_step(self, rate: float, acceleration: float) -> float:
+        """Return the step that an implicit method would take, from the norms of y' and y''."""
+        return float(_IMPLICIT * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
+
+    def _compare(self) -> None:
+        """Hand over to the fallback if it would solve the whole problem with less work than remains."""
+        before, rate = self.block
+        self.block = (self.t, self.eigenvalues * self.z + self.n)
+        span, change = self.t - before, float(np.linalg.norm(self.block[1] - rate))
+        step = self._implicit_step(float(np.linalg.norm(self.block[1])), change / span)
+        self.implicit += span / step
+        left = self.end - self.t
+        if left / span * _BLOCK > _DEARER * (self.implicit + left / step):
+            raise _SluggishError
+
     # ---- one step ---------------------------------------------------------------------------------------------
 
     def _start(self, h: float) -> float:
@@ -225,12 +281,14 @@ class _March:
         self.recent.clear()
         self.gaps.clear()
         self.recent.appendleft(self.n)
-        tries = 0
+        tries, steppers = 0, dict[float, _Krogstad]()
         while len(self.recent) < _ORDER and not self._finished():
             h = self._fit(self._quantise(h))
             half, t, end = h / 2, self.t, self.t + h if self.end - self.t > 1.000001 * h else self.end
-            coarse = _Krogstad(self.eigenvalues, h).step(self.load, t, self.z, self.n)
-            fine = _Krogstad(self.eigenvalues, half)
+            for length in (h, half):
+                if length not in steppers:
+                    steppers[length] = _Krogstad(self.eigenvalues, length)
+            coarse, fine = steppers[h].step(self.load, t, self.z, self.n), steppers[half]
             middle = fine.step(self.load, t, self.z, self.n)
             n = self.load(t + half, middle)
             z = fine.step(self.load, t + half, middle, n)
