@@ -115,10 +115,10 @@ def test_order_eight_with_steps_of_one_length(monkeypatch):
 def exact_start(h):
     def start(self, _):
         system = self.guard.system
-        self.recent.appendleft(self.n)
+        self.recent[0], self.count = self.n, 1
         for k in range(1, etd._ORDER):
             z = system.exact(k * h)
-            self._accept(k * h, z, system.load(k * h, z))
+            self._accept(h, k * h, z, system.load(k * h, z))
         return h
 
     return start

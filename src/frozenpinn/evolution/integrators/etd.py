@@ -151,7 +151,8 @@ class _March:
             self.n = self.load(self.t, self.z)
         self.rtol = max(settings.rtol, 1e-14)
         self.atol = max(0.1 * settings.rtol * self.guard.scale / np.sqrt(len(self.z)), 1e-300)
-        self.recent: deque[Array] = deque(maxlen=_ORDER)  # loads, the newest first
+        self.recent = np.zeros((_ORDER, len(self.z)))  # loads, the newest first
+        self.count = 0  # how many of them there are
         self.gaps: deque[float] = deque(maxlen=_ORDER)  # steps between them
         self.times, self.states, self.loads = [self.t], [self.z], [self.n]
         self.kernels: dict[float, tuple[Array, Array]] = {}
@@ -195,7 +196,7 @@ class _March:
         while True:
             h = self._fit(self._quantise(h))
             formula = self._formula(h)
-            history = np.array(self.recent)
+            history = self.recent
             t = self.t + h if self.end - self.t > 1.000001 * h else self.end
             z = formula.decay * self.z
             z += np.einsum("jm,jm->m", formula.predictor, history)
@@ -205,7 +206,7 @@ class _March:
             if error <= 1.0:
                 n = self.load(t, z)
                 if np.isfinite(n @ n):
-                    self._accept(t, z, n)
+                    self._accept(h, t, z, n)
                     growth = (0.5 / max(error, 1e-12)) ** (1.0 / (_ORDER + 1))
                     return h * min(growth, 2.0) if growth > 1.0 or growth < 0.9 else h
                 error = np.inf
@@ -228,7 +229,7 @@ class _March:
         return left / 2 if 2 * h > left else h
 
     def _formula(self, h: float) -> _Adams:
-        gaps = tuple(islice(self.gaps, len(self.recent) - 1))
+        gaps = tuple(islice(self.gaps, _ORDER - 1))
         key = (h, *gaps)
         if key not in self.formulas:
             if len(self.formulas) >= _KEPT:
@@ -278,11 +279,10 @@ class _March:
 
     def _start(self, h: float) -> float:
         """Fill the history by ETDRK4, pairs of steps against one of double length; return the length to try next."""
-        self.recent.clear()
         self.gaps.clear()
-        self.recent.appendleft(self.n)
+        self.recent[0], self.count = self.n, 1
         tries, steppers = 0, dict[float, _Krogstad]()
-        while len(self.recent) < _ORDER and not self._finished():
+        while self.count < _ORDER and not self._finished():
             h = self._fit(self._quantise(h))
             half, t, end = h / 2, self.t, self.t + h if self.end - self.t > 1.000001 * h else self.end
             for length in (h, half):
@@ -299,9 +299,9 @@ class _March:
                 if error < 1e-3 and len(self.times) == 1 and tries < 10 and h < self.duration / 20:
                     h *= 4.0  # the first guess was too careful: the history would be too short to be of use
                     continue
-                self._accept(t + half, middle, n)
+                self._accept(half, t + half, middle, n)
                 if not self.stopped:
-                    self._accept(end, z, last)
+                    self._accept(half, end, z, last)
             else:
                 self._check(h, error)
             scale = 0.8 * max(error, 1e-12) ** -0.2 if np.isfinite(error) else 0.0
@@ -320,9 +320,11 @@ class _March:
         if h < max(_SHORTEST * self.duration, 8 * np.finfo(float).eps * abs(self.t)):
             raise self.guard.failure(self.t, h, "the step size has shrunk to nothing")
 
-    def _accept(self, t: float, z: Array, n: Array) -> None:
-        self.gaps.appendleft(t - self.t)
-        self.recent.appendleft(n)
+    def _accept(self, h: float, t: float, z: Array, n: Array) -> None:
+        self.gaps.appendleft(h)
+        self.recent[1:] = self.recent[:-1]
+        self.recent[0] = n
+        self.count += 1
         # eigenvectors are orthogonal: without a monitor the norm is all that is looked at
         self.stopped = self.guard.accept(t, self.vectors @ z if self.watched else z)
         self.t, self.z, self.n = t, z, n
