@@ -114,6 +114,7 @@ class March:
             and isinstance(self.plan.strategy, NullSpaceLayer)
             and self.plan.method == "gauss"
             and self.settings.cutoff is not None
+            and isinstance(self.settings.integrator, str | None)  # others may not stop when asked to
         )
         return Windows() if suits and not system.is_linear else None
 
@@ -136,7 +137,7 @@ class March:
             self.threshold = rules.threshold
         self._size = typical_size(system)
         end = self.problem.time[1]
-        loss = 0.0
+        loss, even = 0.0, system
         if Watch(system, self.threshold).first > self.threshold:
             system, loss = self._better(system, self._renewed(system.stage, initial_slopes(self.problem), rules))
             self._tolerated = max(self._tolerated, 3.0 * self._misfit(system, loss))  # rough data stay rough
@@ -147,12 +148,28 @@ class March:
             if t >= end - _ROUNDING * (end - self.problem.time[0]):
                 break
             self.pieces[-1] = self.pieces[-1]._replace(end=t)
+            if self._is_hopeless(even, system):
+                system, loss = self._restart(even), 0.0
+                continue
             y = trajectory(np.array([t]))[0]
             self._judge(watch.share(y), t, rules)
             stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
             system, loss = self._renewed(stage, slopes, rules)
             self._lower_expectations(self._misfit(system, loss), t)
         self._tell()
+
+    def _is_hopeless(self, even: System, system: System) -> bool:
+        """Whether a corner of the initial data was resolved for nothing: waves carry it away at once."""
+        start, end = self.problem.time
+        return len(self.pieces) == 1 and system is not even and self.pieces[0].end - start < _SHORT * (end - start)
+
+    def _restart(self, even: System) -> System:
+        """Begin again with the first basis, and with the accuracy that it has for such data."""
+        self.pieces.clear()
+        self._width = self.plan.sampler.width
+        self._given_up = self.problem.time[0]
+        self.threshold = 3.0 * Watch(even, self.threshold).first
+        return even
 
     def _judge(self, share: float, t: float, rules: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""

@@ -79,7 +79,9 @@ def test_other_matrices_are_left_alone(matrix):
         ("u_t = -u_xxxx", ["u = 0", "u_xx = 0"], "symmetric"),
         ("u_t = 2*u_x", None, "skew-symmetric"),
         ("u_t = u_xxx + u_x", None, "skew-symmetric"),
-        ("u_t = u_xx + u_x", None, "general"),
+        ("u_t = u_xx + u_x", None, "split"),
+        ("u_t = u_xx + u_x", "u = 0", "split"),
+        ("u_t = u_xx + u_x", fp.Neumann(0), "general"),
         ("u_t = x*u_xx", "u = 0", "general"),
         ("u_t = -u_x", {"left": "u = 0", "right": fp.Free()}, "general"),
     ],
@@ -91,7 +93,7 @@ def test_the_structure_of_equations_is_found(equation, boundary, kind):
     hidden = fp.MultiScale(60).sample(points, 0)
     system = fp.semidiscretize(problem, fp.build_space(problem, hidden, points))
     assert system.structure == kind
-    if kind != "general":
+    if kind in SIGNS:
         np.testing.assert_array_equal(system.position, SIGNS[kind] * system.position.T)
 
 
@@ -181,3 +183,34 @@ def test_a_restricted_matrix_is_that_of_the_kept_functions():
     kept = np.array([1, 0, 1, 0, 1], dtype=bool)
     expected = first_order(position[np.ix_(kept, kept)], velocity[np.ix_(kept, [True, False, True])], second[kept])
     np.testing.assert_array_equal(MatrixAt(position, velocity, second)(kept), expected)
+
+
+@pytest.mark.parametrize(
+    ("equation", "exact"),
+    [
+        ("u_t + 5*u_x = 0.05*u_xx", "exp(-0.05*t)*sin(x - 5*t)"),
+        ("u_t + u_xxx = 0.01*u_xx", "exp(-0.01*t)*sin(x + t)"),
+        ("u_t + 40*u_x = -0.01*u_xxxx - u", "exp(-1.01*t)*sin(x - 40*t)"),
+    ],
+)
+def test_even_and_odd_derivatives_keep_their_own_structure(equation, exact):
+    problem = fp.Problem(equation, fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)", exact=exact)
+    solution = fp.solve(problem)
+    assert solution.system.structure == "split"
+    assert solution.integrator == "exact"
+    assert solution.system.spectral_abscissa < 1e-9
+    assert solution.error()["rel_l2"] < 1e-9
+
+
+def test_coefficients_in_space_spoil_the_split():
+    problem = fp.Problem("u_t + sin(x)*u_x = 0.05*u_xx", fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)")
+    assert fp.solve(problem).system.structure == "general"
+
+
+def test_a_dispersive_dissipative_nonlinear_wave():
+    problem = fp.Problem(
+        "u_t + u*u_x + 0.01*u_xxx = 0.01*u_xx", fp.Interval(-1, 1, periodic=True), (0, 0.5), "cos(pi*x)"
+    )
+    solution = fp.solve(problem)
+    assert solution.integrator == "exponential"
+    assert solution.estimate_error()["u"] < 1e-6

@@ -189,7 +189,8 @@ def test_symmetry_is_found_not_claimed():
     assert structure("u_t = dx((1 + x)*u_x) - x*u", "u = 0") == "symmetric"
     assert structure("u_t = (1 + x)*u_xx", "u = 0") == "general"
     assert structure("u_tt = -u_xxxx", SUPPORTED, initial_velocity=0) == "symmetric"
-    assert structure("u_t = u_xx + u_x", "u = 0") == "general"
+    assert structure("u_t = u_xx + u_x", "u = 0") == "split"
+    assert structure("u_t = u_xx + x*u_x", "u = 0") == "general"
 
 
 def weakly_coupled():

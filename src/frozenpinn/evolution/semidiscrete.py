@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,12 +20,22 @@ from frozenpinn.evolution.boundary import derivative_of
 from frozenpinn.evolution.forcing import Forcing, Layout, data_of
 from frozenpinn.evolution.pointwise import PointwisePart, basis_rows
 from frozenpinn.evolution.spaces import Space
-from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_structure, spectral_abscissa
+from frozenpinn.evolution.structure import Kind, MatrixAt, first_order, keep_split, keep_structure, spectral_abscissa
 from frozenpinn.network.hidden import Derivative, Term
-from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
+
+
+Snapshot: TypeAlias = Callable[[Array, float], Array]  #: from points (n, d) and a time to values (n,)
+
+
+class Stage(NamedTuple):
+    """A part of an evolution: start and end, and the values and velocities of the fields at the start."""
+
+    time: tuple[float, float]
+    values: Mapping[str, Snapshot]
+    velocities: Mapping[str, Snapshot]
 
 
 class System:
@@ -36,14 +47,25 @@ class System:
         What was discretised, and in which spaces.
     position, velocity
         ∂ₜᵐ c = position·c + velocity·v + …, shapes (R, R) and (R, R₂).
+    stage
+        Start, end and initial data.
+    monitor
+        Asked after every accepted step whether to stop there; None never stops.
+    reference_size
+        Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
     forcing
         b(t), the part of ∂ₜᵐ c that does not depend on c.
     rhs_evaluations, jacobian_evaluations
         Counters for the report.
     """
 
-    def __init__(self, problem: Problem, spaces: Sequence[Space], rcond: float | None = None) -> None:
+    def __init__(
+        self, problem: Problem, spaces: Sequence[Space], rcond: float | None = None, stage: Stage | None = None
+    ) -> None:
         self.problem = problem
+        self.stage = Stage(problem.time, problem.initial, problem.initial_velocity) if stage is None else stage
+        self.monitor: Callable[[float, Array], bool] | None = None
+        self.reference_size: float | None = None
         self.spaces = tuple(spaces)
         self.rcond = rcond
         self.points = spaces[0].network.points
@@ -58,8 +80,8 @@ class System:
         self.size = self.coefficients + len(self.moving)
         self._check_points()
         self.projectors = [_projector(space, rcond) for space in self.spaces]
-        position, velocity = self._linear_part()
-        self.position, self._structure = self._structured(position)
+        position, velocity, odd = self._linear_part()
+        self.position, self._structure = self._structured(position, odd)
         self.velocity = velocity
         layout = Layout(problem, self.spaces, self.blocks, self.points.x, self.coefficients, self.field_projector)
         self.forcing = Forcing(layout, self._terms, self._relaxations)
@@ -111,9 +133,14 @@ class System:
             table[equation.field] = by_time
         return table
 
-    def _linear_part(self) -> tuple[Array, Array]:
-        """Project the linear autonomous terms: L ψ at the points, then the inner product with ψ."""
+    def _linear_part(self) -> tuple[Array, Array, Array | None]:
+        """Project the linear autonomous terms: L ψ at the points, then the inner product with ψ.
+
+        The third matrix is the part of the first that comes from odd derivatives, if there are also even ones.
+        """
         count = self.coefficients
+        parities = {t.derivative.order % 2 for by_time in self._terms.values() for t in by_time.get(0, [])}
+        odd = np.zeros((count, count)) if parities == {0, 1} and len(self.spaces) == 1 else None
         position = np.zeros((count, count))
         velocity = np.zeros((count, count))
         for equation in self.problem.equations:
@@ -123,20 +150,29 @@ class System:
                 target = position if order == 0 else velocity
                 for columns, space in zip(self.blocks, self.spaces, strict=True):
                     own = [t for t in terms if t.field in space.fields]
+                    if odd is not None and order == 0:
+                        uneven = [t for t in own if t.derivative.order % 2]
+                        odd[rows, columns] += projector @ basis_rows(space.network, self.points.x, uneven)
+                        own = [t for t in own if not t.derivative.order % 2]
                     if own:
                         target[rows, columns] += projector @ basis_rows(space.network, self.points.x, own)
+        if odd is not None:
+            position += odd
         for rows, soft in zip(self.blocks, self._relaxations, strict=True):
             if soft is not None:
                 position[rows, rows] += soft.position
                 velocity[rows, rows] += soft.velocity
-        return position, velocity[:, self.moving]
+        return position, velocity[:, self.moving], odd
 
-    def _structured(self, position: Array) -> tuple[Array, Kind]:
+    def _structured(self, position: Array, odd: Array | None) -> tuple[Array, Kind]:
         orders = {space.order for space in self.spaces}
         orthonormal = all(space.network.is_orthonormal and not space.soft for space in self.spaces)
         if len(orders) > 1 or not orthonormal:
             return position, "general"
-        return keep_structure(position, self.singular_values)
+        found = keep_structure(position, self.singular_values)
+        if found.kind == "general" and odd is not None:
+            return keep_split(position - odd, odd, self.singular_values) or found
+        return found
 
     @cached_property
     def _relaxations(self) -> list[Relaxation | None]:
@@ -182,7 +218,7 @@ class System:
     @property
     def time(self) -> tuple[float, float]:
         """Start and end."""
-        return self.problem.time
+        return self.stage.time
 
     @cached_property
     def singular_values(self) -> Array:
@@ -350,12 +386,12 @@ class System:
     @cached_property
     def initial_state(self) -> Array:
         """Least-squares coefficients of the initial data."""
-        start = self.problem.time[0]
-        position = [self._fit(space, self.problem.initial, 0, start) for space in self.spaces]
+        (start, _), values, velocities = self.stage
+        position = [self._fit(space, values, 0, start) for space in self.spaces]
         moving = [s for s in self.spaces if s.order == 2]
-        return np.concatenate(position + [self._fit(s, self.problem.initial_velocity, 1, start) for s in moving])
+        return np.concatenate(position + [self._fit(s, velocities, 1, start) for s in moving])
 
-    def _fit(self, space: Space, data: Mapping[str, Datum], order: int, t: float) -> Array:
+    def _fit(self, space: Space, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
         x = self.points.x
         zero = Derivative((0,) * x.shape[1])
         targets = []

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 Array = np.ndarray
-Kind = Literal["symmetric", "skew-symmetric", "general"]
+Kind = Literal["symmetric", "skew-symmetric", "split", "general"]
 
 _LEADING = 1e-2  # singular values from here on are hardly touched by round-off …
 _EXACT = 1e-11  # … and there symmetry must hold to this accuracy, each entry against the sizes of its two rows
@@ -49,6 +49,18 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
             back = np.argsort(order)
             return Structured(completed[np.ix_(back, back)], kind)
     return Structured(matrix, "general")
+
+
+def keep_split(even: Array, odd: Array, singular: Array) -> Structured | None:
+    """Make a symmetric part (of even derivatives) and a skew-symmetric one (of odd ones) exact, each by itself.
+
+    Their sum is neither, but its eigenvalues lie to the left of those of the symmetric part, as they must, and on
+    periodic intervals both have the same eigenvectors. None if one of the parts has another structure.
+    """
+    first, second = keep_structure(even, singular), keep_structure(odd, singular)
+    if first.kind != "symmetric" or second.kind != "skew-symmetric":
+        return None
+    return Structured(first.matrix + second.matrix, "split")
 
 
 def spectral_abscissa(matrix: Array) -> float:

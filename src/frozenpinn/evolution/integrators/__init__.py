@@ -12,7 +12,7 @@ from frozenpinn.evolution.integrators.cvode import CVODE
 from frozenpinn.evolution.integrators.etd import ETD, has_real_modes
 from frozenpinn.evolution.integrators.exponential import ExponentialCollocation
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate, is_structured
+from frozenpinn.evolution.integrators.propagator import ExactPropagator, can_propagate, is_diagonalisable, is_structured
 from frozenpinn.evolution.integrators.protocol import Integrator, OdeSystem, Trajectory
 from frozenpinn.evolution.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 
@@ -41,6 +41,7 @@ INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
 
 _GENTLE = 300.0  # norm of the Jacobian × duration up to which explicit steps are cheapest
 _EXPLICIT_LIMIT = 3e4  # the same, for oscillations
+_OSCILLATORY = 3e3  # the same, if the linear part of a wave can be solved exactly
 _CONTRACTION = 0.6  # of the iteration, for linear systems with coefficients in time
 _SEMILINEAR_LIMIT = 150.0  # norm of the nonlinear part × duration up to which its iteration is cheapest
 
@@ -77,7 +78,10 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
     steepness = (np.sqrt(rest) if len(system.moving) else rest) * duration  # of z'' = n, or of z' = n
     # coefficients in time on a stiff operator: the iteration contracts by their ratio, whatever the stiffness
     contracts = system.is_linear and rest <= _CONTRACTION * _norm(system.matrix)
-    if is_structured(system) and (steepness <= _SEMILINEAR_LIMIT or contracts):
+    # long steps of BDF damp what should oscillate for ever: waves are left to it only as a fallback
+    diagonal = is_diagonalisable(system)
+    waves = diagonal and (len(system.moving) > 0 or not _is_damped(system, jacobian))
+    if diagonal and (steepness <= _SEMILINEAR_LIMIT or contracts or (waves and radius > _OSCILLATORY)):
         gentle = radius < _GENTLE and tolerance > 1e-9
         return SciPy("dop853", rtol=tolerance) if gentle else ExponentialCollocation(tolerance, fallback=stiff)
     if radius < _GENTLE:

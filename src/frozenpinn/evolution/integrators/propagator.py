@@ -108,9 +108,14 @@ def can_propagate(system: OdeSystem) -> bool:
 def is_structured(system: OdeSystem) -> bool:
     """Whether the linear part is diagonalised by orthogonal eigenvectors."""
     if len(system.moving) == 0:
-        return system.structure != "general"
+        return system.structure in ("symmetric", "skew-symmetric")
     whole = len(system.moving) == system.coefficients
     return whole and system.structure == "symmetric" and _uniform_damping(system.velocity) is not None
+
+
+def is_diagonalisable(system: OdeSystem) -> bool:
+    """Whether the linear part is diagonalised by eigenvectors that are orthogonal, or nearly so."""
+    return is_structured(system) or (system.structure == "split" and _is_well_conditioned(system))
 
 
 def _is_well_conditioned(system: OdeSystem) -> bool:
