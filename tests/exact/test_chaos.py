@@ -18,8 +18,8 @@ def solve(name, seed=0):
 
 def test_error_and_estimate():
     solution = solve("kuramoto-sivashinsky")
-    assert solution.error()["rel_l2"] < 1e-6
-    assert solution.estimate_error()["u"] < 1e-6
+    assert solution.error()["rel_l2"] < 2e-6  # round-off, too, is amplified by 1e4
+    assert solution.estimate_error()["u"] < 2e-6
 
 
 @pytest.fixture(scope="module")

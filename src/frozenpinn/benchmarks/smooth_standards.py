@@ -62,7 +62,7 @@ CASES = (
     Case("allen-cahn", "Allen–Cahn equation from data with a corner", allen_cahn, {("best", "high"): {}}),
     Case(
         "korteweg-de-vries",
-        "Korteweg–de Vries equation, in which a wave breaks up into solitons",
+        "Korteweg–de Vries equation: solitons form",
         korteweg_de_vries,
         {("best", "high"): {}},
     ),
