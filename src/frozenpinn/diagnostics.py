@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.errors import FrozenPinnWarning, IntegrationError
 from frozenpinn.evolution.boundary import condition_terms
 from frozenpinn.evolution.integrators.protocol import typical_size
+from frozenpinn.evolution.resampling import falls_between
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.domain import Side
 from frozenpinn.problem.jet import Jet
@@ -43,7 +44,8 @@ def warn_if_suspicious(solution: Solution) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
     problem = solution.problem
     x = problem.domain.sample(60, "random", 2357).x
-    for name, error in _initial(solution, x, solution.pieces[0].system.initial_state).items():
+    misfits = _initial(solution, x, solution.pieces[0].system.initial_state)
+    for name, error in misfits.items():
         if error > 1e-3:
             warnings.warn(
                 f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
@@ -51,6 +53,13 @@ def warn_if_suspicious(solution: Solution) -> None:
                 FrozenPinnWarning,
                 stacklevel=4,
             )
+    if max(misfits.values()) <= 1e-3 and falls_between(problem, solution.pieces[0].system):
+        warnings.warn(
+            "the initial data have details between the points of the basis, which the solution does not contain. Use a "
+            "larger width.",
+            FrozenPinnWarning,
+            stacklevel=4,
+        )
     end = problem.time[1]
     norms = np.concatenate([_norms(piece) for piece in solution.pieces])
     if not np.all(np.isfinite(norms)):

@@ -21,6 +21,7 @@ from frozenpinn.evolution.resampling import (
     Watch,
     Windows,
     continue_from,
+    falls_between,
     grade,
     graded_points,
     initial_slopes,
@@ -43,6 +44,8 @@ _TINY = 1e-5  # … and three in a row that are shorter than this never will
 _HARMLESS = 1e-6  # a share that is not worth a warning
 _ROUNDING = 1e-10  # how near to the end is the end
 _GROWTH = 1.5  # of the number of neurons, if renewing them is not enough
+_MANY = 80  # windows: if there would be more, something thin is moving fast, and less accuracy makes them longer …
+_HASTY = 1e-5  # … down to this
 _ROUNDS = 8  # of placing neurons where the last ones have failed
 _VISIBLE = 1e-3  # a share of the solution beyond the basis from which on nothing of it can be trusted
 
@@ -138,8 +141,10 @@ class March:
         self._size = typical_size(system)
         end = self.problem.time[1]
         loss, even = 0.0, system
-        if Watch(system, self.threshold).first > self.threshold:
-            system, loss = self._better(system, self._renewed(system.stage, initial_slopes(self.problem), rules))
+        missed = falls_between(self.problem, system)
+        if missed or Watch(system, self.threshold).first > self.threshold:
+            graded = self._renewed(system.stage, initial_slopes(self.problem), rules)
+            system, loss = graded if missed else self._better(system, graded)
             self._tolerated = max(self._tolerated, 3.0 * self._misfit(system, loss))  # rough data stay rough
         while True:
             system.monitor = watch = Watch(system, self.threshold)
@@ -161,7 +166,8 @@ class March:
     def _is_hopeless(self, even: System, system: System) -> bool:
         """Whether a corner of the initial data was resolved for nothing: waves carry it away at once."""
         start, end = self.problem.time
-        return len(self.pieces) == 1 and system is not even and self.pieces[0].end - start < _SHORT * (end - start)
+        short = len(self.pieces) == 1 and self.pieces[0].end - start < _SHORT * (end - start)
+        return short and system is not even and not falls_between(self.problem, even)
 
     def _restart(self, even: System) -> System:
         """Begin again with the first basis, and with the accuracy that it has for such data."""
@@ -179,6 +185,10 @@ class March:
         self._tiny = self._tiny + 1 if length < _TINY * (end - start) else 0
         if self._tiny >= 3:
             raise self._failure(share, t)
+        count = len(self.pieces)
+        if count % 8 == 0 and count * (end - start) > _MANY * (t - start) and self.threshold < _HASTY:
+            self._given_up = t if self._given_up is None else self._given_up
+            self.threshold *= 10.0
         if self._short < 2:
             return
         self._short = 0

@@ -39,7 +39,7 @@ FORMAT = 2
 def save_solution(solution: Solution, file: str) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
     arrays: dict[str, Array] = {}
-    pieces = [_put_piece(piece, f"{k}/", solution.problem.time, arrays) for k, piece in enumerate(solution.pieces)]
+    pieces = [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(solution.pieces)]
     meta = {
         "format": FORMAT,
         "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
@@ -57,7 +57,7 @@ def save_solution(solution: Solution, file: str) -> None:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
 
 
-def _put_piece(piece: Piece, prefix: str, time: tuple[float, float], arrays: dict[str, Array]) -> dict[str, Any]:
+def _put_piece(piece: Piece, prefix: str, arrays: dict[str, Array]) -> dict[str, Any]:
     """Add the arrays of one window; return what else there is to know."""
     kind, trajectory = _trajectory_arrays(piece.trajectory)
     arrays |= {f"{prefix}trajectory/{name}": array for name, array in trajectory.items()}
@@ -67,7 +67,7 @@ def _put_piece(piece: Piece, prefix: str, time: tuple[float, float], arrays: dic
         if space.network.lift_size:
             for order in range(space.order + 1):
                 tolerance = 1e-9 if order else 1e-12  # time derivatives of Python functions are differences
-                windows = _windows(lambda t, s=space, k=order: s.data(t, k), time, tolerance)  # type: ignore[misc]
+                windows = _windows(lambda t, s=space, k=order: s.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
     return {**about, "trajectory": kind, "spaces": spaces}

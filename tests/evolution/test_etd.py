@@ -53,6 +53,7 @@ class Small:
 
     eigenvalues = np.array([-2.0, -500.0, 0.5])
     monitor, reference_size, forcing_is_separable, spectral_abscissa = None, None, False, 0.5
+    forcing_is_constant = True
     time = (0.0, 4.0)
 
     def exact(self, t):

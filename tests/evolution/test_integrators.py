@@ -47,7 +47,7 @@ class Linear:
     def forcing(self, t):
         return self._force @ np.array([1.0, t, np.cos(7 * t), np.sin(7 * t)])
 
-    forcing_is_separable = False
+    forcing_is_separable = forcing_is_constant = False
     monitor = reference_size = None
 
     def forcings(self, times):

@@ -176,3 +176,46 @@ def test_a_front_beyond_the_widest_network_is_told():
     problem = fp.Problem("u_t + u*u_x = 0.005*u_xx", fp.Interval(-1, 1), (0, 0.6), "-sin(pi*x)", "u = 0")
     with pytest.warns(fp.FrozenPinnWarning, match=r"from t = 0\.\d+ on the solution is resolved only to about"):
         fp.solve(problem, width=80, tol=1e-10, windows=fp.Windows(widest=1.0))
+
+
+# ---- what points and steps may miss ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [0.05, 0.005])
+@pytest.mark.parametrize("start", [0, 1])
+def test_no_step_passes_over_a_pulse(width, start):
+    """u jumps by one when the pulse comes; before and after nothing happens that would shorten a step."""
+    pulse = f"exp(-((t - 5)/{width})**2)/({width}*sqrt(pi))"
+    problem = fp.Problem(f"u_t = u_xx - u*u_x + {pulse}", fp.Interval(0, 1), (0, 10), start, "u_n = 0")
+    assert float(fp.solve(problem)(0.5, 10.0)) == pytest.approx(start + 1, abs=1e-5)
+
+
+def test_a_peak_between_the_points_is_found():
+    peak = "1 + exp(-((x - 0.3)/0.0005)**2)"
+    place, t = np.array([0.29, 0.3, 0.305]), 1.0
+    spread = np.sqrt(0.0005**2 + 4e-4 * t)
+    exact = 1 + 0.0005 / spread * np.exp(-(((place - 0.3) / spread) ** 2))
+    nonlinear = fp.Problem("u_t = 1e-4*u_xx + 1e-13*u**2", fp.Interval(-1, 1), (0, 1), peak, "u_n = 0")
+    np.testing.assert_allclose(fp.solve(nonlinear)(place, t), exact, atol=1e-6)
+    linear = fp.Problem("u_t = 1e-4*u_xx", fp.Interval(-1, 1), (0, 1), peak, "u_n = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match="details between the points of the basis"):
+        fp.solve(linear)
+
+
+def test_a_narrow_velocity_is_found():
+    """d'Alembert: u grows behind the two waves by half the integral of the velocity."""
+    problem = fp.Problem("u_tt = u_xx + 1e-12*u**3", fp.Interval(-1, 1), (0, 0.1), "1", "u = 1", "10*exp(-(x/0.01)**2)")
+    assert float(fp.solve(problem, tol=1e-6)(0.0, 0.1)) - 1 == pytest.approx(0.05 * np.sqrt(np.pi), rel=1e-4)
+
+
+def test_a_small_field_beside_a_large_one_is_followed():
+    large = fp.Problem(
+        {"a": "a_t = a_xx/pi**2", "u": "u_t = -u*u_x + 0.01/pi*u_xx"},
+        fp.Interval(-1, 1),
+        (0, 1),
+        {"a": "100*sin(pi*x)", "u": "-sin(pi*x)"},
+        fp.Dirichlet(0),
+    )
+    x = np.linspace(-1, 1, 101)
+    exact = burgers().exact["u"](x[:, None], 1.0)
+    assert np.max(np.abs(fp.solve(large)(x, 1.0, field="u") - exact)) < 1e-6

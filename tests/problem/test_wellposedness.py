@@ -102,3 +102,11 @@ def test_a_problem_is_checked_once():
         warnings.filterwarnings("error", message="side")
         solution = fp.solve(problem, width=40)
     assert np.isfinite(solution(0.5, 0.5))
+
+
+def test_terms_that_cancel_at_the_exponents_looked_at():
+    """κ² − 1 = 0 for κ = 30/30."""
+    problem = fp.Problem("u_tt = u_xx - u", fp.Interval(0, 30), (0, 1), "sin(pi*x/30)", "u = 0", initial_velocity=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fp.check(problem)

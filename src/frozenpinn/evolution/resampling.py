@@ -11,7 +11,7 @@ by which new points and neurons are placed; the solution is projected onto the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,9 @@ from frozenpinn.problem.problem import Problem
 Array = np.ndarray
 Slopes = tuple[Array, list[Array]]  #: places in increasing order, and non-negative functions there
 _PER_CELL = 8  # Gauss points in each cell of a graded interval
-_FIRST_GRID = 2001  # places at which initial data are looked at
+_FIRST_GRID = 4001  # places at which initial data are looked at
+_NEGLIGIBLE = 1e-4  # a field this small beside another one need not be resolved for itself
+_BETWEEN = 0.02  # part of the variation of initial data that may fall between the points
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,8 @@ class Watch:
     """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it."""
 
     def __init__(self, system: System, threshold: float) -> None:
-        self._tails = [
-            (block, max(2, space.network.size // 10))
-            for block, space in zip(system.blocks, system.spaces, strict=True)
-            if space.network.is_orthonormal
-        ]
+        self._system = system
+        self._counts = [max(2, s.network.size // 10) if s.network.is_orthonormal else 0 for s in system.spaces]
         self.first = self.share(system.initial_state)
         self.limit = max(threshold, 3.0 * self.first)
 
@@ -97,9 +96,11 @@ class Watch:
 
     def share(self, y: Array) -> float:
         """Return the share of the solution in the finest tenth, the largest of all fields."""
-        whole = max((float(np.linalg.norm(y[block])) for block, _ in self._tails), default=0.0)
-        tail = max((float(np.linalg.norm(y[block][-count:])) for block, count in self._tails), default=0.0)
-        return tail / whole if whole else 0.0
+        parts = [orders[0] for orders in self._system.split(y)]
+        sizes = [float(np.linalg.norm(c)) for c in parts]
+        floor = _NEGLIGIBLE * max(sizes)
+        tails = [float(np.linalg.norm(c[-n:])) if n else 0.0 for c, n in zip(parts, self._counts, strict=True)]
+        return max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(tails, sizes, strict=True))
 
 
 # ---- from a solution to a grading ------------------------------------------------------------------
@@ -120,11 +121,30 @@ def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> G
 
 
 def initial_slopes(problem: Problem) -> Slopes:
-    """Return places and the slopes of the initial data there, by differences."""
-    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
-    x = np.linspace(lower, upper, _FIRST_GRID)
-    values = [np.broadcast_to(datum(x[:, None], problem.time[0]), x.shape) for datum in problem.initial.values()]
+    """Return places and the slopes of the initial values and velocities there, by differences."""
+    x, values = _initial_values(problem)
     return x, [np.gradient(v, x) for v in values]
+
+
+def _initial_values(problem: Problem) -> Slopes:
+    x = np.linspace(float(problem.domain.lower[0]), float(problem.domain.upper[0]), _FIRST_GRID)
+    data = [*problem.initial.values(), *problem.initial_velocity.values()]
+    return x, [np.broadcast_to(datum(x[:, None], problem.time[0]), x.shape) for datum in data]
+
+
+def falls_between(problem: Problem, system: System) -> bool:
+    """Whether the points of a basis miss something of the initial data, such as a peak between two of them."""
+    if problem.domain.dimension > 1:
+        return False
+    x, values = _initial_values(problem)
+    nearest = np.unique(np.concatenate([[0, len(x) - 1], np.searchsorted(x, np.sort(system.points.x[:, 0]))]))
+    nearest = np.clip(nearest, 0, len(x) - 1)
+    for v in values:
+        variation = float(np.sum(np.abs(np.diff(v))))
+        seen = float(np.sum(np.abs(np.diff(v[nearest]))))
+        if variation - seen > _BETWEEN * variation and variation > 1e-6 * float(np.max(np.abs(v))):
+            return True
+    return False
 
 
 def state_slopes(system: System, y: Array, t: float) -> Slopes:
@@ -185,23 +205,30 @@ def with_errors(slopes: Slopes, system: System) -> Slopes:
     places, sizes = slopes
     own = system.points.x[:, 0]
     finer = np.unique(np.concatenate([places, own, (own[1:] + own[:-1]) / 2]))
-    start = system.time[0]
-    errors = []
-    for name in system.problem.fields:
-        exact = system.stage.values[name](finer[:, None], start)
-        errors.append(np.abs(_field(system, system.initial_state, name, (0,))(finer[:, None], start) - exact))
+    errors = [np.abs(found - exact) for _, _, found, exact in _comparisons(system, finer)]
     return finer, [*(np.interp(finer, places, size) for size in sizes), *errors]
 
 
-def projection_loss(system: System, grading: Grading) -> float:
-    """Return the relative L² misfit of the initial values of a stage, at places that are no points of its basis."""
-    s = (np.arange(200) + 0.5 + 0.3 * np.sin(np.arange(200))) / 200  # between the points, as dense as they are
-    x = grading.place(s)[:, None]
+def _comparisons(system: System, x: Array) -> Iterator[tuple[str, int, Array, Array]]:
+    """Yield (field, order, found, wanted): values at the start of a stage, and velocities at the very start.
+
+    Later on, what a velocity has in detail is in the values too, and with less noise.
+    """
     start = system.time[0]
-    wanted: Mapping[str, Callable[[Array, float], Array]] = system.stage.values
-    gaps, sizes = 0.0, 0.0
-    for name in system.problem.fields:
-        exact = wanted[name](x, start)
-        found = _field(system, system.initial_state, name, (0,))(x, start)
-        gaps, sizes = gaps + float(np.sum((found - exact) ** 2)), sizes + float(np.sum(exact**2))
-    return float(np.sqrt(gaps / sizes)) if sizes else 0.0
+    first = start == system.problem.time[0]
+    for order, wanted in enumerate((system.stage.values, system.stage.velocities)[: 2 if first else 1]):
+        for name in (n for n in system.problem.fields if n in wanted):
+            found = _field(system, system.initial_state, name, (0,), order)(x[:, None], start)
+            yield name, order, found, np.broadcast_to(wanted[name](x[:, None], start), x.shape)
+
+
+def projection_loss(system: System, grading: Grading) -> float:
+    """Return the relative L² misfit of the start of a stage, at places that are no points of its basis."""
+    s = (np.arange(200) + 0.5 + 0.3 * np.sin(np.arange(200))) / 200  # between the points, as dense as they are
+    start, end = system.problem.time
+    gaps, sizes = np.zeros(2), np.zeros(2)
+    for _, order, found, exact in _comparisons(system, grading.place(s)):
+        gaps[order] += float(np.sum((found - exact) ** 2))
+        sizes[order] += float(np.sum(exact**2))
+    sizes[1] = max(sizes[1], sizes[0] / (end - start) ** 2)
+    return float(np.sqrt(np.max(gaps / np.where(sizes > 0, sizes, 1.0))))

@@ -279,6 +279,11 @@ class System:
         return self.forcing.batch(times)
 
     @property
+    def forcing_is_constant(self) -> bool:
+        """Whether b does not depend on time."""
+        return self.forcing.is_constant
+
+    @property
     def forcing_is_separable(self) -> bool:
         """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
         return self.forcing.is_separable

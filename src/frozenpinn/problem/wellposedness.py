@@ -192,13 +192,20 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
         axis = kappa * np.eye(problem.domain.dimension)[side.axis]
-        rate = np.max(np.abs(np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=axis)))))
-        roots = _roots(symbol, coefficients, axis, max(float(rate), 1e-300), order)
+        here = symbol.matrix(coefficients, partial(_wave, exponent=axis))
+        rate = float(np.max(np.abs(np.linalg.eigvals(here))))
+        # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
+        rate = max(rate, 1e-3 * float(np.max(np.abs(here))), 1e-3 * kappa**order * _size(coefficients))
+        roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
         inward = roots.real < 0 if side.end == 0 else roots.real > 0
         counts.append(int(np.count_nonzero(inward)))
     return counts[0] if counts[0] == counts[1] else None
+
+
+def _size(coefficients: list[float]) -> float:
+    return max((abs(c) for c in coefficients), default=0.0) or 1.0
 
 
 def _roots(symbol: _Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:

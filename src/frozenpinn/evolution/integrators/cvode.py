@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory
+from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
 
@@ -55,6 +55,7 @@ class CVODE:
             method=self.method,
             rtol=max(self.rtol, 1e-14),
             atol=max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300),
+            max_step=0.0 if np.isinf(longest := longest_step(system)) else longest,
             linsolver="dense" if len(y) < 150 else "lapackdense",
             **options,
         )

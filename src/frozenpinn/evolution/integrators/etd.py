@@ -26,7 +26,7 @@ import numpy as np
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.evolution.integrators.propagator import Decomposition, decompose, is_structured
-from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory
+from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less
@@ -143,6 +143,7 @@ class _March:
         self.settings, self.guard = settings, Guard(system, settings.name)
         self.start, self.end = system.time
         self.duration = self.end - self.start
+        self.longest = longest_step(system)
         self.eigenvalues, self.vectors = parts.modes.eigenvalues, parts.vectors
         self.watched = system.monitor is not None
         self.load = system.modal_semilinear(parts.vectors, parts.left)
@@ -218,7 +219,7 @@ class _March:
 
     def _quantise(self, h: float) -> float:
         """Round a length down to the geometric sequence."""
-        level = np.ceil(np.log2(self.duration / h) * _PER_OCTAVE - 1e-9)
+        level = np.ceil(np.log2(self.duration / min(h, self.longest)) * _PER_OCTAVE - 1e-9)
         return float(self.duration * 2.0 ** (-level / _PER_OCTAVE))
 
     def _fit(self, h: float) -> float:
@@ -262,6 +263,8 @@ class _March:
 
     def _implicit_step(self, rate: float, acceleration: float) -> float:
         """Return the step that an implicit method would take, from the norms of y' and y''."""
+        if rate == 0.0:
+            return self.duration
         return float(_IMPLICIT * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
 
     def _compare(self) -> None:

@@ -17,7 +17,7 @@ from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.interpolation import DEGREE, chebyshev_nodes
 from frozenpinn.evolution.integrators.modal import ModalTrajectory, Modes
 from frozenpinn.evolution.integrators.propagator import Decomposition, decompose
-from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory
+from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
 _ITERATIONS = 25
@@ -103,7 +103,10 @@ class _March:
 
     def run(self) -> Trajectory:
         """March to the end; a failure keeps what was computed."""
-        level, index = 3, 0  # the window [index, index + 1]·T/2^level
+        # windows are [index, index + 1]·T/2^level; their nodes must be no farther apart than pulses of the forcing last
+        longest = 8.0 * longest_step(self.system)
+        lowest = max(2, int(np.ceil(np.log2((self.end - self.start) / longest))) if np.isfinite(longest) else 2)
+        level, index = max(3, lowest), 0
         try:
             while index < 2**level:
                 easy = self._attempt(level, index)
@@ -115,7 +118,7 @@ class _March:
                 if self.stopped:
                     break
                 index += 1
-                if easy and level > 2 and index % 2 == 0:
+                if easy and level > lowest and index % 2 == 0:
                     level, index = level - 1, index // 2
         except IntegrationError as error:
             error.trajectory = self._trajectory() if self.windows else None

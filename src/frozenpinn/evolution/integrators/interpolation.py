@@ -14,6 +14,7 @@ Array = np.ndarray
 DEGREE = 16
 FEW, MANY = 32, 2048  # points to look at beside the nodes: of a function that is costly, or cheap to evaluate
 _NOISE = 1e-9
+_BALANCE = 8.0  # how much longer than its neighbour a window may be
 _SMALLEST = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
 
 
@@ -95,7 +96,24 @@ def interpolate(
             pending += [(a + h / 2, h / 2, tail), (a, h / 2, tail)]
         if len(done) + len(pending) > most:
             raise TooManyWindowsError
+        if not pending:  # what made a window short may reach into its neighbours
+            done, pending = _balanced(done)
     return done
+
+
+def _balanced(windows: list[Window]) -> tuple[list[Window], list[tuple[float, float, float]]]:
+    """Take out windows that are much longer than a neighbour, to be halved; all others are kept."""
+    windows = sorted(windows, key=lambda window: window.start)
+    lengths = np.array([window.length for window in windows])
+    shortest = np.minimum(np.append(lengths[1:], np.inf), np.insert(lengths[:-1], 0, np.inf))
+    kept, halves = [], []
+    for window, neighbour in zip(windows, shortest, strict=True):
+        if window.length > _BALANCE * neighbour:
+            half = window.length / 2
+            halves += [(window.start + half, half, np.inf), (window.start, half, np.inf)]
+        else:
+            kept.append(window)
+    return kept, halves
 
 
 def one_by_one(function: Callable[[float], Array]) -> Callable[[Array], Array]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory
+from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
 SCIPY_METHODS = {
@@ -57,7 +57,7 @@ class SciPy:
         atol = self.atol
         if atol is None:
             atol = max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300)
-        options: dict[str, Any] = {"rtol": max(self.rtol, 2.3e-14), "atol": atol}
+        options: dict[str, Any] = {"rtol": max(self.rtol, 2.3e-14), "atol": atol, "max_step": longest_step(system)}
         if self.method in ("radau", "bdf", "lsoda"):
             options["jac"] = guard.jacobian
         solver = getattr(integrate, SCIPY_METHODS[self.method])(guard.rhs, start, y, end, **options)
