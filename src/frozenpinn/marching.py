@@ -167,7 +167,8 @@ class March:
         """Whether a corner of the initial data was resolved for nothing: waves carry it away at once."""
         start, end = self.problem.time
         short = len(self.pieces) == 1 and self.pieces[0].end - start < _SHORT * (end - start)
-        return short and system is not even and not falls_between(self.problem, even)
+        smooths = system.structure == "symmetric" and not len(system.moving)  # diffusion rounds corners off
+        return short and not smooths and system is not even and not falls_between(self.problem, even)
 
     def _restart(self, even: System) -> System:
         """Begin again with the first basis, and with the accuracy that it has for such data."""

@@ -167,8 +167,11 @@ def _boundary_points(problem: Problem, width: int) -> int:
 
 def stable_system(problem: Problem, spaces: list[Space], settings: Settings, stage: Stage | None = None) -> System:
     """Assemble the system; with ``cutoff="auto"`` drop basis functions that only carry round-off."""
+    automatic = settings.cutoff == "auto" and all(s.network.is_orthonormal and not s.soft for s in spaces)
+    if automatic and _only_odd_derivatives(problem) and spaces[0].network.size % 2 == 0:
+        spaces = [spaces[0].truncate(spaces[0].network.size - 1)]  # as below, without assembling twice
     system = System(problem, spaces, settings.rcond, stage)
-    if settings.cutoff != "auto" or any(not s.network.is_orthonormal or s.soft for s in spaces):
+    if not automatic:
         return system
     start, end = system.time
     if not problem.is_linear:
@@ -183,6 +186,15 @@ def stable_system(problem: Problem, spaces: list[Space], settings: Settings, sta
     if all(rank == space.network.size for rank, space in zip(ranks, spaces, strict=True)):
         return system
     return System(problem, [s.truncate(rank) for s, rank in zip(spaces, ranks, strict=True)], settings.rcond, stage)
+
+
+def _only_odd_derivatives(problem: Problem) -> bool:
+    """Whether a linear equation on a circle is made of odd derivatives: its operator is skew-symmetric."""
+    circle = problem.domain.dimension == 1 and problem.domain.periodic[0]
+    if not circle or len(problem.fields) > 1 or not problem.is_linear or problem.equations[0].order > 1:
+        return False
+    linear = problem.equations[0].linear
+    return bool(linear) and all(jet.order % 2 and c.is_number for jet, c in linear.items())
 
 
 def boundary_strategy(boundary: str | BoundaryStrategy | None) -> BoundaryStrategy | None:
