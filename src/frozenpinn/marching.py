@@ -31,7 +31,7 @@ from frozenpinn.evolution.resampling import (
 )
 from frozenpinn.evolution.semidiscrete import Stage, System
 from frozenpinn.evolution.spaces import NullSpaceLayer, Space
-from frozenpinn.network.sampling import MultiScale
+from frozenpinn.network.sampling import SWIM, MultiScale
 from frozenpinn.planning import Plan, Settings, stable_system
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Piece, Solution
@@ -298,6 +298,10 @@ class March:
             cloud = graded_points(grading, n, plan.method, rng)
             pool = getattr(sampler, "pool", None)
             many = graded_points(grading, pool, "random", rng) if pool else None
+        if isinstance(sampler, SWIM) and sampler.supervised:
+            x = cloud.x if many is None else many.x
+            known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
+            sampler = replace(sampler, values=np.stack(known, axis=1))
         with self.watch.stage("hidden, boundary and SVD layer"):
             spaces = replace(plan, sampler=sampler).build_spaces(self.problem, self.settings, cloud, self._built, many)
         system = self._assemble(spaces, stage)

@@ -118,6 +118,13 @@ def test_fixed_windows():
     assert solution.error()["rel_l2"] < 2e-7
 
 
+def test_windows_with_supervised_pairs():
+    sampler = fp.SWIM(300, pool=2000, supervised=True)
+    solution = fp.solve(burgers(), sampler=sampler, points=600, windows=9, cutoff=1e-10, tol=1e-5)
+    assert len(solution.pieces) == 9
+    assert solution.error()["rel_l2"] < 0.05
+
+
 def test_smooth_problems_keep_one_basis():
     problem = fp.Problem("u_t = u_xx - u**3", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
     assert len(fp.solve(problem).pieces) == 1

@@ -41,6 +41,8 @@ class SWIM:
     pool
         In windows that follow the solution, how many points to draw pairs from, placed at random by its slope; None
         takes the quadrature points.
+    supervised
+        In such windows, take the solution's values at these points for the density.
     """
 
     width: int
@@ -49,6 +51,7 @@ class SWIM:
     name: str = "swim"
     minimal_distance: float = 1e-10
     pool: int | None = None
+    supervised: bool = False
 
     def __post_init__(self) -> None:
         check_width(self.width)
