@@ -6,8 +6,8 @@
 * on a Winkler foundation: κ = 1 on [0, 8π], f = (2 − π²) sin x cos πt, exact u = sin x cos πt
 
 The paper enforces the four conditions by an augmented ODE with κ = 10⁵. It does not name the points (1000 uniform ones
-here), nor integrator and tolerance for the beams (LSODA with 1e-8 here, 1e-4 for low precision). Our width of the classical
-beam is the smallest of 40, 60 and 80 whose estimate is below 1e-12 (true errors were known).
+here), nor integrator and tolerance for the beams (LSODA with 1e-8 here, 1e-4 for low precision). Our width of the
+classical beam is the smallest of 40, 60 and 80 whose estimate is below 1e-12 (true errors were known).
 """
 
 from __future__ import annotations
