@@ -240,16 +240,14 @@ def _check_points(n: int, width: int, settings: Settings) -> None:
 
 def read_windows(problem: Problem, windows: int | str | Windows | None) -> Windows | Literal["auto"] | None:
     """Return how the basis is renewed: by given rules, where it helps ("auto"), or not at all."""
-    if isinstance(windows, str):
-        if windows not in ("auto", "adaptive"):
-            raise SettingsError(f"unknown windows '{windows}'; write a number, 'adaptive', 'auto', None or Windows(…).")
-        found: Windows | Literal["auto"] = "auto" if windows == "auto" else Windows()
-    elif windows is None or isinstance(windows, Windows):
-        found = windows if windows is not None else Windows(1)
-    else:
-        found = Windows(windows)
-    if found == "auto" or found.count == 1:
-        return None if found != "auto" else "auto"
+    if windows is None or windows == "auto":
+        return windows  # type: ignore[return-value]
+    if isinstance(windows, str) and windows != "adaptive":
+        raise SettingsError(f"unknown windows '{windows}'; write a number, 'adaptive', 'auto', None or Windows(…).")
+    if not isinstance(windows, Windows):
+        windows = Windows() if isinstance(windows, str) else Windows(windows)
+    if windows.count == 1:
+        return None
     if problem.domain.dimension > 1:
         raise SettingsError("windows, in which the basis follows the solution, are for one dimension; leave them out.")
-    return found
+    return windows

@@ -63,14 +63,15 @@ def solve(
     rcond
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
-        ``"exact"``, ``"exponential"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``, ``"dop853"``,
-        ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
+        ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
+        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
     tol
         Relative accuracy asked of the time integration, and of the basis where it follows the solution.
     windows
         How the basis is renewed in time (one dimension): ``"auto"`` renews it when it stops resolving the solution of
-        a nonlinear problem, a number gives as many equal windows, None or 1 keeps one basis, :class:`Windows` sets
-        the details.
+        a nonlinear problem (unless sampler, boundary strategy or an integrator object are given that can't follow),
+        ``"adaptive"`` insists on that, a number gives as many equal windows, None or 1 keeps one basis,
+        :class:`Windows` sets the details.
     estimate_error
         Solve a second time with independent neurons and points and estimate the error.
     progress
@@ -121,9 +122,8 @@ def _again(settings: Settings) -> Callable[[Problem], Solution]:
     """Return a solve that shares nothing with the first: other neurons, other points."""
 
     def again(problem: Problem) -> Solution:
-        width = make_plan(problem, settings).sampler.width
-        points = make_plan(problem, settings).counts
-        more = tuple(n + max(2, n // 8) for n in points)
+        plan = make_plan(problem, settings)
+        width, more = plan.sampler.width, tuple(n + max(2, n // 8) for n in plan.counts)
         wider = replace(
             settings,
             seed=settings.seed + 7919,

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError
+from frozenpinn.evolution.integrators.propagator import WELL_CONDITIONED
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
 Coefficients: TypeAlias = Mapping[int, float]
-WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
 
 
 class Decomposition(NamedTuple):

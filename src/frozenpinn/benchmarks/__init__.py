@@ -7,7 +7,7 @@ from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
 from frozenpinn.benchmarks.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.benchmarks.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
-from frozenpinn.benchmarks.smooth_standards import CASES as _STANDARDS
+from frozenpinn.benchmarks.pinn_standards import CASES as _STANDARDS
 from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
 

@@ -108,13 +108,8 @@ class Watch:
 
 def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
     """Return the grading by the slopes of all fields at increasing places, ends included."""
-    gaps = np.diff(places)
-    parts = []
-    for slope in slopes:
-        size = np.abs(slope)
-        total = float(np.sum((size[1:] + size[:-1]) / 2 * gaps))
-        if total > 0 and np.isfinite(total):
-            parts.append(size / total)
+    sizes = [(np.abs(slope), float(np.trapezoid(np.abs(slope), places))) for slope in slopes]
+    parts = [size / total for size, total in sizes if total > 0 and np.isfinite(total)]
     uneven = np.max(parts, axis=0) if parts else np.zeros_like(places)
     density = floor / (places[-1] - places[0]) + (1.0 - floor) * uneven
     return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
@@ -200,17 +195,17 @@ def _field(system: System, y: Array, name: str, alpha: tuple[int, ...], order: i
 def with_errors(slopes: Slopes, system: System) -> Slopes:
     """Add to the slopes by which a basis was placed where it fails to represent the start of its stage.
 
-    Corners and jumps are found like this; each round halves the distance from them that is not resolved, or better.
+    Corners and jumps are found like this: neurons gather around them, round by round.
     """
     places, sizes = slopes
     own = system.points.x[:, 0]
     finer = np.unique(np.concatenate([places, own, (own[1:] + own[:-1]) / 2]))
-    errors = [np.abs(found - exact) for _, _, found, exact in _comparisons(system, finer)]
+    errors = [np.abs(found - exact) for _, found, exact in _comparisons(system, finer)]
     return finer, [*(np.interp(finer, places, size) for size in sizes), *errors]
 
 
-def _comparisons(system: System, x: Array) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield (field, order, found, wanted): values at the start of a stage, and velocities at the very start.
+def _comparisons(system: System, x: Array) -> Iterator[tuple[int, Array, Array]]:
+    """Yield (order, found, wanted) of each field: values at the start of a stage, and velocities at the very start.
 
     Later on, what a velocity has in detail is in the values too, and with less noise.
     """
@@ -219,7 +214,7 @@ def _comparisons(system: System, x: Array) -> Iterator[tuple[str, int, Array, Ar
     for order, wanted in enumerate((system.stage.values, system.stage.velocities)[: 2 if first else 1]):
         for name in (n for n in system.problem.fields if n in wanted):
             found = _field(system, system.initial_state, name, (0,), order)(x[:, None], start)
-            yield name, order, found, np.broadcast_to(wanted[name](x[:, None], start), x.shape)
+            yield order, found, np.broadcast_to(wanted[name](x[:, None], start), x.shape)
 
 
 def projection_loss(system: System, grading: Grading) -> float:
@@ -227,7 +222,7 @@ def projection_loss(system: System, grading: Grading) -> float:
     s = (np.arange(200) + 0.5 + 0.3 * np.sin(np.arange(200))) / 200  # between the points, as dense as they are
     start, end = system.problem.time
     gaps, sizes = np.zeros(2), np.zeros(2)
-    for _, order, found, exact in _comparisons(system, grading.place(s)):
+    for order, found, exact in _comparisons(system, grading.place(s)):
         gaps[order] += float(np.sum((found - exact) ** 2))
         sizes[order] += float(np.sum(exact**2))
     sizes[1] = max(sizes[1], sizes[0] / (end - start) ** 2)

@@ -170,7 +170,7 @@ class System:
         if len(orders) > 1 or not orthonormal:
             return position, "general"
         found = keep_structure(position, self.singular_values)
-        if found.kind == "general" and odd is not None:
+        if found.kind == "general" and odd is not None and orders == {1}:
             return keep_split(position - odd, odd, self.singular_values) or found
         return found
 
@@ -212,7 +212,7 @@ class System:
 
     @property
     def structure(self) -> Kind:
-        """Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"`` or ``"general"``."""
+        """Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"``, ``"split"`` into both, or ``"general"``."""
         return self._structure
 
     @property

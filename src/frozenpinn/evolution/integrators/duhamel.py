@@ -25,6 +25,7 @@ _AROUND = 8  # loads that a polynomial passes through
 
 
 def _gauss(count: int) -> tuple[Array, Array]:
+    """Return Gauss nodes and weights on [0, 1]; for few nodes NumPy's are a digit more accurate than SciPy's."""
     x, w = legendre.leggauss(count)
     return (x + 1) / 2, w / 2
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.evolution.integrators.propagator import Decomposition, decompose, is_structured
+from frozenpinn.evolution.integrators.propagator import Decomposition, decompose
 from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
@@ -91,7 +91,7 @@ class _SluggishError(Exception):
 
 def has_real_modes(system: OdeSystem) -> bool:
     """Whether the linear part is symmetric and of first order in time."""
-    return len(system.moving) == 0 and system.structure == "symmetric" and is_structured(system)
+    return len(system.moving) == 0 and system.structure == "symmetric"
 
 
 class _Adams(NamedTuple):

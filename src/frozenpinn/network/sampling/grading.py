@@ -30,8 +30,7 @@ class Grading:
 
     def __init__(self, x: Array, density: Array, steepest: float = np.inf) -> None:
         gaps = np.diff(x)
-        total = float(np.sum((density[1:] + density[:-1]) / 2 * gaps))
-        stretch = _limited(total / density, gaps, steepest)
+        stretch = _limited(np.trapezoid(density, x) / density, gaps, steepest)
         cumulative = np.concatenate([[0.0], np.cumsum((1 / stretch[1:] + 1 / stretch[:-1]) / 2 * gaps)])
         self._x = x
         self._s = cumulative / cumulative[-1]
