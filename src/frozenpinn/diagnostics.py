@@ -12,7 +12,7 @@ from frozenpinn.evolution.boundary import condition_terms
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import falls_between
 from frozenpinn.network.hidden import Derivative, Term
-from frozenpinn.problem.domain import Side
+from frozenpinn.problem.domain import FlatSide
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
@@ -150,14 +150,15 @@ def _largest_term(values: list[Array]) -> float:
 def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
     problem, worst = solution.problem, 0.0
     for condition in problem.conditions:
-        x = problem.domain.sample_side(condition.side, 20, "random", rng).x
+        points = problem.domain.sample_side(condition.side, 20, "random", rng)
+        x = points.x
         total = -np.stack([condition.value(x, float(s)) for s in t], axis=1)
-        for term, jet in zip(condition_terms(condition, x), condition.jets, strict=True):
+        for term, jet in zip(condition_terms(condition, points), condition.jets, strict=True):
             coefficient = np.broadcast_to(term.coefficient, len(x))
             total = total + coefficient[:, None] * solution.jet_values(x, t, jet)
         worst = max(worst, float(np.max(np.abs(total))))
     for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
-        low = problem.domain.sample_side(Side("", axis, 0), 20, "random", rng).x
+        low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
         high = low.copy()
         high[:, axis] = problem.domain.upper[axis]
         for name in problem.fields:

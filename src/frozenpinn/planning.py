@@ -24,7 +24,7 @@ from frozenpinn.evolution.spaces import (
 )
 from frozenpinn.evolution.structure import stable_cutoff
 from frozenpinn.network.sampling import MultiScale, Sampler, sampler_by_name
-from frozenpinn.problem.domain import Points
+from frozenpinn.problem.domain import Box, Points
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -85,6 +85,7 @@ class Plan:
         if cutoff == "auto":
             cutoff = SOFT if isinstance(self.strategy, AugmentedODE) else FINEST if problem.is_linear else NONLINEAR
         if self.product:
+            assert isinstance(problem.domain, Box)
             axes = [problem.domain.axis(i).sample(n) for i, n in enumerate(self.counts)]
             rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]
             layers = [self.sampler.sample(a, g) for a, g in zip(axes, rngs, strict=True)]

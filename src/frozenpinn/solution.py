@@ -13,6 +13,7 @@ from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationErr
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.problem.domain import Box
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 
@@ -417,7 +418,7 @@ def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Arr
     d = problem.domain.dimension
     if d == 1:
         return problem.domain.sample(points, "uniform").x, t
-    if d == 2:
+    if d == 2 and isinstance(problem.domain, Box):
         each = max(2, int(np.ceil(np.sqrt(points)))) * 2
         return problem.domain.sample([each, each], "uniform").x, t
     return problem.domain.sample(max(points, 1000), "random", 12345).x, t

@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 
 from frozenpinn import Box, Dirichlet, Free, Interval, Neumann, Periodic, Problem, ProblemError, Robin
+from frozenpinn.problem.domain import BoundaryPoints
 
 pytestmark = pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
 
@@ -24,11 +25,9 @@ def system(boundary, **options):
 def terms(problem, side, index=0):
     """The condition on a side as {name: coefficients at its points}, and its right-hand side at t = 0.5."""
     condition = [c for c in problem.conditions if c.side.name == side][index]
-    points = problem.domain.sample_side(condition.side, 3, "uniform").x
-    values = condition.program(*points.T)
-    names = [problem.jets.name(jet) for jet in condition.jets]
-    left = {name: np.broadcast_to(value, len(points)).tolist() for name, value in zip(names, values, strict=True)}
-    return left, condition.value(points, 0.5).tolist()
+    points = problem.domain.sample_side(condition.side, 3, "uniform")
+    left = {problem.jets.name(j): np.broadcast_to(v, len(points)).tolist() for j, v in condition.terms_at(points)}
+    return left, condition.value(points.x, 0.5).tolist()
 
 
 # ---- every kind ----------------------------------------------------------------------------------
@@ -130,8 +129,8 @@ def test_a_condition_on_a_part_of_a_side():
     """Convection above y = 3, insulation below."""
     problem = state("u_n + heaviside(y - 3)*u = 0", Box([0, 0], [1, 5]))
     condition = next(c for c in problem.conditions if c.side.name == "left")
-    x = np.array([[0.0, 1.0], [0.0, 4.0]])
-    found = dict(zip(map(problem.jets.name, condition.jets), condition.program(*x.T), strict=True))
+    points = BoundaryPoints(np.array([[0.0, 1.0], [0.0, 4.0]]), np.array([[-1.0, 0.0]] * 2), np.ones(2), condition.side)
+    found = {problem.jets.name(jet): value for jet, value in condition.terms_at(points)}
     assert np.broadcast_to(found["u_x"], 2).tolist() == [-1, -1]
     assert np.broadcast_to(found["u"], 2).tolist() == [0, 1]
 

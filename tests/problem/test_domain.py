@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frozenpinn import Box, Interval, ProblemError, SettingsError
-from frozenpinn.problem.domain import Side
+from frozenpinn.problem.domain import FlatSide
 
 METHODS = ["gauss", "uniform", "random", "latin-hypercube", "sobol"]
 SCATTERED = METHODS[2:]
@@ -45,7 +45,7 @@ def test_sides_and_their_names():
     assert [side.aliases for side in box.sides] == [("x-",), ("x+",), ("y-",), ("y+",), ("z-",), ("z+",)]
     for name, alias in [("left", "x-"), ("top", "y+"), ("back", "z+")]:
         assert box.side(name) is box.side(alias)
-    assert box.side("top") == Side("top", 1, 1, ("y+",))
+    assert box.side("top") == FlatSide("top", ("y+",), 1, 1)
 
 
 def test_periodic_axes_have_no_sides():

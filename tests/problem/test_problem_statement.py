@@ -119,7 +119,9 @@ def test_time_intervals(time, words):
 
 @pytest.mark.parametrize("domain", [None, (0, 1), "Interval(0, 1)", Interval])
 def test_the_domain_is_a_box(domain):
-    with pytest.raises(ProblemError, match=r"domain must be Interval\(a, b\) or Box\(\[…\], \[…\]\), got"):
+    with pytest.raises(
+        ProblemError, match=r"domain must be Interval\(a, b\), Box\(\[…\], \[…\]\) or another shape, got"
+    ):
         Problem("u_t = u_xx", domain, (0, 1), 0)
 
 

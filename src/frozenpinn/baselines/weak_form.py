@@ -62,7 +62,7 @@ def essential_conditions(problem: Problem, coefficients: Coefficients) -> tuple[
         raise SettingsError("without a second or fourth derivative, IGA solves periodic problems only here.")
     counts = []
     for side in problem.domain.sides:
-        conditions = [c for c in problem.conditions if c.side.end == side.end]
+        conditions = [c for c in problem.conditions if c.side == side]
         if not all(len(c.jets) == 1 and c.value.is_zero for c in conditions):
             raise SettingsError("IGA takes homogeneous conditions on one derivative here, such as u = 0, u_xx = 0.")
         given = {c.jets[0].order for c in conditions}

@@ -12,7 +12,7 @@ from frozenpinn.network.boundary_layer import Functional
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.data import Datum
-from frozenpinn.problem.domain import Side
+from frozenpinn.problem.domain import BoundaryPoints, FlatSide
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 
@@ -24,10 +24,9 @@ def derivative_of(jet: Jet) -> Derivative:
     return Derivative(jet.alpha, jet.laps)
 
 
-def condition_terms(condition: LinearCondition, x: Array) -> tuple[Term, ...]:
-    """Return the terms of a boundary condition with coefficients at points ``x``."""
-    coefficients = condition.program(*x.T)
-    return tuple(Term(jet.field, derivative_of(jet), c) for jet, c in zip(condition.jets, coefficients, strict=True))
+def condition_terms(condition: LinearCondition, points: BoundaryPoints) -> tuple[Term, ...]:
+    """Return the terms of a boundary condition with coefficients at points of its side."""
+    return tuple(Term(jet.field, derivative_of(jet), c) for jet, c in condition.terms_at(points))
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,9 @@ def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rn
     for condition in problem.conditions:
         if not set(condition.fields) <= set(fields):
             continue
-        x = problem.domain.sample_side(condition.side, per_side, method, rng).x
-        functionals.append(Functional(((x, condition_terms(condition, x)),)))
+        points = problem.domain.sample_side(condition.side, per_side, method, rng)
+        x = points.x
+        functionals.append(Functional(((x, condition_terms(condition, points)),)))
         if not condition.value.is_zero:
             parts.append((condition.value, x, None))
             active += range(row, row + len(x))
@@ -95,7 +95,7 @@ def periodic_functionals(
     """Match values and derivatives on the two ends of every periodic axis."""
     domain, result = problem.domain, []
     for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
-        low = domain.sample_side(Side("", axis, 0), per_side, method, rng).x
+        low = domain.sample_side(FlatSide("", (), axis, 0), per_side, method, rng).x
         high = low.copy()
         high[:, axis] = domain.upper[axis]
         for name in fields:

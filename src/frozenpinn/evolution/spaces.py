@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from frozenpinn.network.outer_basis import OuterBasis
 from frozenpinn.network.product import ProductNetwork
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.data import Datum
-from frozenpinn.problem.domain import Points
+from frozenpinn.problem.domain import Box, FlatSide, Points
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -235,17 +235,22 @@ def _check_compliance(problem: Problem, network: Network, strategy: OuterBasis) 
 
 def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
-    if len(fields) != 1 or problem.domain.dimension == 1:
+    if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
         return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:
             continue
-        axis = condition.side.axis
+        axis = _side(condition).axis
         for jet, coefficient in zip(condition.jets, condition.coefficients, strict=True):
             tangential = sum(a for i, a in enumerate(jet.alpha) if i != axis)
             if tangential or jet.laps or coefficient.free_symbols:
                 return False
     return True
+
+
+def _side(condition: LinearCondition) -> FlatSide:
+    assert isinstance(condition.side, FlatSide)
+    return condition.side
 
 
 def build_product_space(
@@ -261,7 +266,7 @@ def build_product_space(
     factors = []
     for axis, hidden in enumerate(layers):
         rows = _axis_rows(problem, field, axis, own)
-        axis_points = problem.domain.axis(axis).sample(len(points.axes[axis]))
+        axis_points = cast(Box, problem.domain).axis(axis).sample(len(points.axes[axis]))
         network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, rows.active)
         # lifting functions of small singular value sharpen the fit of data along a side
         factors.append(network.compress(min(cutoff, 1e-13) if carries_data else cutoff))
@@ -273,10 +278,10 @@ def build_product_space(
 def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCondition]) -> BoundaryRows:
     """Return the end conditions of one axis, as rows on one-dimensional features."""
     functionals: list[Functional] = []
-    interval = problem.domain.axis(axis)
-    for condition in (c for c in own if c.side.axis == axis):
-        x = np.array([[(interval.lower, interval.upper)[condition.side.end][0]]])
-        terms = condition_terms(condition, np.zeros((1, problem.domain.dimension)))
+    interval = cast(Box, problem.domain).axis(axis)
+    for condition in (c for c in own if _side(c).axis == axis):
+        x = np.array([[(interval.lower, interval.upper)[_side(condition).end][0]]])
+        terms = condition_terms(condition, problem.domain.sample_side(condition.side, 1))
         flat = tuple(Term(field, Derivative((t.derivative.alpha[axis],)), t.coefficient) for t in terms)
         functionals.append(Functional(((x, flat),)))
     count = len(functionals)
@@ -294,16 +299,16 @@ def _product_data(problem: Problem, own: Sequence[LinearCondition], network: Pro
     rows = dict.fromkeys(range(problem.domain.dimension), 0)
     places = []
     for condition in own:
-        axis = condition.side.axis
+        axis = _side(condition).axis
         places.append((axis, rows[axis]))
         rows[axis] += 1
     parts: list[tuple[Datum, Array, Array | None]] = []
     for condition, matrix in zip(own, network.side_maps(places), strict=True):
         if condition.value.is_zero:
             continue
-        axis = condition.side.axis
+        axis = _side(condition).axis
         axes = [f.points.x[:, 0] for f in network.factors]
-        axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[condition.side.end][axis]])
+        axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[_side(condition).end][axis]])
         x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
         parts.append((condition.value, x, matrix))
     return BoundaryData(network.lift_size, problem.time, tuple(parts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.problem.algebra import expanded
 from frozenpinn.problem.data import Datum, Given, checked_values, place_of
-from frozenpinn.problem.domain import Box, Side
+from frozenpinn.problem.domain import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.problem.expression import parse_equation
 from frozenpinn.problem.jet import Jet, JetSpace
 from frozenpinn.problem.parameters import Parameters
@@ -73,7 +74,7 @@ Boundary: TypeAlias = ConditionText | Sequence[ConditionText] | Mapping[str, Con
 
 
 class LinearCondition:
-    """Σ coefficient(x)·jet = value(x, t) on one side of the domain."""
+    """Σ coefficient(x, n)·jet = value(x, t) on one side of the domain, with the outward normal n."""
 
     def __init__(
         self, side: Side, terms: Mapping[Jet, sp.Expr], value: Datum, text: str, jets: JetSpace, parameters: Parameters
@@ -84,24 +85,39 @@ class LinearCondition:
         self.value = value
         self.text = text
         self.fields = tuple(dict.fromkeys(jet.field for jet in self.jets))
-        self.program = Program(self.coefficients, jets.x, parameters.functions)
+        self._program = Program(self.coefficients, [*jets.x, *_normal(len(jets.x))], parameters.functions)
 
-    def coefficients_at(self, x: Array) -> list[Array]:
+    def terms_at(self, points: BoundaryPoints) -> list[tuple[Jet, Array | float]]:
+        """Return every jet with its coefficient, a number where it is constant."""
+        return list(zip(self.jets, self._program(*points.x.T, *points.normals.T), strict=True))
+
+    def coefficients_at(self, points: BoundaryPoints) -> list[Array]:
         """Return one array of finite coefficients per jet."""
+        x = points.x
         what = f"a coefficient of the boundary condition '{self.text}' on '{self.side.name}'"
         with np.errstate(all="ignore"):
-            return [checked_values(c, len(x), what, place_of(x, float("nan"))) for c in self.program(*x.T)]
+            coefficients = self._program(*x.T, *points.normals.T)
+            return [checked_values(c, len(x), what, place_of(x, float("nan"))) for c in coefficients]
 
     def __repr__(self) -> str:
         return f"LinearCondition({self.side.name}: {self.text})"
 
 
-def periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
+@lru_cache
+def _normal(dimension: int) -> tuple[sp.Symbol, ...]:
+    """Return symbols for the components of the outward normal; no text can name them."""
+    return tuple(sp.Dummy(f"n{i + 1}", real=True) for i in range(dimension))
+
+
+def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
     """Return the axes that the conditions declare periodic."""
-    if isinstance(boundary, Periodic):
-        return list(range(domain.dimension))
-    if not isinstance(boundary, Mapping):
+    given = list(boundary.values()) if isinstance(boundary, Mapping) else [boundary]
+    if not any(isinstance(condition, Periodic) for condition in given):
         return []
+    if not isinstance(domain, Box):
+        raise ProblemError(f"only boxes can be periodic, not {domain!r}; write another condition than Periodic().")
+    if not isinstance(boundary, Mapping):
+        return list(range(domain.dimension))
     sides = [domain.side(name) for name, condition in boundary.items() if isinstance(condition, Periodic)]
     for axis in {side.axis for side in sides}:
         if len({side.end for side in sides if side.axis == axis}) != 2:
@@ -114,7 +130,7 @@ def periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
 
 def read_boundary(
     boundary: Boundary | None,
-    domain: Box,
+    domain: Domain,
     fields: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
@@ -127,7 +143,7 @@ def read_boundary(
         free: set[str] = set()
         before: list[LinearCondition] = []
         for condition in given[side.name]:
-            conditions = _translate(condition, side, domain, fields, jets, parameters)
+            conditions = _translate(condition, side, fields, jets, parameters)
             if isinstance(condition, Free):
                 free |= {condition.field} if condition.field else set(fields)
             for linear in conditions:
@@ -146,7 +162,7 @@ def read_boundary(
     return result
 
 
-def _by_side(boundary: Boundary | None, domain: Box) -> dict[str, list[ConditionText]]:
+def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[ConditionText]]:
     names = [side.name for side in domain.sides]
     if not names:
         empty = boundary is None or isinstance(boundary, Periodic) or (isinstance(boundary, Mapping) and not boundary)
@@ -198,7 +214,6 @@ def _as_list(condition: ConditionText | Sequence[ConditionText]) -> list[Conditi
 def _translate(
     condition: ConditionText,
     side: Side,
-    domain: Box,
     fields: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
@@ -226,7 +241,7 @@ def _from_object(
     if isinstance(condition, Dirichlet):
         terms, text = {value: sp.Integer(1)}, f"{name} = …"
     elif isinstance(condition, Neumann):
-        terms, text = {normal[0]: sp.Integer(normal[1])}, f"{name}_n = …"
+        terms, text = normal, f"{name}_n = …"
     elif isinstance(condition, Robin):
         alpha, beta = (
             Datum(c, scope, parameters.functions, what).expression for c in (condition.alpha, condition.beta)
@@ -235,7 +250,7 @@ def _from_object(
             raise ProblemError("alpha and beta of a Robin condition are numbers, text or SymPy, not Python functions.")
         if alpha == 0 and beta == 0:
             raise ProblemError(f"Robin(alpha=0, beta=0) on '{side.name}' says nothing; write Free().")
-        terms = {j: c for j, c in ((value, alpha), (normal[0], normal[1] * beta)) if c != 0}
+        terms = {jet: c for jet, c in {value: alpha, **{j: n * beta for j, n in normal.items()}}.items() if c != 0}
         text = f"{alpha}*{name} + {beta}*{name}_n = …"
     else:
         raise ProblemError(f"{condition!r} is not a boundary condition for one side.")
@@ -261,8 +276,8 @@ def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, par
         )
     terms: dict[Jet, sp.Expr] = {}
     for jet, coefficient in split[0].items():
-        plain, sign = _without_normal(jet, side)
-        terms[plain] = terms.get(plain, sp.Integer(0)) + sign * coefficient
+        for plain, factor in _without_normal(jet, side).items():
+            terms[plain] = terms.get(plain, sp.Integer(0)) + factor * coefficient
     terms = {jet: c for jet, c in terms.items() if expanded(c) != 0}
     _check_coefficients(terms, text, side, jets)
     value = -split[1]
@@ -270,12 +285,25 @@ def _from_text(text: str, side: Side, fields: Sequence[str], jets: JetSpace, par
     return LinearCondition(side, terms, datum, text, jets, parameters)
 
 
-def _without_normal(jet: Jet, side: Side) -> tuple[Jet, int]:
-    """Write outward normal derivatives on a side of a box as signed derivatives along its axis."""
-    alpha = list(jet.alpha)
-    alpha[side.axis] += jet.normal
-    sign = (-1) ** jet.normal if side.end == 0 else 1
-    return replace(jet, alpha=tuple(alpha), normal=0), sign
+def _without_normal(jet: Jet, side: Side) -> dict[Jet, sp.Expr]:
+    """Write normal derivatives as derivatives along the axes: Σ nᵢ ∂ᵢ; on the side of a box, ±∂ along one of them."""
+    table: dict[Jet, sp.Expr] = {replace(jet, normal=0): sp.Integer(1)}
+    for _ in range(jet.normal):
+        new: dict[Jet, sp.Expr] = {}
+        for plain, factor in table.items():
+            for axis, component in _components(side, len(jet.alpha)):
+                alpha = tuple(a + (i == axis) for i, a in enumerate(plain.alpha))
+                shifted = replace(plain, alpha=alpha)
+                new[shifted] = new.get(shifted, sp.Integer(0)) + component * factor
+        table = new
+    return table
+
+
+def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
+    """Return the components of the outward normal that are not zero everywhere on a side."""
+    if isinstance(side, FlatSide):
+        return [(side.axis, sp.Integer((-1, 1)[side.end]))]
+    return list(enumerate(_normal(dimension)))
 
 
 def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:
@@ -288,14 +316,14 @@ def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jet
         )
 
 
-def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Box) -> None:
+def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:
     """Refuse a condition that adds nothing to the ones before it on the same side.
 
     Decided by the rank of the coefficients at many points, whatever way the conditions are written: one
     condition may hold on one part of a side and another one on the rest.
     """
     side, text = condition.side, condition.text
-    x = domain.sample_side(side, 64, "random", rng=0).x
+    x = domain.sample_side(side, 64, "random", rng=0)
     together = [*before, condition]
     columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
     matrices = np.zeros((len(x), len(together), len(columns)))

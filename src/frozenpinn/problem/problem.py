@@ -12,7 +12,7 @@ import sympy as sp
 from frozenpinn.errors import FrozenPinnWarning, ProblemError, choices, suggestion
 from frozenpinn.problem.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.problem.data import Datum, Given
-from frozenpinn.problem.domain import Box
+from frozenpinn.problem.domain import Box, Domain
 from frozenpinn.problem.equation import (
     Equation,
     EquationText,
@@ -38,7 +38,7 @@ class Problem:
         Text (``"u_t + u*u_x = nu*u_xx"``) or SymPy; a list for systems; or a dict
         ``{"u": "lap(u) - u**3"}``, where a text without ``=`` is the right-hand side of ``u_t = …``.
     domain
-        :class:`Interval` or :class:`Box`.
+        :class:`Interval`, :class:`Box`, :class:`Ball`, :class:`Polygon` or any other :class:`Domain`.
     time
         ``(start, end)``.
     initial
@@ -64,7 +64,7 @@ class Problem:
     def __init__(
         self,
         equation: Equations,
-        domain: Box,
+        domain: Domain,
         time: tuple[float, float],
         initial: Data,
         boundary: Boundary | None = None,
@@ -72,8 +72,10 @@ class Problem:
         parameters: Mapping[str, Given] | None = None,
         exact: Data | None = None,
     ) -> None:
-        if not isinstance(domain, Box):
-            raise ProblemError(f"domain must be Interval(a, b) or Box([…], […]), got {domain!r}.")
+        if not isinstance(domain, Domain):
+            raise ProblemError(
+                f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}."
+            )
         if not isinstance(parameters, Mapping | None):
             raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
         self.given = {
@@ -85,10 +87,12 @@ class Problem:
             "exact": exact,
         }
         axes = periodic_axes(boundary, domain)
-        self.domain: Box = domain.with_periodic(axes) if axes else domain
-        if isinstance(boundary, Mapping) and axes:
-            boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-            self.given["boundary"] = boundary
+        self.domain: Domain = domain
+        if axes and isinstance(domain, Box):
+            self.domain = domain.with_periodic(axes)
+            if isinstance(boundary, Mapping):
+                boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
+                self.given["boundary"] = boundary
         self.time = _read_time(time)
         self.jets = JetSpace(self.domain.coordinates)
         texts = _as_equations(equation)
@@ -234,11 +238,12 @@ class Problem:
 
     def _jump(self, condition: LinearCondition) -> tuple[float, float]:
         """Return how far the initial data miss a condition, and the size of its terms."""
-        method = "uniform" if self.domain.dimension < 4 else "random"
-        x, start = self.domain.sample_side(condition.side, 25, method, 0).x, self.time[0]
+        method = "uniform" if self.domain.dimension < 4 and isinstance(self.domain, Box) else "random"
+        points, start = self.domain.sample_side(condition.side, 25, method, 0), self.time[0]
+        x = points.x
         total = -condition.value(x, start)
         scale = max(1.0, float(np.max(np.abs(total))))
-        for jet, coefficient in zip(condition.jets, condition.coefficients_at(x), strict=True):
+        for jet, coefficient in zip(condition.jets, condition.coefficients_at(points), strict=True):
             datum = self.initial[jet.field]
             derivative = datum.derivative(jet)
             if jet.order == 0:

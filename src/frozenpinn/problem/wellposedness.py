@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import FrozenPinnWarning, ProblemError
-from frozenpinn.problem.domain import Side
+from frozenpinn.problem.domain import Box, FlatSide, Side
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
@@ -148,15 +148,15 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
         return
-    domain = problem.domain
-    x = domain.center.copy()
-    x[side.axis] = (domain.lower, domain.upper)[side.end][side.axis]
-    coefficients = symbol.coefficients(x)
-    if not np.all(np.isfinite(coefficients)):
+    needs = set()
+    for x, normal in _places(problem, side):
+        coefficients = symbol.coefficients(x)
+        if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
+            return
+        needs.add(_decaying(problem, symbol, coefficients, normal))
+    if len(needs) > 1:  # in- and outflow on one curved side: no single answer
         return
-    if _degenerates(symbol, coefficients, side):
-        return
-    needed = _decaying(problem, symbol, coefficients, side)
+    needed = needs.pop()
     given = sum(1 for condition in problem.conditions if condition.side == side)
     if needed is None or needed == given:
         return
@@ -171,27 +171,39 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
     )
 
 
-def _degenerates(symbol: _Symbol, coefficients: list[float], side: Side) -> bool:
+def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
+    """Return points of a side with their outward normals: the middle of a flat one, several of others."""
+    domain = problem.domain
+    if isinstance(domain, Box) and isinstance(side, FlatSide):
+        x, normal = domain.center.copy(), np.zeros(domain.dimension)
+        x[side.axis] = (domain.lower, domain.upper)[side.end][side.axis]
+        normal[side.axis] = (-1.0, 1.0)[side.end]
+        return [(x, normal)]
+    points = domain.sample_side(side, 5, "random", 0)
+    return list(zip(points.x, points.normals, strict=True))
+
+
+def _degenerates(symbol: _Symbol, coefficients: list[float], normal: Array) -> bool:
     """Whether a highest derivative across the side has the coefficient zero there: the count says nothing then."""
     values = iter(coefficients)
     for jets in symbol.rows:
-        across = [(j.alpha[side.axis] + 2 * j.laps, next(values)) for j in jets]
+        across = [(sum(a for a, n in zip(j.alpha, normal, strict=True) if n) + 2 * j.laps, next(values)) for j in jets]
         top = max((order for order, _ in across), default=0)
         if top and any(order == top and value == 0 for order, value in across):
             return True
     return False
 
 
-def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side: Side) -> int | None:
+def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], normal: Array) -> int | None:
     """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
-    length = float(problem.domain.lengths[side.axis])
+    length = float(np.abs(normal) @ problem.domain.lengths)
     order = max((jet.order for jets in symbol.rows for jet in jets), default=0)
     if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
         return None
     counts = []
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
-        axis = kappa * np.eye(problem.domain.dimension)[side.axis]
+        axis = -kappa * normal
         here = symbol.matrix(coefficients, partial(_wave, exponent=axis))
         rate = float(np.max(np.abs(np.linalg.eigvals(here))))
         # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
@@ -199,8 +211,7 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], side
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
-        inward = roots.real < 0 if side.end == 0 else roots.real > 0
-        counts.append(int(np.count_nonzero(inward)))
+        counts.append(int(np.count_nonzero(roots.real < 0)))  # into the domain they decay
     return counts[0] if counts[0] == counts[1] else None
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.problem.domain.domain import Domain
 from frozenpinn.problem.domain.points import (
     SCATTERED_RULES,
     TENSOR_RULES,
     BoundaryPoints,
+    FlatSide,
     Points,
     Side,
     check_method,
 )
-from frozenpinn.problem.jet import coordinate_names
 
 Array = np.ndarray
 _COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 
 
-class Box:
+class Box(Domain):
     """The box [lower₁, upper₁] × … × [lower_d, upper_d].
 
     Parameters
@@ -59,12 +61,11 @@ class Box:
             raise ProblemError(
                 f"axis {axis} runs from {self.lower[axis]:g} to {self.upper[axis]:g}; the upper end must be larger."
             )
-        self.dimension = len(self.lower)
+        self._bounds(self.lower, self.upper)
         flags = [periodic] * self.dimension if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
         if len(flags) != self.dimension:
             raise ProblemError(f"periodic needs one flag per axis ({self.dimension}), got {len(flags)}.")
         self.periodic = tuple(bool(flag) for flag in flags)
-        self.coordinates = coordinate_names(self.dimension)
 
     def __repr__(self) -> str:
         ends = " × ".join(
@@ -72,11 +73,6 @@ class Box:
             for a, b, p in zip(self.lower, self.upper, self.periodic, strict=True)
         )
         return f"{type(self).__name__}({ends})"
-
-    @property
-    def lengths(self) -> Array:
-        """Edge lengths."""
-        return self.upper - self.lower
 
     @property
     def measure(self) -> float:
@@ -89,31 +85,27 @@ class Box:
         return (self.lower + self.upper) / 2.0
 
     @cached_property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[FlatSide, ...]:  # type: ignore[override]
         """The sides of all axes that are not periodic."""
         return tuple(
             self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1)
         )
 
-    def _side(self, axis: int, end: int) -> Side:
+    def _side(self, axis: int, end: int) -> FlatSide:
         systematic = f"{self.coordinates[axis]}{'-+'[end]}"
         if self.dimension > 3:
-            return Side(systematic, axis, end)
-        return Side(_COMMON_NAMES[axis][end], axis, end, (systematic,))
+            return FlatSide(systematic, (), axis, end)
+        return FlatSide(_COMMON_NAMES[axis][end], (systematic,), axis, end)
 
-    def side(self, name: str) -> Side:
+    def side(self, name: str) -> FlatSide:
         """Find a side by name or alias; the error lists what exists."""
-        for side in self.sides:
-            if name == side.name or name in side.aliases:
-                return side
-        known = [side.name for side in self.sides]
         for axis in range(self.dimension):
             periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] else []
             if any(name == s.name or name in s.aliases for s in periodic):
                 raise ProblemError(
                     f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
                 )
-        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(str(name), known)}")
+        return cast(FlatSide, super().side(name))
 
     def with_periodic(self, axes: Sequence[int]) -> Box:
         """Return the same box with further axes made periodic."""
@@ -198,10 +190,14 @@ class Box:
         widest = np.pi / 2 if method == "gauss" else 1.0  # Gauss points are widest apart in the middle
         return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
 
+    def _rule(self, n: int) -> Points:
+        return self._tensor(n, "gauss")
+
     def sample_side(
         self, side: Side, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> BoundaryPoints:
         """Place points on one side (exactly one in 1-d), with outward normals."""
+        assert isinstance(side, FlatSide)
         others = [i for i in range(self.dimension) if i != side.axis]
         if others:
             face = Box(self.lower[others], self.upper[others]).sample(n, method, rng)

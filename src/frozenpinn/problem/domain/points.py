@@ -48,12 +48,18 @@ class Points:
 
 @dataclass(frozen=True)
 class Side:
-    """A named part of the boundary; ``axis`` and ``end`` (0 lower, 1 upper) locate it on a box."""
+    """A named part of the boundary."""
 
     name: str
-    axis: int
-    end: int
     aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FlatSide(Side):
+    """A side of a box: the lower (``end=0``) or upper (``end=1``) one across an axis."""
+
+    axis: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
