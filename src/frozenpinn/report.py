@@ -35,6 +35,7 @@ class Report:
     residuals: Residuals
     error_estimate: dict[str, float] | None
     error: dict[str, float] | None
+    subspace: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers."""
@@ -42,6 +43,8 @@ class Report:
 
     def __str__(self) -> str:
         rows = [("problem", self.problem)]
+        if self.subspace is not None:
+            rows.append(("subspace", self.subspace))
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
         rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
         rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
@@ -111,4 +114,15 @@ def make_report(solution: Solution) -> Report:
         residuals=solution.residuals,
         error_estimate=solution.error_estimate,
         error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
+        subspace=_subspace(solution),
     )
+
+
+def _subspace(solution: Solution) -> str | None:
+    """Say on which directions the solution depends, if it was found on a subspace."""
+    subspace, problem = solution.subspace, solution.problem
+    if subspace is None:
+        return None
+    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
+    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
+    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"

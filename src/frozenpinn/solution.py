@@ -16,6 +16,7 @@ from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.domain import Box
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.subspace import Subspace
 
 if TYPE_CHECKING:
     import xarray
@@ -109,6 +110,8 @@ class Solution:
         Wall-clock seconds of each stage.
     error_estimate
         Estimated relative L² error per field, after :meth:`estimate_error`.
+    subspace, reduced
+        If u(x, t) = v(P x, t) was found with fewer coordinates: the directions P, and v. None otherwise.
 
     Examples
     --------
@@ -134,7 +137,9 @@ class Solution:
         self.rhs_evaluations = sum(piece.system.rhs_evaluations for piece in pieces)
         self.jacobian_evaluations = sum(piece.system.jacobian_evaluations for piece in pieces)
         self.error_estimate: dict[str, float] | None = None
-        self._again = again
+        self.solve_again = again
+        self.subspace: Subspace | None = None
+        self.reduced: Solution | None = None
         self.stored_report: Report | None = None
 
     @classmethod
@@ -351,12 +356,12 @@ class Solution:
         have nothing in common.
         """
         if self.error_estimate is None:
-            if self._again is None:
+            if self.solve_again is None:
                 raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
             with warnings.catch_warnings():  # the first solve has warned already
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 try:
-                    other = self._again(self.problem)
+                    other = self.solve_again(self.problem)
                 except IntegrationError as error:
                     failed = str(error)
                     other = None
@@ -400,10 +405,14 @@ class Solution:
         return make_report(self) if self.stored_report is None else self.stored_report
 
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
-        """Plot the solution (matplotlib); save it if a file name is given."""
+        """Plot the solution (matplotlib); save it if a file name is given.
+
+        Beyond two dimensions, a solution that depends on one or two directions is drawn over these.
+        """
         from frozenpinn.plotting import plot_solution
 
-        return plot_solution(self, file, field)
+        shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
+        return plot_solution(shown, file, field)
 
     def save(self, file: str) -> None:
         """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""

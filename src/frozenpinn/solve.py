@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeAlias
 from weakref import WeakSet
+
+import numpy as np
 
 from frozenpinn.diagnostics import warn_if_suspicious
 from frozenpinn.evolution.integrators import Integrator
@@ -16,9 +20,11 @@ from frozenpinn.network.sampling import Sampler
 from frozenpinn.planning import Settings, boundary_strategy, check_settings, make_plan, read_windows
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.wellposedness import check_well_posed
+from frozenpinn.reduction import read_subspace, solve_on, try_subspace
 from frozenpinn.solution import Solution
 from frozenpinn.threads import blas_threads
 
+Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 _CHECKED: WeakSet[Problem] = WeakSet()
 
 
@@ -36,6 +42,7 @@ def solve(
     integrator: str | Integrator | None = None,
     tol: float = 1e-8,
     windows: int | str | Windows | None = "auto",
+    subspace: Literal["auto"] | Directions | None = "auto",
     estimate_error: bool = False,
     progress: Progress | None = None,
 ) -> Solution:
@@ -72,6 +79,10 @@ def solve(
         a nonlinear problem (unless sampler, boundary strategy or an integrator object are given that can't follow),
         ``"adaptive"`` insists on that, a number gives as many equal windows, None or 1 keeps one basis,
         :class:`Windows` sets the details.
+    subspace
+        Directions (k, d) on which the solution depends; it is then solved in these k coordinates, which the settings
+        above refer to. ``"auto"`` looks whether one to three directions are enough on boxes and balls, unless width,
+        points, sampler or boundary strategy are given, and checks the result in all coordinates; None does not look.
     estimate_error
         Solve a second time with independent neurons and points and estimate the error.
     progress
@@ -79,13 +90,48 @@ def solve(
     """
     strategy = boundary_strategy(boundary)
     settings = Settings(seed, width, points, sampler, point_method, strategy, cutoff, rcond, integrator, tol)
-    check_settings(problem, settings)
-    settings = replace(settings, windows=read_windows(problem, windows))
-    if problem not in _CHECKED:
-        check(problem)
-    solution = solve_once(problem, settings, progress)
+    if isinstance(problem, Problem) and subspace is not None and not _is_auto(subspace):
+        directions = read_subspace(subspace, problem)
+        _check_once(problem)
+        solution = solve_on(problem, directions, partial(_run, settings, windows, progress), tol)
+    else:
+        check_settings(problem, settings)
+        settings = replace(settings, windows=read_windows(problem, windows))
+        _check_once(problem)
+        found = _on_few_directions(problem, settings, progress) if _is_auto(subspace) else None
+        solution = solve_once(problem, settings, progress) if found is None else found
     if estimate_error:
         solution.estimate_error()
+    return solution
+
+
+def _is_auto(subspace: object) -> bool:
+    return isinstance(subspace, str) and subspace == "auto"
+
+
+def _check_once(problem: Problem) -> None:
+    if problem not in _CHECKED:
+        check(problem)
+
+
+def _run(
+    settings: Settings, windows: int | str | Windows | None, progress: Progress | None, problem: Problem
+) -> Solution:
+    """Solve a problem on a subspace, to which the settings refer."""
+    check_settings(problem, settings)
+    return solve_once(problem, replace(settings, windows=read_windows(problem, windows)), progress)
+
+
+def _on_few_directions(problem: Problem, settings: Settings, progress: Progress | None) -> Solution | None:
+    """Solve on a subspace if there is one that is enough; settings of a network in all coordinates forbid it."""
+    given = (settings.width, settings.points, settings.sampler, settings.boundary)
+    if problem.domain.dimension < 2 or any(value is not None for value in given) or settings.point_method != "auto":
+        return None
+    started = time.perf_counter()
+    solution = try_subspace(problem, lambda reduced: solve_once(reduced, settings, progress), settings.tol)
+    if solution is not None:
+        rest = time.perf_counter() - started - sum(solution.seconds.values())
+        solution.seconds = {"subspace": rest, **solution.seconds}
     return solution
 
 
