@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from frozenpinn.diagnostics import Residuals
+from frozenpinn.embedding import embed
 from frozenpinn.errors import EvaluationError, FrozenPinnError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
@@ -26,6 +27,7 @@ from frozenpinn.network.product import ProductNetwork
 from frozenpinn.problem.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.problem.jet import JetSpace
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.subspace import Subspace
 from frozenpinn.report import Report
 from frozenpinn.solution import Piece, Solution
 
@@ -34,14 +36,16 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FORMAT = 2
+_ON_SUBSPACE = 3  # the same, and directions of which the stored function is one
 
 
 def save_solution(solution: Solution, file: str) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
     arrays: dict[str, Array] = {}
-    pieces = [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(solution.pieces)]
+    found = solution if solution.reduced is None else solution.reduced
+    pieces = [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(found.pieces)]
     meta = {
-        "format": FORMAT,
+        "format": FORMAT if solution.subspace is None else _ON_SUBSPACE,
         "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
         "domain": domain_to_dict(solution.problem.domain),
         "time": list(solution.problem.time),
@@ -52,6 +56,10 @@ def save_solution(solution: Solution, file: str) -> None:
         "report": solution.report.as_dict(),
         "pieces": pieces,
     }
+    if solution.subspace is not None:
+        meta["reduced_domain"] = domain_to_dict(found.problem.domain)
+        meta["axes"] = solution.subspace.axes
+        arrays |= {f"subspace/{name}": getattr(solution.subspace, name) for name in ("rows", "section", "origin")}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     with open(file, "wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
@@ -83,7 +91,7 @@ def load_solution(file: str) -> Solution:
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
-        if meta["format"] == FORMAT:
+        if meta["format"] in (FORMAT, _ON_SUBSPACE):
             return _rebuild(meta, arrays)
     except (ValueError, TypeError, LookupError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise FrozenPinnError(f"'{file}' is not a stored frozenpinn solution, or it is damaged ({error}).") from None
@@ -93,7 +101,14 @@ def load_solution(file: str) -> Solution:
 def _rebuild(meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> Solution:
     problem = _problem(meta)
     pieces = [_piece(entry, _under(arrays, f"{k}/")) for k, entry in enumerate(meta["pieces"])]
-    solution = Solution(cast(Problem, problem), pieces, meta["sampler"], meta["seconds"])
+    if meta["format"] == FORMAT:
+        solution = Solution(cast(Problem, problem), pieces, meta["sampler"], meta["seconds"])
+    else:
+        axes = meta["axes"]
+        subspace = Subspace(**_under(arrays, "subspace/"), axes=None if axes is None else tuple(axes))
+        fewer = _without_equations(meta, domain_from_dict(meta["reduced_domain"]))
+        reduced = Solution(cast(Problem, fewer), pieces, meta["sampler"], meta["seconds"])
+        solution = embed(reduced, cast(Problem, problem), subspace)
     solution.error_estimate = meta["error_estimate"]
     solution.stored_report = Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])})
     return solution
@@ -141,7 +156,10 @@ def _problem(meta: Mapping[str, Any]) -> Problem | StoredProblem:
         with warnings.catch_warnings():  # warned about when the problem was stated
             warnings.simplefilter("ignore")
             return problem_from_dict(meta["problem"])
-    domain = domain_from_dict(meta["domain"])
+    return _without_equations(meta, domain_from_dict(meta["domain"]))
+
+
+def _without_equations(meta: Mapping[str, Any], domain: Any) -> StoredProblem:
     orders = {name: space["order"] for space in meta["pieces"][0]["spaces"] for name in space["fields"]}
     return StoredProblem(domain, tuple(meta["time"]), tuple(meta["fields"]), orders, JetSpace(domain.coordinates), {})
 
