@@ -11,7 +11,7 @@ from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.subspace import Subspace, chain_rule
-from frozenpinn.solution import Piece, Solution
+from frozenpinn.solution import Solution
 
 Array = np.ndarray
 
@@ -81,10 +81,8 @@ class EmbeddedSystem(_Around):
 
 def embed(reduced: Solution, problem: Problem, subspace: Subspace) -> Solution:
     """Return the solution of a problem whose restriction to a subspace has been solved."""
-    pieces = [
-        piece._replace(system=cast(System, EmbeddedSystem(piece.system, subspace))) for piece in reduced.pieces
-    ]
-    solution = Solution(problem, cast("list[Piece]", pieces), reduced.sampler, reduced.seconds)
+    pieces = [piece._replace(system=cast(System, EmbeddedSystem(piece.system, subspace))) for piece in reduced.pieces]
+    solution = Solution(problem, pieces, reduced.sampler, reduced.seconds)
     solution.reduced, solution.subspace = reduced, subspace
     again = reduced.solve_again
     if again is not None:

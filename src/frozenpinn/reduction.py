@@ -67,9 +67,10 @@ def solve_on(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solu
     solution = _embedded(run, reduced, problem, subspace)
     misfit = judge(solution, tol)
     if misfit is not None:
+        directions = subspace.describe(problem.domain.coordinates)
         warnings.warn(
-            f"the solution on the subspace {subspace.describe(problem.domain.coordinates)} does not satisfy {misfit.what} "
-            f"in all coordinates: the relative residual is {misfit.size:.2g}. Use subspace='auto' or None.",
+            f"the solution on the subspace {directions} does not satisfy {misfit.what} in all coordinates: "
+            f"the relative residual is {misfit.size:.2g}. Use subspace='auto' or None.",
             FrozenPinnWarning,
             stacklevel=3,
         )
@@ -130,7 +131,8 @@ def judge(solution: Solution, tol: float) -> Misfit | None:
     dimensions.
     """
     reduced, subspace = solution.reduced, solution.subspace
-    assert reduced is not None and subspace is not None
+    assert reduced is not None
+    assert subspace is not None
     problem, rng = solution.problem, np.random.default_rng(4242)
     start, end = problem.time
     times = start + (end - start) * (np.arange(4) + rng.random(4)) / 4

@@ -44,7 +44,7 @@ def save_solution(solution: Solution, file: str) -> None:
     arrays: dict[str, Array] = {}
     found = solution if solution.reduced is None else solution.reduced
     pieces = [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(found.pieces)]
-    meta = {
+    meta: dict[str, Any] = {
         "format": FORMAT if solution.subspace is None else _ON_SUBSPACE,
         "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
         "domain": domain_to_dict(solution.problem.domain),

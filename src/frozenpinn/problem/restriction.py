@@ -23,9 +23,11 @@ from frozenpinn.problem.conditions import Free, LinearCondition
 from frozenpinn.problem.conditions import _normal as normal_symbols
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.domain import Box, Domain, Interval
+from frozenpinn.problem.domain.ball import Ball
+from frozenpinn.problem.domain.polytope import ConvexPolytope
 from frozenpinn.problem.jet import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.problem.problem import Problem
-from frozenpinn.problem.subspace import Subspace, chain_rule, is_ball, is_dirichlet
+from frozenpinn.problem.subspace import Subspace, chain_rule, is_dirichlet
 from frozenpinn.problem.text import as_text
 
 Array = np.ndarray
@@ -74,11 +76,10 @@ class _Writer:
         self.functions: dict[str, Callable[..., Array]] = {}
         self._known: dict[object, sp.Symbol] = {}
         self._places = dict(zip(problem.jets.x, map(self._place, range(subspace.dimension)), strict=True))
-        domain = problem.domain
-        if is_ball(domain):  # the outward normal is (x − centre)/radius
-            for i, normal in enumerate(normal_symbols(domain.dimension)):
-                radius = float(domain.radius)  # type: ignore[attr-defined]
-                self._places[normal] = (self._place(i) - _number(domain.center[i])) / _number(radius)  # type: ignore[attr-defined]
+        if isinstance(problem.domain, Ball):  # the outward normal is (x − centre)/radius
+            for i, normal in enumerate(normal_symbols(subspace.dimension)):
+                distance = self._place(i) - _number(problem.domain.center[i])
+                self._places[normal] = distance / _number(problem.domain.radius)
 
     def _place(self, axis: int) -> sp.Expr:
         """Return xᵢ on the section."""
@@ -157,27 +158,21 @@ def project_domain(domain: Domain, subspace: Subspace) -> Domain:
             return domain.axis(axes[0]) if len(axes) == 1 else _box(domain, axes)
         if any(periodic and rows[:, i].any() for i, periodic in enumerate(domain.periodic)):
             raise NotReducibleError("a direction of it mixes a periodic axis with others.")
+        if np.all(np.count_nonzero(rows, axis=0) <= 1):  # each axis is seen in one direction only
+            lower, upper = np.sort([rows * domain.lower, rows * domain.upper], axis=0).sum(axis=2)
+            return Box(lower, upper) if len(rows) > 1 else Interval(float(lower[0]), float(upper[0]))
+        return ConvexPolytope(rows @ domain.center + zonotope((rows * domain.lengths / 2.0).T))
+    if isinstance(domain, Ball):
+        center = rows @ domain.center
         if len(rows) == 1:
-            ends = np.sort([rows[0] * domain.lower, rows[0] * domain.upper], axis=0)
-            return Interval(float(ends[0].sum()), float(ends[1].sum()))
-        return _convex_hull(rows @ domain.center + zonotope((rows * domain.lengths / 2.0).T))
-    if is_ball(domain):
-        center, radius = rows @ domain.center, float(domain.radius)  # type: ignore[attr-defined]
-        if len(rows) == 1:
-            return Interval(float(center[0]) - radius, float(center[0]) + radius)
-        return type(domain)(center, radius)  # type: ignore[call-arg]
+            return Interval(float(center[0]) - domain.radius, float(center[0]) + domain.radius)
+        return Ball(center, domain.radius)
     raise NotReducibleError(f"only boxes and balls are projected, and the domain is {domain!r}.")
 
 
 def _box(domain: Box, axes: Sequence[int]) -> Box:
     chosen = list(axes)
     return Box(domain.lower[chosen], domain.upper[chosen], [domain.periodic[i] for i in chosen])
-
-
-def _convex_hull(points: Array) -> Domain:
-    from frozenpinn.problem import domain as domains
-
-    return domains.ConvexPolytope(points)  # type: ignore[attr-defined]
 
 
 def zonotope(generators: Array) -> Array:
@@ -240,15 +235,16 @@ def _boundary(problem: Problem, subspace: Subspace, domain: Domain, writer: _Wri
         return _written(problem, next(iter(by_side.values())), writer)
     if subspace.axes is not None:
         names = {(s.axis, s.end): s.name for s in full.sides}
+        assert isinstance(domain, Box)
         return {
             side.name: _written(problem, by_side[names[subspace.axes[side.axis], side.end]], writer)
-            for side in domain.sides  # type: ignore[attr-defined]
+            for side in domain.sides
         }
     if not all(map(is_dirichlet, problem.conditions)):
         raise NotReducibleError("on a direction that is not a coordinate, only Dirichlet conditions are possible.")
     if subspace.size == 1:
-        return {side.name: _written(problem, _at_corner(full, subspace, end, by_side), writer)
-                for end, side in enumerate(domain.sides)}  # fmt: skip
+        corners = [_at_corner(full, subspace, end, by_side) for end in (0, 1)]
+        return {side.name: _written(problem, c, writer) for side, c in zip(domain.sides, corners, strict=True)}
     touched = [by_side[s.name] for s in full.sides if subspace.rows[:, s.axis].any()]
     return _written(problem, _common(touched), writer)
 

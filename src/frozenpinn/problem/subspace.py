@@ -19,6 +19,7 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.conditions import _normal as normal_symbols
 from frozenpinn.problem.domain import Box, Domain
+from frozenpinn.problem.domain.ball import Ball
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 
@@ -156,12 +157,10 @@ def _echelon(directions: Array) -> Array:
 
 
 def _direction(row: Array, coordinates: Sequence[str]) -> str:
-    used = np.flatnonzero(row)
+    used = [int(i) for i in np.flatnonzero(row)]
     size = np.abs(row[used])
     even = bool(np.ptp(size) < 1e-12)
-    terms = [
-        f"{'+' if row[i] > 0 else '−'} {'' if even else f'{abs(row[i]):.4g}·'}{coordinates[i]}" for i in used
-    ]
+    terms = [f"{'+' if row[i] > 0 else '−'} {'' if even else f'{abs(row[i]):.4g}·'}{coordinates[i]}" for i in used]
     if len(terms) > 4:
         terms = [terms[0], "+ …" if np.all(row[used] > 0) else "± …", terms[-1]]
     text = " ".join(terms).removeprefix("+ ")
@@ -288,7 +287,7 @@ def find_subspace(problem: Problem) -> Subspace | None:
     Dirichlet condition brings its axis into the subspace.
     """
     domain = problem.domain
-    if domain.dimension < 2 or not (isinstance(domain, Box) or is_ball(domain)):
+    if domain.dimension < 2 or not isinstance(domain, Box | Ball):
         return None
     try:
         directions = find_directions(problem)
@@ -302,11 +301,6 @@ def find_subspace(problem: Problem) -> Subspace | None:
         return with_axes(problem, subspace, contradicted_axes(problem))
     except (FrozenPinnError, Warning, ArithmeticError):  # data that can't be evaluated everywhere
         return None
-
-
-def is_ball(domain: Domain) -> bool:
-    """Whether a domain is a ball."""
-    return type(domain).__name__ == "Ball"
 
 
 def _without_directions(problem: Problem) -> Subspace | None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.network.sampling.elm import ELM
 from frozenpinn.network.sampling.multiscale import MultiScale
+from frozenpinn.network.sampling.orthogonal import Orthogonal
+from frozenpinn.network.sampling.projected import ProjectedSWIM
 from frozenpinn.network.sampling.protocol import Sampler
 from frozenpinn.network.sampling.swim import SWIM
 
-SAMPLERS: dict[str, type] = {"elm": ELM, "swim": SWIM, "multi-scale": MultiScale}
+SAMPLERS: dict[str, type] = {
+    "elm": ELM,
+    "swim": SWIM,
+    "multi-scale": MultiScale,
+    "orthogonal": Orthogonal,
+    "projected-swim": ProjectedSWIM,
+}
 
-__all__ = ["ELM", "SAMPLERS", "SWIM", "MultiScale", "Sampler", "sampler_by_name"]
+__all__ = ["ELM", "SAMPLERS", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler", "sampler_by_name"]
 
 
 def sampler_by_name(name: str, width: int) -> Sampler:
