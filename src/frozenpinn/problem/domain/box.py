@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,23 +49,22 @@ class Box(Domain):
     def __init__(
         self, lower: Sequence[float] | Array, upper: Sequence[float] | Array, periodic: bool | Sequence[bool] = False
     ) -> None:
-        self.lower, self.upper = _corner(lower), _corner(upper)
-        if self.lower.ndim != 1 or self.lower.shape != self.upper.shape or not self.lower.size:
+        bottom, top = _corner(lower), _corner(upper)
+        if bottom.ndim != 1 or bottom.shape != top.shape or not bottom.size:
             raise ProblemError(
-                f"lower and upper need one number per axis each, got shapes {self.lower.shape} and {self.upper.shape}."
+                f"lower and upper need one number per axis each, got shapes {bottom.shape} and {top.shape}."
             )
-        if not (np.all(np.isfinite(self.lower)) and np.all(np.isfinite(self.upper))):
+        if not (np.all(np.isfinite(bottom)) and np.all(np.isfinite(top))):
             raise ProblemError("the ends of a box must be finite; map an infinite domain to a finite one first.")
-        if np.any(self.upper <= self.lower):
-            axis = int(np.argmax(self.upper <= self.lower))
+        if np.any(top <= bottom):
+            axis = int(np.argmax(top <= bottom))
             raise ProblemError(
-                f"axis {axis} runs from {self.lower[axis]:g} to {self.upper[axis]:g}; the upper end must be larger."
+                f"axis {axis} runs from {bottom[axis]:g} to {top[axis]:g}; the upper end must be larger."
             )
-        self._bounds(self.lower, self.upper)
-        flags = [periodic] * self.dimension if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
-        if len(flags) != self.dimension:
-            raise ProblemError(f"periodic needs one flag per axis ({self.dimension}), got {len(flags)}.")
-        self.periodic = tuple(bool(flag) for flag in flags)
+        flags = [periodic] * len(bottom) if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
+        if len(flags) != len(bottom):
+            raise ProblemError(f"periodic needs one flag per axis ({len(bottom)}), got {len(flags)}.")
+        self._bounds(bottom, top, [bool(flag) for flag in flags])
 
     def __repr__(self) -> str:
         ends = " × ".join(
@@ -85,7 +84,7 @@ class Box(Domain):
         return (self.lower + self.upper) / 2.0
 
     @cached_property
-    def sides(self) -> tuple[FlatSide, ...]:  # type: ignore[override]
+    def sides(self) -> tuple[FlatSide, ...]:
         """The sides of all axes that are not periodic."""
         return tuple(
             self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1)
@@ -190,14 +189,28 @@ class Box(Domain):
         widest = np.pi / 2 if method == "gauss" else 1.0  # Gauss points are widest apart in the middle
         return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
 
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        points = self.sample_side(side, n, method, rng)
+        return points.x, points.normals, points.weights
+
+    def _shape(self) -> Any:
+        from frozenpinn.problem.domain.polygon import shapely_or_none
+
+        shapely = shapely_or_none()
+        return (
+            shapely.box(*self.lower, *self.upper)
+            if shapely and self.dimension == 2 and not any(self.periodic)
+            else None
+        )
+
     def _rule(self, n: int) -> Points:
         return self._tensor(n, "gauss")
 
     def sample_side(
-        self, side: Side, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
+        self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> BoundaryPoints:
         """Place points on one side (exactly one in 1-d), with outward normals."""
-        assert isinstance(side, FlatSide)
+        side = self.side(side if isinstance(side, str) else side.name)
         others = [i for i in range(self.dimension) if i != side.axis]
         if others:
             face = Box(self.lower[others], self.upper[others]).sample(n, method, rng)

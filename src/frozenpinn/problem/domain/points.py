@@ -86,6 +86,17 @@ def gauss(n: int) -> tuple[Array, Array]:
     return nodes, weights
 
 
+@lru_cache(maxsize=128)
+def gauss_power(n: int, power: float) -> tuple[Array, Array]:
+    """Return the Gauss rule on [0, 1] for the weight s^power (Gauss–Jacobi; cached, read-only)."""
+    from scipy.special import roots_jacobi
+
+    nodes, weights = roots_jacobi(n, 0.0, power)
+    nodes, weights = (nodes + 1.0) / 2.0, weights / 2.0 ** (power + 1.0)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
 @lru_cache(maxsize=64)
 def uniform(n: int) -> tuple[Array, Array]:
     """Return equispaced nodes on [0, 1], ends included, with trapezoidal weights."""
@@ -128,3 +139,22 @@ def check_method(method: str) -> None:
     known = [*TENSOR_RULES, *SCATTERED_RULES]
     if method not in known:
         raise SettingsError(f"unknown sampling method '{method}'; choose one of {choices(known)}.")
+
+
+def check_count(n: object) -> int:
+    """Return a number of points, or refuse what is none."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
+    return int(n)
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Return names of sides without clashes: the second of a kind gets `` 2`` appended, and so on."""
+    found: list[str] = []
+    for name in names:
+        fresh, number = name, 1
+        while fresh in found:
+            number += 1
+            fresh = f"{name} {number}"
+        found.append(fresh)
+    return found

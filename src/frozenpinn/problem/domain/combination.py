@@ -1,0 +1,183 @@
+"""Unions, intersections and differences of any two domains."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.problem.domain.columns import ScannedLines, fitted_rule
+from frozenpinn.problem.domain.domain import Domain
+from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side, distinct
+from frozenpinn.problem.domain.polygon import polygons_of, shapely_or_none, triangles_of
+from frozenpinn.problem.domain.simplices import scattered, simplex_rule
+
+Array = np.ndarray
+KINDS = {"union": "|", "intersection": "&", "difference": "-"}
+PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
+CHECKED = {2: 400, 3: 1600}  # points per side that decide whether it bounds the result
+FINE = {2: 10_000, 3: 60_000}  # points of the rule that measures a result
+EMPTY = {"union": "the parts are", "intersection": "the parts don't overlap", "difference": "nothing is left"}
+
+
+class Combination(Domain):
+    """``A | B``, ``A & B`` or ``A - B``.
+
+    The sides are those of the parts, as far as they bound the result; on a clash of names the second gets `` 2``
+    appended. :meth:`Domain.named` gives them names of their own.
+
+    Examples
+    --------
+    >>> from frozenpinn.problem.domain import Box, Disk
+    >>> Box([0, 0], [1, 1]) - Disk([0, 0], 0.5)
+    (Box([0, 1] × [0, 1]) - Disk(center (0, 0), radius 0.5))
+    """
+
+    def __init__(self, kind: str, first: Domain, second: Domain) -> None:
+        if kind not in KINDS:
+            raise ProblemError(f"domains are combined by {', '.join(map(repr, KINDS))}; got {kind!r}.")
+        if first.dimension != second.dimension:
+            raise ProblemError(
+                f"only domains of equal dimension are combined; got {first.dimension} for {first!r} and "
+                f"{second.dimension} for {second!r}."
+            )
+        for part in (first, second):
+            if any(part.periodic):
+                raise ProblemError(f"{part!r} has periodic axes and can't be combined; use a box without.")
+        if first.dimension == 1:
+            raise ProblemError("intervals are not combined; give the ends of the interval that you mean.")
+        self.kind, self.first, self.second = kind, first, second
+        if kind == "union":
+            lower, upper = np.minimum(first.lower, second.lower), np.maximum(first.upper, second.upper)
+        elif kind == "intersection":
+            lower, upper = np.maximum(first.lower, second.lower), np.minimum(first.upper, second.upper)
+        else:
+            lower, upper = first.lower, first.upper
+        if np.any(lower >= upper) or not self._any_inside(lower, upper):
+            raise ProblemError(f"{first!r} {KINDS[kind]} {second!r} is empty: {EMPTY[kind]}.")
+        self._bounds(lower, upper)
+        if not self.sides:
+            raise ProblemError(
+                f"no side of the parts bounds {self!r}; it is empty or its parts are too thin to be found."
+            )
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} {KINDS[self.kind]} {self.second!r})"
+
+    def _any_inside(self, lower: Array, upper: Array) -> bool:
+        unit = SCATTERED_RULES["sobol"](2**14, len(lower), np.random.default_rng(0))
+        if np.any(self.contains(lower + unit * (upper - lower), 0.0)):
+            return True
+        inside = self.first.sample(4096, "sobol", rng=0).x
+        return bool(np.any(self.contains(inside, 0.0)))
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        x = np.asarray(x, dtype=float)
+        found = self.first.contains(x, tolerance)
+        if self.kind == "union":
+            rest = np.flatnonzero(~found)
+            found[rest] = self.second.contains(x[rest], tolerance)
+        elif self.kind == "intersection":
+            rest = np.flatnonzero(found)
+            found[rest] = self.second.contains(x[rest], tolerance)
+        else:
+            rest = np.flatnonzero(found)
+            found[rest] = ~self.second.contains(x[rest], -tolerance)
+        return found
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    def _shape(self) -> Any:
+        return self._polygons
+
+    @cached_property
+    def _polygons(self) -> Any:
+        """The result as a shapely geometry if both parts are polygons, else None."""
+        first, second, shapely = self.first._shape(), self.second._shape(), shapely_or_none()
+        if first is None or second is None or shapely is None:
+            return None
+        shape = shapely.unary_union(polygons_of(getattr(first, self.kind)(second)))
+        return shape if polygons_of(shape) else None
+
+    @cached_property
+    def _triangles(self) -> Array | None:
+        return None if self._polygons is None else triangles_of(self._polygons)
+
+    @cached_property
+    def _lines(self) -> ScannedLines:
+        return ScannedLines(lambda x: self.contains(x, 0.0), self.lower[-1], self.upper[-1])
+
+    @cached_property
+    def measure(self) -> float:
+        """Area or volume: exact for polygons, else by a fine quadrature rule."""
+        if self._polygons is not None:
+            return float(self._polygons.area)
+        if self.dimension <= 3:
+            return float(np.sum(fitted_rule(self._lines, self.lower, self.upper, FINE[self.dimension])[1]))
+        unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
+        share = np.mean(self.contains(self.lower + unit * self.lengths, 0.0))
+        return float(share * np.prod(self.lengths))
+
+    def _rule(self, n: int) -> Points:
+        if self._triangles is not None:
+            return self._points(*simplex_rule(self._triangles, n)[:2])
+        if self.dimension > 3:
+            x = self._scatter(n, "sobol", np.random.default_rng(0))
+            return self._points(x, np.full(n, self.measure / n))
+        x, weights = fitted_rule(self._lines, self.lower, self.upper, n)
+        return self._points(x, weights * (self.measure / np.sum(weights)))
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        if self._triangles is not None:
+            return scattered(self._triangles, n, method, rng)[0]
+        return super()._scatter(n, method, rng)
+
+    # ---- boundary -------------------------------------------------------------------------------
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """Those sides of the parts that bound the result."""
+        return tuple(self._owners)
+
+    @cached_property
+    def _owners(self) -> dict[Side, tuple[Domain, Side, float]]:
+        """The part and side behind each side of the result, and the share of it that bounds the result."""
+        kept: list[tuple[Domain, Side, float]] = []
+        checked = CHECKED.get(self.dimension, 4000)
+        for part in (self.first, self.second):
+            for side in part.sides:
+                points = part.sample_side(side, checked, rng=0)
+                bounds = self._bounding(part, points.x, points.normals)
+                if np.any(bounds):
+                    kept.append((part, side, float(np.sum(points.weights[bounds]) / np.sum(points.weights))))
+        names = distinct([side.name for _, side, _ in kept])
+        taken = set(names)
+        found: dict[Side, tuple[Domain, Side, float]] = {}
+        for name, owner in zip(names, kept, strict=True):
+            aliases = tuple(alias for alias in owner[1].aliases if alias not in taken) if name == owner[1].name else ()
+            taken.update(aliases)
+            found[Side(name, aliases)] = owner
+        return found
+
+    def _bounding(self, part: Domain, x: Array, normals: Array) -> Array:
+        """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other."""
+        step = PROBE * float(np.max(self.first.upper - self.first.lower))
+        outward = -normals if self.kind == "difference" and part is self.second else normals
+        found = self.contains(x - step * outward, 0.0) & ~self.contains(x + step * outward, 0.0)
+        if part is self.second:  # a boundary that both parts have is left to the first
+            shared = self.first.contains(x - step * normals, 0.0) != self.first.contains(x + step * normals, 0.0)
+            found &= ~shared
+        return found
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        part, own, share = self._owners[side]
+        tried = part.sample_side(own, max(int(np.ceil(n / share)), 4), method, rng)
+        kept = self._bounding(part, tried.x, tried.normals)
+        if not np.any(kept):
+            tried = part.sample_side(own, max(CHECKED.get(self.dimension, 4000), tried.x.shape[0]), method, rng)
+            kept = self._bounding(part, tried.x, tried.normals)
+        sign = -1.0 if self.kind == "difference" and part is self.second else 1.0
+        return tried.x[kept], sign * tried.normals[kept], tried.weights[kept]
