@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -18,6 +18,7 @@ import sympy as sp
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.conditions import _normal as normal_symbols
+from frozenpinn.problem.data import Datum
 from frozenpinn.problem.domain import Box, Domain
 from frozenpinn.problem.domain.ball import Ball
 from frozenpinn.problem.jet import Jet
@@ -26,16 +27,17 @@ from frozenpinn.problem.problem import Problem
 Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
 _POINTS = 16  # where gradients are sampled
-_MANY = 2000  # where the data are compared with their restriction
-_STEP = 1e-3  # of the differences, relative to the domain: six points make them exact to 1e-12 for smooth data
+_MANY = 2000  # points and times at which the data are compared with their restriction, …
+_FEW = 32  # … and times, if they have to be taken one by one
+_STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
 _BLOCK = 2_000_000  # numbers held at a time while sampling gradients
 _DEPENDS = 1e-7  # singular values above this fraction of the largest count as directions
-_CONSTANT = 1e-9  # slopes below this fraction of the values are round-off
+_FAINT = 1e-2  # directions below this fraction may be errors of the differences
+_ROUND_OFF = 1e-12  # differences below this fraction of the values are constants
 _EQUAL = 1e-9  # data that differ by less than this fraction are the same
 _SNAP = 1e-8  # components this near to a simple fraction are that fraction
 _DENOMINATOR = 64
-_TIMES = (0.0, 0.37, 0.81)  # fractions of the duration at which data are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ class Subspace:
     @classmethod
     def spanned_by(cls, directions: Sequence[Sequence[float]] | Array, domain: Domain) -> Subspace:
         """Return the subspace of independent directions (k, d), with simple numbers where they are meant."""
-        reduced = _echelon(np.asarray(directions, dtype=float))
+        reduced = _simplified(_echelon(np.asarray(directions, dtype=float)))
         if np.all(np.isin(reduced, (0.0, 1.0))) and np.all(np.count_nonzero(reduced, axis=1) == 1):
             axes = tuple(sorted(int(i) for i in np.flatnonzero(reduced.any(axis=0))))
             rows = np.eye(reduced.shape[1])[list(axes)]
@@ -143,8 +145,8 @@ def _section(rows: Array, domain: Domain) -> Array:
 
 
 def _echelon(directions: Array) -> Array:
-    """Return the same span with a unit matrix in some columns, and simple fractions where they are meant."""
-    matrix = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    """Return the same span with a unit matrix in some columns."""
+    matrix = directions / np.linalg.norm(directions, axis=1, keepdims=True) if len(directions) else directions
     for row in range(len(matrix)):
         left = np.abs(matrix[row:])
         below, column = divmod(int(np.argmax(left > 0.999 * left.max())), matrix.shape[1])  # the first of the largest
@@ -152,6 +154,11 @@ def _echelon(directions: Array) -> Array:
         matrix[row] /= matrix[row, column]
         others = np.arange(len(matrix)) != row
         matrix[others] -= np.outer(matrix[others, column], matrix[row])
+    return matrix
+
+
+def _simplified(matrix: Array) -> Array:
+    """Return numbers that are near to simple fractions as these fractions."""
     simple = np.array([[float(Fraction(v).limit_denominator(_DENOMINATOR)) for v in row] for row in matrix])
     return np.where(np.abs(matrix - simple) < _SNAP, simple, matrix)
 
@@ -171,70 +178,87 @@ def _direction(row: Array, coordinates: Sequence[str]) -> str:
 
 
 class _Given(NamedTuple):
-    """Something in a problem that may depend on x: values at points (n, d), one draw of unknowns per point."""
+    """Something in a problem that may depend on x, as a function of points (n, d), unknowns and time.
 
-    values: Callable[[Array, Array], Array]
+    ``values(x, draw, t)`` takes for each point the number of a draw of the unknowns; ``vectorised`` tells whether t may
+    be one time per point, and ``changes`` whether there is more than one time.
+    """
+
+    values: Callable[[Array, Array, Any], Array]
+    changes: bool
+    vectorised: bool
+
+    def at(self, x: Array, draw: Array, time: tuple[float, float]) -> Array:
+        """Return the values at points, at times all over an interval; equal draws have equal times."""
+        start, end = time
+        if not self.changes:
+            return self.values(x, draw, start)
+        count = _MANY if self.vectorised else _FEW
+        moments = start + (end - start) * np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, count))
+        which = draw % count
+        if self.vectorised:
+            return self.values(x, draw, moments[which])
+        result = np.empty(len(x))
+        for k in np.unique(which):
+            result[which == k] = self.values(x[which == k], draw[which == k], float(moments[k]))
+        return result
 
 
 def _given(problem: Problem) -> Iterator[_Given]:
-    """Yield everything that may depend on x, at several times if it changes."""
-    start, end = problem.time
-    times = [start + (end - start) * s for s in _TIMES]
+    """Yield everything that may depend on x, each thing once."""
     seen: set[object] = set()
-    initial = [*problem.initial.values(), *problem.initial_velocity.values()]
-    for datum, ever in [*((d, False) for d in initial), *((c.value, True) for c in problem.conditions)]:
-        key = datum.given if datum.expression is None else datum.expression
-        if key in seen or (datum.expression is not None and not _depends(datum.expression, problem)):
-            continue
-        seen.add(key)
-        for t in times if ever and datum.depends_on_time else [start]:
-            yield _Given(lambda x, _, datum=datum, t=t: datum(x, t))  # type: ignore[misc]
     one = dict.fromkeys(normal_symbols(problem.domain.dimension), sp.Integer(1))  # normals follow from the domain
-    expressions = [c.xreplace(one) for condition in problem.conditions for c in condition.coefficients]
+    initial = [*problem.initial.values(), *problem.initial_velocity.values()]
+    parts: list[Datum | sp.Expr] = [*initial, *(condition.value for condition in problem.conditions)]
     for equation in problem.equations:
-        expressions += [*equation.linear.values(), *equation.linear_in_time.values()]
-        expressions += [equation.forcing, equation.nonlinear]
-    for expression in dict.fromkeys(expressions):
-        if expression not in seen and _depends(expression, problem):
-            yield from _expression_values(expression, problem, times)
+        parts += [equation.forcing, equation.nonlinear]
+        parts += [*equation.linear.values(), *equation.linear_in_time.values()]
+    parts += [c.xreplace(one) for condition in problem.conditions for c in condition.coefficients]
+    for part in parts:
+        expression = part.expression if isinstance(part, Datum) else part
+        if expression is None:
+            assert isinstance(part, Datum)
+            changes = part.depends_on_time and part not in initial
+            key = (id(part.given), changes)
+            if key not in seen:
+                seen.add(key)
+                yield _Given(lambda x, _, t, datum=part: datum(x, t), changes, vectorised=False)  # type: ignore[misc]
+        elif expression not in seen and not expression.free_symbols.isdisjoint(problem.jets.x):
+            seen.add(expression)
+            yield _term(expression, problem)
 
 
-def _depends(expression: sp.Expr, problem: Problem) -> bool:
-    return not expression.free_symbols.isdisjoint(problem.jets.x)
-
-
-def _expression_values(expression: sp.Expr, problem: Problem, times: Sequence[float]) -> Iterator[_Given]:
-    """Yield a term of an equation as functions of x, with random values for the unknowns in it."""
+def _term(expression: sp.Expr, problem: Problem) -> _Given:
+    """Return an expression as a function of x, with random values for the unknowns in it."""
     jets = list(problem.jets.jets_in(expression).values())
     program = problem.compile([expression], jets)
     table = np.random.default_rng(5).uniform(0.2, 2.0, (64, len(jets)))  # logarithms and roots are defined there
 
-    def values(x: Array, draw: Array, t: float) -> Array:
+    def values(x: Array, draw: Array, t: Any) -> Array:
         with np.errstate(all="ignore"):
             result = program(*x.T, t, *table[draw % 64].T)[0]
         return np.broadcast_to(np.asarray(result, dtype=float), len(x))
 
-    for t in times if problem.jets.t in expression.free_symbols else times[:1]:
-        yield _Given(lambda x, draw, t=t: values(x, draw, t))  # type: ignore[misc]
+    return _Given(values, problem.jets.t in expression.free_symbols, vectorised=True)
 
 
 # ---- detection ------------------------------------------------------------------------------------
 
 
-def find_directions(problem: Problem, most: int = MOST) -> Array | None:
+def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0]) -> Array | None:
     """Return directions (k, d) that span all gradients of the data; None if there are more than ``most``.
 
     An empty array means that the data do not depend on x at all.
     """
     domain = problem.domain
-    rng = np.random.default_rng(20_25)
+    rng = np.random.default_rng(2025)
     d = domain.dimension
     center = _center(domain)
-    x = center + (1.0 - 8.0 * _STEP) * (domain.sample(_POINTS, "random", rng).x - center)  # room for the differences
+    x = center + (1.0 - 8.0 * step) * (domain.sample(_POINTS, "random", rng).x - center)  # room for the differences
     rows = np.zeros((0, d))
     basis = np.zeros((0, d))
     for given in _given(problem):
-        slopes = _scaled_gradients(given, x, domain.lengths)
+        slopes = _scaled_gradients(given, x, step * domain.lengths, problem.time)
         if slopes is None:
             return None
         rows = np.concatenate([rows, slopes])
@@ -242,30 +266,36 @@ def find_directions(problem: Problem, most: int = MOST) -> Array | None:
             continue
         _, singular, vectors = np.linalg.svd(rows, full_matrices=False)
         basis = vectors[singular > _DEPENDS * singular[0]]
-        if len(basis) > min(most, d - 1):
-            return None
-    return np.asarray(basis / domain.lengths)
+        limit = min(most, d - 1)
+        if len(basis) > limit:
+            doubtful = singular[limit] < _FAINT * singular[0] and step > _STEPS[-1]
+            return find_directions(problem, most, step / 10.0) if doubtful else None
+    basis = _echelon(basis)
+    return np.where(np.abs(basis) < _SNAP, 0.0, basis) / domain.lengths
 
 
-def _scaled_gradients(given: _Given, x: Array, lengths: Array) -> Array | None:
-    """Return gradients by x/lengths, the largest of size 1; nothing for a constant, None for what is not finite."""
+def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float, float]) -> Array | None:
+    """Return gradients by x/lengths, found with steps of these lengths and the largest of size 1.
+
+    Nothing for a constant, None for what is not finite.
+    """
     n, d = x.shape
     steps = np.concatenate([np.arange(1, 4), -np.arange(1, 4)])
-    coefficients = np.concatenate([_STENCIL, -_STENCIL]) / _STEP
+    coefficients = np.concatenate([_STENCIL, -_STENCIL])
     result, largest = np.empty((n, d)), 0.0
     block = max(1, _BLOCK // (6 * n * d))
     for first in range(0, d, block):
         axes = np.arange(first, min(first + block, d))
         shifts = np.zeros((len(axes), 6, d))
-        shifts[np.arange(len(axes)), :, axes] = _STEP * steps * lengths[axes, None]
+        shifts[np.arange(len(axes)), :, axes] = steps * lengths[axes, None]
         places = (x[:, None, None, :] + shifts).reshape(-1, d)
-        values = given.values(places, np.repeat(np.arange(n), 6 * len(axes)))
+        values = given.at(places, np.repeat(np.arange(n), 6 * len(axes)), time)
         if not np.all(np.isfinite(values)):
             return None
         largest = max(largest, float(np.max(np.abs(values))))
         result[:, axes] = values.reshape(n, len(axes), 6) @ coefficients
     size = float(np.max(np.linalg.norm(result, axis=1)))
-    return result / size if size > _CONSTANT * largest else np.zeros((0, d))
+    return result / size if size > _ROUND_OFF * largest else np.zeros((0, d))
 
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
@@ -273,7 +303,7 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
     x = problem.domain.sample(_MANY, "random", 31).x
     image, draw = subspace.lift(subspace.project(x)), np.arange(_MANY)
     for given in _given(problem):
-        here, there = given.values(x, draw), given.values(image, draw)
+        here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
         scale = float(np.max(np.abs(here)))
         if not (np.isfinite(scale) and np.max(np.abs(here - there)) <= _EQUAL * scale):
             return False
@@ -290,17 +320,18 @@ def find_subspace(problem: Problem) -> Subspace | None:
     if domain.dimension < 2 or not isinstance(domain, Box | Ball):
         return None
     try:
-        directions = find_directions(problem)
-        if directions is None:
-            return None
-        if not len(directions):
-            return _without_directions(problem)
-        subspace = Subspace.spanned_by(directions, domain)
-        if not depends_on_nothing_else(problem, subspace):
-            return None
-        return with_axes(problem, subspace, contradicted_axes(problem))
+        for step in _STEPS:
+            directions = find_directions(problem, step=step)
+            if directions is None:
+                return None
+            if not len(directions):
+                return _without_directions(problem)
+            subspace = Subspace.spanned_by(directions, domain)
+            if depends_on_nothing_else(problem, subspace):
+                return with_axes(problem, subspace, contradicted_axes(problem))
     except (FrozenPinnError, Warning, ArithmeticError):  # data that can't be evaluated everywhere
-        return None
+        pass
+    return None
 
 
 def _without_directions(problem: Problem) -> Subspace | None:
