@@ -105,10 +105,13 @@ def test_zero_solution_is_drawn(tmp_path):
     assert (tmp_path / "zero.png").stat().st_size > 5000
 
 
-def test_three_dimensions_are_refused(cube, tmp_path):
-    with pytest.raises(EvaluationError, match=r"plots are drawn for one and two dimensions; this problem has 3\."):
-        cube.plot(str(tmp_path / "cube.png"))
-    assert not list(tmp_path.iterdir())
+def test_three_dimensions_are_drawn_as_a_slice(cube, tmp_path):
+    figure = cube.plot(str(tmp_path / "cube.png"))
+    assert (tmp_path / "cube.png").read_bytes().startswith(PNG)
+    assert [a.get_title() for a in figure.axes][:2] == ["u, t = 0, z = 0.5", "u, t = 0.00333, z = 0.5"]
+    drawn = figure.axes[0].collections[0].get_array()
+    x = np.linspace(0, 1, 121)
+    np.testing.assert_allclose(drawn, cube(x, x[:, None], 0.5, 0.0), atol=1e-12)
 
 
 def test_loaded_solution_is_drawn(heat, tmp_path):

@@ -5,7 +5,7 @@ time = [0, 1]
 initial = "-sin(pi*x)"                    # number or text, or a table by field
 boundary = "u = 0"                        # text, a list of texts, or a table by side
 
-[domain]
+[domain]                                  # a box, or another shape by its kind: kind = "disk", radius = 2
 lower = [-1]
 upper = [1]
 periodic = [false]
@@ -25,9 +25,11 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.problem.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
-from frozenpinn.problem.domain import Box, Interval
+from frozenpinn.problem.domain.plain import domain_from_dict, domain_to_dict
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.text import as_text
+
+__all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
 
 KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact")
 CONDITIONS: dict[str, type[Condition]] = {
@@ -64,40 +66,10 @@ def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
     """Return a problem as plain data, or None if it contains Python functions."""
     try:
         given = {key: _plain(value) for key, value in problem.given.items() if value is not None}
+        domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
-    return {**given, "domain": domain_to_dict(problem.domain), "time": list(problem.time)}
-
-
-def domain_to_dict(domain: Box) -> dict[str, Any]:
-    """Return a box as plain data."""
-    return {
-        "lower": domain.lower.tolist(),
-        "upper": domain.upper.tolist(),
-        "periodic": list(domain.periodic),
-    }
-
-
-def domain_from_dict(document: Mapping[str, Any]) -> Box:
-    """Build a box from plain data; numbers instead of lists mean an interval."""
-    if not isinstance(document, Mapping):
-        raise ProblemError(f"the domain is a table with the keys 'lower' and 'upper', got {document!r}.")
-    for key in document:
-        if key not in ("lower", "upper", "periodic"):
-            raise ProblemError(f"unknown key '{key}' in the domain; the keys are 'lower', 'upper' and 'periodic'.")
-    if "lower" not in document or "upper" not in document:
-        raise ProblemError("the domain needs the keys 'lower' and 'upper'.")
-    try:
-        lower, upper = (np.atleast_1d(np.asarray(document[key], dtype=float)) for key in ("lower", "upper"))
-    except (TypeError, ValueError):
-        raise ProblemError(
-            f"'lower' and 'upper' of the domain are numbers or lists of numbers, got {document['lower']!r} "
-            f"and {document['upper']!r}. Formulas such as 2*pi are not read here."
-        ) from None
-    periodic = document.get("periodic", False)
-    if len(lower) == 1 and len(upper) == 1:
-        return Interval(float(lower[0]), float(upper[0]), bool(np.all(periodic)))
-    return Box(lower.tolist(), upper.tolist(), periodic)
+    return {**given, "domain": domain, "time": list(problem.time)}
 
 
 def _read_boundary(given: Any) -> Any:

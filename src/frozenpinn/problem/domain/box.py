@@ -203,6 +203,9 @@ class Box(Domain):
             else None
         )
 
+    def _corners(self) -> Array:
+        return np.stack([self.lower, self.upper])  # their coordinates are those of all corners
+
     def _rule(self, n: int) -> Points:
         return self._tensor(n, "gauss")
 
@@ -210,7 +213,8 @@ class Box(Domain):
         self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> BoundaryPoints:
         """Place points on one side (exactly one in 1-d), with outward normals."""
-        side = self.side(side if isinstance(side, str) else side.name)
+        if not isinstance(side, FlatSide):  # the ends of periodic axes are none of the sides, but have points too
+            side = self.side(side if isinstance(side, str) else side.name)
         others = [i for i in range(self.dimension) if i != side.axis]
         if others:
             face = Box(self.lower[others], self.upper[others]).sample(n, method, rng)

@@ -1,13 +1,13 @@
 """Quadrature by columns, for regions of which little is known: where vertical lines are inside.
 
-The first axis is cut where the number of inside intervals changes, then the next, and Gauss points are put on each
+The first axis is cut where the pattern of inside intervals changes, then the next, and Gauss points are put on each
 inside interval of the last axis. Between cuts the ends of intervals are usually smooth or have a square root (a disk
 seen from the side); the substitution x = −cos θ makes both smooth, so convergence is fast if there are no kinks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -17,13 +17,14 @@ from frozenpinn.problem.domain.points import gauss
 Array = np.ndarray
 CHUNK = 2_000_000
 BISECTIONS = 44
+MOST_BREAKS = 24
 
 
 class Lines(Protocol):
     """What vertical lines know; a line is a point of the first d − 1 coordinates."""
 
     def count(self, base: Array) -> Array:
-        """Return the number of inside intervals of each line."""
+        """Return a number for the pattern of inside intervals of each line, such as their count; 0 for none."""
         ...
 
     def intervals(self, base: Array) -> tuple[Array, Array, Array]:
@@ -32,28 +33,53 @@ class Lines(Protocol):
 
 
 class ScannedLines:
-    """Lines through a region that only knows ``contains``: scanned at equal steps, then bisected."""
+    """Lines through a region that only knows ``contains``: scanned at equal steps, then bisected.
 
-    def __init__(self, contains: Callable[[Array], Array], lower: float, upper: float, steps: int = 97) -> None:
+    ``state`` may return what is inside and a whole number for each point, such as the part of the region that it lies
+    in: a pattern of these tells more about a line than the number of its intervals. ``breaks`` are known kinks of the
+    boundary along the first axis.
+    """
+
+    def __init__(
+        self,
+        contains: Callable[[Array], Array],
+        lower: float,
+        upper: float,
+        steps: int = 97,
+        state: Callable[[Array], tuple[Array, Array, int]] | None = None,
+        breaks: Sequence[float] | Array = (),
+    ) -> None:
+        self.breaks = np.unique(breaks)
         self._contains = contains
+        self._state = state
         self._lower, self._upper = lower, upper
         self._heights = lower + (np.arange(steps) + 0.5) / steps * (upper - lower)
+
+    def _grids(self, base: Array) -> Iterator[tuple[int, Array]]:
+        """Yield the points of some lines at a time, and their number."""
+        steps = len(self._heights)
+        per_chunk = max(1, CHUNK // steps)
+        for start in range(0, len(base), per_chunk):
+            rows = base[start : start + per_chunk]
+            yield len(rows), np.column_stack([np.repeat(rows, steps, axis=0), np.tile(self._heights, len(rows))])
 
     def _scan(self, base: Array) -> Array:
         """Return what is inside, shape (lines, steps)."""
         steps = len(self._heights)
-        per_chunk = max(1, CHUNK // steps)
         parts = [np.zeros((0, steps), dtype=bool)]
-        for start in range(0, len(base), per_chunk):
-            rows = base[start : start + per_chunk]
-            x = np.column_stack([np.repeat(rows, steps, axis=0), np.tile(self._heights, len(rows))])
-            parts.append(self._contains(x).reshape(len(rows), steps))
+        parts += [self._contains(x).reshape(rows, steps) for rows, x in self._grids(base)]
         return np.concatenate(parts)
 
     def count(self, base: Array) -> Array:
-        """Return the number of inside intervals of each line."""
-        inside = self._scan(base)
-        return np.asarray(inside[:, 0] + np.sum(inside[:, 1:] & ~inside[:, :-1], axis=1))
+        """Return the number of inside intervals of each line, or a number for its pattern of states."""
+        if self._state is None:
+            inside = self._scan(base)
+            return np.asarray(inside[:, 0] + np.sum(inside[:, 1:] & ~inside[:, :-1], axis=1), dtype=np.int64)
+        parts = [np.zeros(0, dtype=np.int64)]
+        for rows, x in self._grids(base):
+            inside, state = (values.reshape(rows, -1) for values in self._state(x)[:2])
+            parts.append(np.where(np.any(inside, axis=1), pattern(state) | 1, 0))
+        return np.concatenate(parts)
 
     def intervals(self, base: Array) -> tuple[Array, Array, Array]:
         """Return (line, start, end) of every inside interval."""
@@ -81,7 +107,9 @@ def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tu
     for axis in range(last + 1):
         changes = lines.count if axis == last else _outline(lines, lower[axis + 1], upper[axis + 1])
         owner, start, end = _panels(changes, prefixes, lower[axis], upper[axis], 129 if last == 0 else 65)
-        counts = np.maximum(np.ceil(1.3 * (end - start) / spacing).astype(int), 6)
+        if axis == 0:
+            owner, start, end = _cut(owner, start, end, getattr(lines, "breaks", np.empty(0)))
+        counts = np.maximum(np.ceil(1.3 * (end - start) / spacing).astype(int), 6 if last == 0 else 4)
         piece, theta, w = _gauss_pieces(counts)
         half = (end - start)[piece] / 2.0
         x = (start + end)[piece] / 2.0 - half * np.cos(np.pi * theta)
@@ -96,7 +124,7 @@ def column_rule(lines: Lines, lower: Array, upper: Array, spacing: float) -> tup
     base, base_weights = column_lines(lines, lower, upper, spacing)
     line, start, end = lines.intervals(base)
     lengths = end - start
-    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing).astype(int), 3))
+    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing).astype(int), 3 if len(lower) == 2 else 2))
     x = np.column_stack([base[line[piece]], start[piece] + lengths[piece] * s])
     return x, base_weights[line[piece]] * lengths[piece] * w
 
@@ -105,14 +133,14 @@ def fitted_rule(lines: Lines, lower: Array, upper: Array, n: int) -> tuple[Array
     """Return a column rule of about n points, as far as its least number of points per column allows."""
     d = len(lower)
     spacing = float(np.prod(upper - lower) / n) ** (1.0 / d)
-    for _ in range(6):
+    before = np.inf
+    for _ in range(5):
         x, weights = column_rule(lines, lower, upper, spacing)
-        if not len(x) or abs(np.log(len(x) / n)) < 0.15:
+        fits = not len(x) or abs(np.log(len(x) / n)) < 0.15
+        if fits or (len(x) > n and len(x) > 0.9 * before) or spacing > np.max(upper - lower):
             break
-        smaller = spacing * (len(x) / n) ** (1.0 / d)
-        if smaller > np.max(upper - lower):
-            break
-        spacing = smaller
+        before = len(x) if len(x) > n else np.inf
+        spacing *= (len(x) / n) ** (1.0 / d)
     return x, weights
 
 
@@ -134,10 +162,32 @@ def _outline(lines: Lines, lower: float, upper: float, steps: int = 65) -> Calla
 
     def changes(base: Array) -> Array:
         counts = lines.count(np.column_stack([np.repeat(base, steps, axis=0), np.tile(y, len(base))]))
-        padded = np.pad(counts.reshape(len(base), steps), ((0, 0), (1, 1)))
-        return np.asarray(np.sum(padded[:, 1:] != padded[:, :-1], axis=1))
+        table = counts.reshape(len(base), steps)
+        return np.where(np.any(table, axis=1), pattern(table) | 1, 0)
 
     return changes
+
+
+def _cut(owner: Array, start: Array, end: Array, breaks: Array) -> tuple[Array, Array, Array]:
+    """Cut panels at known kinks, unless these are many: then each is weak or the panels would be too narrow."""
+    if not 0 < len(breaks) <= MOST_BREAKS or not len(start):
+        return owner, start, end
+    narrow = 1e-9 * (np.max(end) - np.min(start))
+    inner = [breaks[(breaks > a + narrow) & (breaks < b - narrow)] for a, b in zip(start, end, strict=True)]
+    owners = np.repeat(owner, [len(cuts) + 1 for cuts in inner])
+    starts = np.concatenate([np.concatenate([[a], cuts]) for a, cuts in zip(start, inner, strict=True)])
+    ends = np.concatenate([np.concatenate([cuts, [b]]) for b, cuts in zip(end, inner, strict=True)])
+    return owners, starts, ends
+
+
+def pattern(states: Array) -> Array:
+    """Return a number for the order in which states follow each other along each row, however long they last."""
+    found = np.full(len(states), 7, dtype=np.uint64)
+    before = np.zeros(len(states), dtype=np.uint64)
+    for column in states.T.astype(np.uint64):
+        mixed = (found ^ (column + np.uint64(0x9E3779B9))) * np.uint64(0x100000001B3)
+        found, before = np.where(column != before, mixed, found), column
+    return (found >> np.uint64(2)).astype(np.int64)
 
 
 def _panels(

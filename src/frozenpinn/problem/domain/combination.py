@@ -17,7 +17,7 @@ from frozenpinn.problem.domain.simplices import scattered, simplex_rule
 Array = np.ndarray
 KINDS = {"union": "|", "intersection": "&", "difference": "-"}
 PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
-CHECKED = {2: 400, 3: 1600}  # points per side that decide whether it bounds the result
+CHECKED = {2: 4096, 3: 16384}  # points per side that decide how much of it bounds the result
 FINE = {2: 10_000, 3: 60_000}  # points of the rule that measures a result
 EMPTY = {"union": "the parts are", "intersection": "the parts don't overlap", "difference": "nothing is left"}
 
@@ -108,7 +108,23 @@ class Combination(Domain):
 
     @cached_property
     def _lines(self) -> ScannedLines:
-        return ScannedLines(lambda x: self.contains(x, 0.0), self.lower[-1], self.upper[-1])
+        breaks = self._corners()[:, 0] if self.dimension == 2 else ()
+        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], state=self._state, breaks=breaks)
+
+    def _inside(self, x: Array) -> Array:
+        return self.contains(x, 0.0)
+
+    def _corners(self) -> Array:
+        return np.concatenate([self.first._corners(), self.second._corners()])
+
+    def _state(self, x: Array) -> tuple[Array, Array, int]:
+        """Return what is inside, and in which of all parts each point lies, as the bits of a number."""
+        first, second = self.first._state(x), self.second._state(x)
+        if self.kind == "union":
+            inside = first[0] | second[0]
+        else:
+            inside = first[0] & (second[0] if self.kind == "intersection" else ~second[0])
+        return inside, first[1] | (second[1] << first[2]), first[2] + second[2]
 
     @cached_property
     def measure(self) -> float:
@@ -146,10 +162,10 @@ class Combination(Domain):
     def _owners(self) -> dict[Side, tuple[Domain, Side, float]]:
         """The part and side behind each side of the result, and the share of it that bounds the result."""
         kept: list[tuple[Domain, Side, float]] = []
-        checked = CHECKED.get(self.dimension, 4000)
+        checked = CHECKED.get(self.dimension, 4096)
         for part in (self.first, self.second):
             for side in part.sides:
-                points = part.sample_side(side, checked, rng=0)
+                points = part.sample_side(side, checked, "sobol", rng=0)
                 bounds = self._bounding(part, points.x, points.normals)
                 if np.any(bounds):
                     kept.append((part, side, float(np.sum(points.weights[bounds]) / np.sum(points.weights))))
@@ -164,7 +180,7 @@ class Combination(Domain):
 
     def _bounding(self, part: Domain, x: Array, normals: Array) -> Array:
         """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other."""
-        step = PROBE * float(np.max(self.first.upper - self.first.lower))
+        step = PROBE * min(self.first.size, self.second.size)
         outward = -normals if self.kind == "difference" and part is self.second else normals
         found = self.contains(x - step * outward, 0.0) & ~self.contains(x + step * outward, 0.0)
         if part is self.second:  # a boundary that both parts have is left to the first
@@ -177,7 +193,10 @@ class Combination(Domain):
         tried = part.sample_side(own, max(int(np.ceil(n / share)), 4), method, rng)
         kept = self._bounding(part, tried.x, tried.normals)
         if not np.any(kept):
-            tried = part.sample_side(own, max(CHECKED.get(self.dimension, 4000), tried.x.shape[0]), method, rng)
+            tried = part.sample_side(own, max(CHECKED.get(self.dimension, 4096), tried.x.shape[0]), method, rng)
             kept = self._bounding(part, tried.x, tried.normals)
         sign = -1.0 if self.kind == "difference" and part is self.second else 1.0
-        return tried.x[kept], sign * tried.normals[kept], tried.weights[kept]
+        weights = tried.weights[kept]
+        if share < 1.0:  # a cut side loses whole points; its measure is known better than that
+            weights = weights * (share * np.sum(tried.weights) / np.sum(weights))
+        return tried.x[kept], sign * tried.normals[kept], weights

@@ -155,6 +155,15 @@ class Domain(ABC):
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
         return None
 
+    def _state(self, x: Array) -> tuple[Array, Array, int]:
+        """Return what is inside, in which of its parts each point lies (as bits of a number), and how many parts."""
+        inside = self.contains(x, 0.0)
+        return inside, inside.astype(np.int64), 1
+
+    def _corners(self) -> Array:
+        """Return the corners of the boundary as far as there are few: quadrature must know where it is not smooth."""
+        return np.empty((0, self.dimension))
+
     # ---- other domains made of this one ---------------------------------------------------------
 
     def __or__(self, other: Domain) -> Domain:

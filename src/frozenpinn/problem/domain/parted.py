@@ -15,7 +15,7 @@ from frozenpinn.problem.domain.points import BoundaryPoints, FlatSide, Points, S
 from frozenpinn.problem.domain.predicates import Comparison
 
 Array = np.ndarray
-CHECKED = {1: 1, 2: 1000, 3: 4000}  # points per side that decide which comparisons it meets
+CHECKED = {1: 1, 2: 4096, 3: 16384}  # points per side that decide how much of it meets which comparison
 
 
 class _Wrapped(Domain):
@@ -49,6 +49,12 @@ class _Wrapped(Domain):
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         return self.domain._scatter(n, method, rng)
+
+    def _state(self, x: Array) -> tuple[Array, Array, int]:
+        return self.domain._state(x)
+
+    def _corners(self) -> Array:
+        return self.domain._corners()
 
     def _shape(self) -> Any:
         return self.domain._shape()
@@ -127,7 +133,7 @@ class Parted(_Wrapped):
         """For each side of the domain behind, the share of it that each comparison takes, and the rest."""
         found = {}
         for side in self.domain.sides:
-            points = self.domain.sample_side(side, CHECKED.get(self.domain.dimension, 4000), rng=0)
+            points = self.domain.sample_side(side, CHECKED.get(self.domain.dimension, 4096), "sobol", rng=0)
             taken = np.bincount(self._number(points.x), points.weights, minlength=len(self.predicates) + 1)
             found[side] = taken / np.sum(points.weights)
         return found
@@ -158,13 +164,13 @@ class Parted(_Wrapped):
             points = self.domain.sample_side(old, wanted, method, rng)
             kept = self._number(points.x) == number
             if not np.any(kept):
-                points = self.domain.sample_side(old, CHECKED.get(self.dimension, 4000), method, rng)
+                points = self.domain.sample_side(old, CHECKED.get(self.dimension, 4096), method, rng)
                 kept = self._number(points.x) == number
-            parts.append((points.x[kept], points.normals[kept], points.weights[kept]))
+            weights = points.weights[kept]
+            parts.append((points.x[kept], points.normals[kept], weights * (sizes[old] / np.sum(weights))))
         x, normals, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
         return x, normals, weights
 
     @cached_property
     def _measures(self) -> dict[Side, float]:
-        checked = CHECKED.get(self.dimension, 4000)
-        return {s: float(np.sum(self.domain.sample_side(s, checked, rng=0).weights)) for s in self.domain.sides}
+        return {s: float(np.sum(self.domain.sample_side(s, 2000).weights)) for s in self.domain.sides}

@@ -54,6 +54,9 @@ class Faceted(Domain):
         """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         return self._surface.contains(np.asarray(x, dtype=float), tolerance * self.size)
 
+    def _corners(self) -> Array:
+        return np.asarray(self.vertices[np.unique(self.facets)])
+
     def _rule(self, n: int) -> Points:
         x, weights = fitted_rule(self._surface, self.lower, self.upper, n)
         return self._points(x, weights * (self.measure / np.sum(weights)))
