@@ -27,8 +27,9 @@ from frozenpinn.solution import Solution
 Array = np.ndarray
 Run = Callable[[Problem], Solution]
 _SMALL = 1e-6  # relative residuals below this are accepted, …
-_WORSE = 10.0  # … and those that are not much larger than on the subspace itself, …
-_LARGE = 1e-2  # … unless they are as large as this
+_SAME = 3.0  # … and those that are about as large at the same points of the subspace
+_WORSE = 10.0  # on the boundary there are more points in all coordinates, so that residuals may be larger, …
+_LARGE = 1e-2  # … but not as large as this
 
 
 class Misfit(NamedTuple):
@@ -141,17 +142,12 @@ def judge(solution: Solution, tol: float) -> Misfit | None:
     fine = max(_SMALL, 100.0 * tol)
     for name in problem.fields:
         value = _equation_residual(solution, name, x, times)
-        if not (value <= fine or _is_fine(value, _equation_residual(reduced, name, z, times))):
+        if not (value <= fine or value <= _SAME * _equation_residual(reduced, name, z, times)):
             return Misfit(value, f"the equation of '{name}'")
         value = _initial_residual(solution, name, x)
-        if not (value <= fine or _is_fine(value, _initial_residual(reduced, name, z))):
+        if not (value <= fine or value <= _SAME * _initial_residual(reduced, name, z)):
             return Misfit(value, f"the initial value of '{name}'")
     return _boundary_misfit(solution, x, times, fine, rng)
-
-
-def _is_fine(value: float, own: float) -> bool:
-    """Whether a residual is about as large as on the subspace, and not very large."""
-    return bool(value <= min(_WORSE * own, _LARGE))
 
 
 def _equation_residual(solution: Solution, name: str, x: Array, times: Array) -> float:
@@ -162,9 +158,10 @@ def _equation_residual(solution: Solution, name: str, x: Array, times: Array) ->
     values = [solution.jet_values(x, times, jet) for jet in jets]
     left = solution.jet_values(x, times, replace(problem.jets.field(name), time=equation.order))
     program = problem.compile([equation.right_side], jets)
+    right = np.empty_like(left)
     with np.errstate(all="ignore"):
-        columns = [np.broadcast_to(c[:, None], left.shape) for c in x.T]
-        right = np.broadcast_to(program(*columns, np.broadcast_to(times, left.shape), *values)[0], left.shape)
+        for k, t in enumerate(times):
+            right[:, k] = program(*x.T, float(t), *(v[:, k] for v in values))[0]
     sizes = [float(np.linalg.norm(part)) for part in (left, right, *values)]
     return float(np.linalg.norm(left - right)) / (max(sizes) or 1.0)
 
@@ -206,7 +203,7 @@ def _boundary_misfit(
         ends = np.cumsum([len(points) for points in sides])
         for condition, part in zip(alike, np.split(np.abs(total), ends[:-1]), strict=True):
             size = float(np.max(part)) / (scale or 1.0)
-            if size <= fine or _is_fine(size, solution.reduced.residuals.boundary / (scale or 1.0)):
+            if size <= fine or size <= min(_WORSE * solution.reduced.residuals.boundary / (scale or 1.0), _LARGE):
                 continue
             if isinstance(condition.side, FlatSide):
                 axes.add(condition.side.axis)
