@@ -155,8 +155,9 @@ def lifting_error(problem, space, t, order=0):
     """Largest difference between B(lifting) and the data on all sides, relative to the data."""
     worst, scale = 0.0, 0.0
     for condition in problem.conditions:
-        x = problem.domain.sample_side(condition.side, 40, "random", 1).x
-        found = space.network.lift_operator(x, condition_terms(condition, x)) @ space.data(t, order)
+        points = problem.domain.sample_side(condition.side, 40, "random", 1)
+        x = points.x
+        found = space.network.lift_operator(x, condition_terms(condition, points)) @ space.data(t, order)
         expected = condition.value.time_derivative(order, x, t, problem.time)
         worst, scale = max(worst, np.abs(found - expected).max()), max(scale, np.abs(expected).max())
     return worst / scale

@@ -39,7 +39,7 @@ class Relaxation(NamedTuple):
 
 def row_count(space: Space) -> int:
     """Return the number of boundary rows."""
-    return 0 if space.soft_data is None else space.soft_data.size
+    return sum(len(functional.parts[0][0]) for functional in space.soft)
 
 
 def boundary_matrix(space: Space) -> Array:
@@ -63,6 +63,8 @@ def relaxation(space: Space, projector: Array) -> Relaxation:
     p, kappa = projector[:, -row_count(space) :], space.kappa
     pull = p @ boundary_matrix(space)
     none = np.zeros_like(pull)
+    if space.soft_data is not None and space.soft_data.shapes is not None:
+        p = p @ space.soft_data.shapes
     if space.order == 1:
         return Relaxation(-kappa * pull, none, {0: kappa * p, 1: p}, none, none, {})
     return Relaxation(none, -kappa * pull, {1: kappa * p, 2: p}, -kappa * pull, -pull, {0: kappa * p, 1: p})

@@ -34,11 +34,13 @@ class BoundaryData:
     """The data ℓ(t) of the lifting: boundary values at points, mapped to lifting coefficients.
 
     ``parts`` lists ``(datum, points, map)``; a map of None puts the values into consecutive entries.
+    ``shapes`` recovers all values from few: data = shapes · ℓ(t); None means that ℓ are the data.
     """
 
     size: int
     time: tuple[float, float]
     parts: tuple[tuple[Datum, Array, Array | None], ...] = field(default=())
+    shapes: Array | None = field(default=None)
 
     @cached_property
     def depends_on_time(self) -> bool:
@@ -57,6 +59,52 @@ class BoundaryData:
             else:
                 out += matrix @ values
         return out
+
+
+    def compressed(self) -> BoundaryData:
+        """Return the same data in the few shapes that they take in the course of time.
+
+        Lifting functions amplify the round-off of boundary values, differently at every time; those of fixed shapes
+        carry no such noise, and few of them cost less than one per boundary point.
+        """
+        if self.size < _FEW or not self.parts:
+            return self
+        count = 8 if self.depends_on_time else 1
+        start, end = self.time
+        while count <= _SNAPSHOTS:
+            times = start + (end - start) * (1.0 - np.cos(np.pi * np.arange(count) / max(count - 1, 1))) / 2.0
+            snapshots = np.stack([self(float(t)) for t in times], axis=1)
+            u, s, _ = np.linalg.svd(snapshots, full_matrices=False)
+            rank = max(1, int(np.sum(s > _NOISE * s[0])))
+            if 2 * rank <= count or count == 1:
+                shapes = u[:, :rank]
+                if self._is_spanned_by(shapes):
+                    return self._in_shapes(shapes)
+            count *= 2
+        return self
+
+    def _is_spanned_by(self, shapes: Array) -> bool:
+        """Whether the data at further times are combinations of the shapes."""
+        start, end = self.time
+        values = np.stack([self(start + (end - start) * s) for s in (0.0123, 0.271, 0.577, 0.8321, 0.993)], axis=1)
+        missed = values - shapes @ (shapes.T @ values)
+        return bool(np.max(np.abs(missed)) <= 10.0 * _NOISE * max(float(np.max(np.abs(values))), 1e-300))
+
+    def _in_shapes(self, shapes: Array) -> BoundaryData:
+        parts, start = [], 0
+        for datum, x, matrix in self.parts:
+            if matrix is None:
+                matrix = shapes[start : start + len(x)].T
+                start += len(x)
+            else:
+                matrix = shapes.T @ matrix
+            parts.append((datum, x, matrix))
+        return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
+
+
+_FEW = 16  # up to as many values, compression does not pay
+_SNAPSHOTS = 64
+_NOISE = 1e-13
 
 
 @dataclass(frozen=True)

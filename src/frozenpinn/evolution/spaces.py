@@ -175,10 +175,11 @@ def build_space(
         hard = rows.functionals[len([c for c in problem.conditions if set(c.fields) <= set(fields)]) :]
         soft = rows.functionals[: len(rows.functionals) - len(hard)]
         compliant = network.comply_with(hard, active=())
-        data = _soft_data(problem, fields, per_side)
+        data = _soft_data(problem, fields, per_side).compressed()
         return Space(_compressed(compliant, cutoff), nothing, order, soft, data, strategy.kappa)
-    compliant = network.comply_with(rows.functionals, rows.active)
-    return Space(_compressed(compliant, cutoff), rows.data, order)
+    data = rows.data.compressed()
+    compliant = network.comply_with(rows.functionals, rows.active, data.shapes)
+    return Space(_compressed(compliant, cutoff), data, order)
 
 
 def _compressed(network: Network, cutoff: float | None) -> Network:

@@ -58,6 +58,8 @@ class Network:
         Shape (fields·n, r): the basis at the points times √weight, orthonormal after the SVD layer.
     singular, all_singular
         Singular values of the kept and of all functions; None without an SVD layer.
+    shapes
+        Combinations of the active rows that the data consist of, one lifting function for each; None means every row.
     """
 
     hidden: HiddenLayer
@@ -69,6 +71,7 @@ class Network:
     values: Array | None = None
     singular: Array | None = None
     all_singular: Array | None = None
+    shapes: Array | None = None
 
     @cached_property
     def _layer(self) -> BoundaryLayer:
@@ -83,20 +86,23 @@ class Network:
     def lifting(self) -> Array:
         """Raw coefficients of the functions that carry boundary data, shape (fields, M + 1, n_l)."""
         raw = self._layer.lifting
-        return self._blocks(raw if self.active is None else raw[:, list(self.active)])
+        raw = raw if self.active is None else raw[:, list(self.active)]
+        return self._blocks(raw if self.shapes is None else raw @ self.shapes)
 
     def _blocks(self, raw: Array) -> Array:
         return raw.reshape(len(self.fields), self.hidden.size, -1)
 
     # ---- building -------------------------------------------------------------------------------
 
-    def comply_with(self, functionals: Sequence[Functional], active: Sequence[int] | None = None) -> Network:
+    def comply_with(
+        self, functionals: Sequence[Functional], active: Sequence[int] | None = None, shapes: Array | None = None
+    ) -> Network:
         """Return the network whose functions satisfy the homogeneous conditions."""
         raw = len(self.fields) * self.hidden.size
         blocks = [f.rows(self.hidden, self.fields) for f in functionals]
         rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
         kept = None if active is None else tuple(active)
-        return Network(self.hidden, self.points, self.fields, boundary_layer(rows), kept)
+        return Network(self.hidden, self.points, self.fields, boundary_layer(rows), kept, shapes=shapes)
 
     def spanned_by(self, mixing: Array) -> Network:
         """Return the network of given combinations of the raw features (outer basis functions)."""
