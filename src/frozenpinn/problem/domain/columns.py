@@ -129,12 +129,18 @@ def column_rule(lines: Lines, lower: Array, upper: Array, spacing: float) -> tup
     return x, base_weights[line[piece]] * lengths[piece] * w
 
 
-def fitted_rule(lines: Lines, lower: Array, upper: Array, n: int) -> tuple[Array, Array]:
+def column_measure(lines: Lines, lower: Array, upper: Array, n: int) -> float:
+    """Return the measure of the region by a rule with about n points in its bounding box."""
+    spacing = float(np.prod(upper - lower) / n) ** (1.0 / len(lower))
+    return float(np.sum(column_rule(lines, lower, upper, spacing)[1]))
+
+
+def fitted_rule(lines: Lines, lower: Array, upper: Array, n: int, measure: float) -> tuple[Array, Array]:
     """Return a column rule of about n points, as far as its least number of points per column allows."""
     d = len(lower)
-    spacing = float(np.prod(upper - lower) / n) ** (1.0 / d)
+    spacing = (1.5 * measure / n) ** (1.0 / d)
     before = np.inf
-    for _ in range(5):
+    for _ in range(3):
         x, weights = column_rule(lines, lower, upper, spacing)
         fits = not len(x) or abs(np.log(len(x) / n)) < 0.15
         if fits or (len(x) > n and len(x) > 0.9 * before) or spacing > np.max(upper - lower):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.problem.domain.columns import ScannedLines, fitted_rule
+from frozenpinn.problem.domain.columns import ScannedLines, column_measure, fitted_rule
 from frozenpinn.problem.domain.domain import Domain
 from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side, distinct
 from frozenpinn.problem.domain.polygon import polygons_of, shapely_or_none, triangles_of
@@ -132,7 +132,7 @@ class Combination(Domain):
         if self._polygons is not None:
             return float(self._polygons.area)
         if self.dimension <= 3:
-            return float(np.sum(fitted_rule(self._lines, self.lower, self.upper, FINE[self.dimension])[1]))
+            return column_measure(self._lines, self.lower, self.upper, FINE[self.dimension])
         unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
         share = np.mean(self.contains(self.lower + unit * self.lengths, 0.0))
         return float(share * np.prod(self.lengths))
@@ -143,7 +143,7 @@ class Combination(Domain):
         if self.dimension > 3:
             x = self._scatter(n, "sobol", np.random.default_rng(0))
             return self._points(x, np.full(n, self.measure / n))
-        x, weights = fitted_rule(self._lines, self.lower, self.upper, n)
+        x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
         return self._points(x, weights * (self.measure / np.sum(weights)))
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.problem.domain.box import Box
 from frozenpinn.problem.domain.chords import boundary_measure, boundary_points
-from frozenpinn.problem.domain.columns import ScannedLines, column_lines, fitted_rule
+from frozenpinn.problem.domain.columns import ScannedLines, column_lines, column_measure, fitted_rule
 from frozenpinn.problem.domain.domain import Domain, place
 from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side
 from frozenpinn.problem.domain.predicates import LevelFunction
@@ -107,14 +107,14 @@ class Implicit(Domain):
     def measure(self) -> float:
         """Area or volume, by a fine quadrature rule."""
         if self.dimension <= 3:
-            return float(np.sum(fitted_rule(self._lines, self.lower, self.upper, FINE[self.dimension])[1]))
+            return column_measure(self._lines, self.lower, self.upper, FINE[self.dimension])
         unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
         return float(np.mean(self._inside(self.lower + unit * self.lengths)) * np.prod(self.lengths))
 
     def _rule(self, n: int) -> Points:
         if self.dimension > 3:
             return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
-        x, weights = fitted_rule(self._lines, self.lower, self.upper, n)
+        x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
         return self._points(x, weights * (self.measure / np.sum(weights)))
 
     # ---- boundary -------------------------------------------------------------------------------
@@ -143,7 +143,9 @@ class Implicit(Domain):
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         if method == "gauss" and self.dimension <= 3:
-            return self._columns(n)
+            x, normals, weights = self._columns(n)
+            if len(x) <= 2 * n:
+                return x, normals, weights * (self.surface / np.sum(weights))
         chosen = "sobol" if method == "gauss" else method
         x = boundary_points(self._inside, (self.lower + self.upper) / 2.0, self._reach, n, chosen, rng)
         return x, self._normals(x), np.full(len(x), self.surface / len(x))
@@ -152,11 +154,13 @@ class Implicit(Domain):
         """Return boundary points where lines along each axis cross it: ∮ g = Σᵢ ∫ g |nᵢ| over the other axes."""
         d = self.dimension
         spacing = (2.0 * d * self.measure ** ((d - 1) / d) * d / n) ** (1.0 / (d - 1))
-        for _ in range(4):
+        before = np.inf
+        for _ in range(3):
             parts = [self._crossed(axis, spacing) for axis in range(d)]
             x, normals, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-            if abs(np.log(len(x) / n)) < 0.2:
+            if abs(np.log(len(x) / n)) < 0.2 or n < len(x) > 0.9 * before:
                 break
+            before = len(x) if len(x) > n else np.inf
             spacing *= (len(x) / n) ** (1.0 / (d - 1))
         return x, normals, weights
 

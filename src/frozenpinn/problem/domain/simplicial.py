@@ -58,7 +58,7 @@ class Faceted(Domain):
         return np.asarray(self.vertices[np.unique(self.facets)])
 
     def _rule(self, n: int) -> Points:
-        x, weights = fitted_rule(self._surface, self.lower, self.upper, n)
+        x, weights = fitted_rule(self._surface, self.lower, self.upper, n, self.measure)
         return self._points(x, weights * (self.measure / np.sum(weights)))
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
