@@ -28,8 +28,8 @@ Array = np.ndarray
 Run = Callable[[Problem], Solution]
 _SMALL = 1e-6  # relative residuals below this are accepted, …
 _SAME = 3.0  # … and those that are about as large at the same points of the subspace
-_WORSE = 10.0  # on the boundary there are more points in all coordinates, so that residuals may be larger, …
-_LARGE = 1e-2  # … but not as large as this
+_WORSE = 10.0  # a side sees errors inside the subspace, at single points, …
+_LARGE = 0.1  # … but they must not be as large as this
 
 
 class Misfit(NamedTuple):
@@ -203,12 +203,18 @@ def _boundary_misfit(
         ends = np.cumsum([len(points) for points in sides])
         for condition, part in zip(alike, np.split(np.abs(total), ends[:-1]), strict=True):
             size = float(np.max(part)) / (scale or 1.0)
-            if size <= fine or size <= min(_WORSE * solution.reduced.residuals.boundary / (scale or 1.0), _LARGE):
+            if size <= fine or size <= min(_WORSE * _inaccuracy(solution.reduced, scale), _LARGE):
                 continue
             if isinstance(condition.side, FlatSide):
                 axes.add(condition.side.axis)
             worst = max(worst, Misfit(size, f"the condition '{condition.text}' on side '{condition.side.name}'"))
     return worst._replace(axes=frozenset(axes)) if worst.size else None
+
+
+def _inaccuracy(reduced: Solution, scale: float) -> float:
+    """Return how far a solution on a subspace is from its own conditions, on the boundary and at the start."""
+    residuals = reduced.residuals
+    return max(residuals.boundary / (scale or 1.0), *residuals.initial.values())
 
 
 def _alike(conditions: Sequence[LinearCondition]) -> list[list[LinearCondition]]:

@@ -210,6 +210,12 @@ def test_a_steep_skew_front_is_still_one_direction():
     np.testing.assert_allclose(found.rows, [[1 / np.sqrt(5), 2 / np.sqrt(5)]], atol=1e-12)
 
 
+def test_a_front_that_no_gradient_sees_is_not_taken_for_a_constant():
+    problem = fp.Problem("u_t = lap(u)", box(3), (0, 1), "tanh((x + y - 1)/0.002)", "u_n = 0")
+    assert len(find_directions(problem)) == 0
+    assert find_subspace(problem) is None
+
+
 def test_python_functions_and_function_parameters():
     problem = fp.Problem(
         "u_t = k*lap(u)",

@@ -324,10 +324,8 @@ def find_subspace(problem: Problem) -> Subspace | None:
             directions = find_directions(problem, step=step)
             if directions is None:
                 return None
-            if not len(directions):
-                return _without_directions(problem)
-            subspace = Subspace.spanned_by(directions, domain)
-            if depends_on_nothing_else(problem, subspace):
+            subspace = Subspace.spanned_by(directions, domain) if len(directions) else _without_directions(problem)
+            if subspace is not None and depends_on_nothing_else(problem, subspace):
                 return with_axes(problem, subspace, contradicted_axes(problem))
     except (FrozenPinnError, Warning, ArithmeticError):  # data that can't be evaluated everywhere
         pass
