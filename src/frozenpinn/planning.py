@@ -10,6 +10,7 @@ import numpy as np
 
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
 from frozenpinn.evolution.integrators import Integrator
+from frozenpinn.evolution.orientation import with_initial_gradient
 from frozenpinn.evolution.resampling import Windows
 from frozenpinn.evolution.semidiscrete import Stage, System
 from frozenpinn.evolution.spaces import (
@@ -108,7 +109,7 @@ def make_plan(problem: Problem, settings: Settings) -> Plan:
         and settings.point_method in ("auto", "gauss")
         and all(is_separable(problem, group) for group in problem.groups)
     )
-    sampler = _sampler(problem, settings, product)
+    sampler = with_initial_gradient(_sampler(problem, settings, product), problem)
     strategy = settings.boundary
     if strategy is None:
         strategy = NullSpaceLayer() if d == 1 or product else AugmentedODE()
