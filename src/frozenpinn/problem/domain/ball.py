@@ -73,6 +73,9 @@ class Ball(Domain):
         reach = self.radius + tolerance * self.size
         return np.asarray(np.sum((np.asarray(x) - self.center) ** 2, axis=1) <= (reach**2 if reach > 0 else -1.0))
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return _through(base, self.center, np.full(self.dimension, self.radius))
+
     def _rule(self, n: int) -> Points:
         x, weights = ball_rule(self.dimension, n)
         return self._points(self.center + self.radius * x, weights * self.radius**self.dimension)
@@ -162,6 +165,9 @@ class Ellipsoid(Domain):
         reach = np.maximum(self.semi_axes + tolerance * self.size, 1e-300)
         return np.asarray(np.sum(((np.asarray(x) - self.center) / reach) ** 2, axis=1) <= 1.0)
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return _through(base, self.center, self.semi_axes)
+
     def _rule(self, n: int) -> Points:
         x, weights = ball_rule(self.dimension, n)
         return self._points(self.center + self.semi_axes * x, weights * float(np.prod(self.semi_axes)))
@@ -233,6 +239,10 @@ class Shell(Domain):
         low, high = max(self.inner - margin, 0.0), max(self.outer + margin, 0.0)
         return np.asarray((squared >= low**2) & (squared <= high**2))
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        spheres = [_through(base, self.center, np.full(self.dimension, r)) for r in (self.inner, self.outer)]
+        return np.concatenate([s[0] for s in spheres]), np.concatenate([s[1] for s in spheres])
+
     def _rule(self, n: int) -> Points:
         x, weights = shell_rule(self.dimension, n, self.inner, self.outer)
         return self._points(self.center + x, weights)
@@ -270,6 +280,14 @@ def _on_sphere(
         u = sphere_points(n, d, method, rng)
         weights = np.full(n, sphere_measure(d) / n)
     return center + radius * u, u, weights * radius ** (d - 1)
+
+
+def _through(base: Array, center: Array, axes: Array) -> tuple[Array, Array]:
+    """Return (line, height) where lines along the last axis cross an ellipsoid."""
+    rest = 1.0 - np.sum(((base - center[:-1]) / axes[:-1]) ** 2, axis=1)
+    met = np.flatnonzero(rest > 0)
+    half = axes[-1] * np.sqrt(rest[met])
+    return np.tile(met, 2), np.concatenate([center[-1] - half, center[-1] + half])
 
 
 def _center(given: Any, dimension: int | None, what: str) -> Array:

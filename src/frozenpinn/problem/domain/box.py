@@ -203,6 +203,10 @@ class Box(Domain):
             else None
         )
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        met = np.flatnonzero(np.all((base >= self.lower[:-1]) & (base < self.upper[:-1]), axis=1))
+        return np.tile(met, 2), np.repeat([self.lower[-1], self.upper[-1]], len(met))
+
     def _corners(self) -> Array:
         return np.stack([self.lower, self.upper])  # their coordinates are those of all corners
 

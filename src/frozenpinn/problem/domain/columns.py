@@ -18,6 +18,7 @@ Array = np.ndarray
 CHUNK = 2_000_000
 BISECTIONS = 44
 MOST_BREAKS = 24
+MOST_CUTS = 4  # changes between neighbouring steps of a scan
 
 
 class Lines(Protocol):
@@ -33,12 +34,7 @@ class Lines(Protocol):
 
 
 class ScannedLines:
-    """Lines through a region that only knows ``contains``: scanned at equal steps, then bisected.
-
-    ``state`` may return what is inside and a whole number for each point, such as the part of the region that it lies
-    in: a pattern of these tells more about a line than the number of its intervals. ``breaks`` are known kinks of the
-    boundary along the first axis.
-    """
+    """Lines through a region that only knows ``contains``: scanned at equal steps, then bisected."""
 
     def __init__(
         self,
@@ -46,12 +42,8 @@ class ScannedLines:
         lower: float,
         upper: float,
         steps: int = 97,
-        state: Callable[[Array], tuple[Array, Array, int]] | None = None,
-        breaks: Sequence[float] | Array = (),
     ) -> None:
-        self.breaks = np.unique(breaks)
         self._contains = contains
-        self._state = state
         self._lower, self._upper = lower, upper
         self._heights = lower + (np.arange(steps) + 0.5) / steps * (upper - lower)
 
@@ -71,15 +63,9 @@ class ScannedLines:
         return np.concatenate(parts)
 
     def count(self, base: Array) -> Array:
-        """Return the number of inside intervals of each line, or a number for its pattern of states."""
-        if self._state is None:
-            inside = self._scan(base)
-            return np.asarray(inside[:, 0] + np.sum(inside[:, 1:] & ~inside[:, :-1], axis=1), dtype=np.int64)
-        parts = [np.zeros(0, dtype=np.int64)]
-        for rows, x in self._grids(base):
-            inside, state = (values.reshape(rows, -1) for values in self._state(x)[:2])
-            parts.append(np.where(np.any(inside, axis=1), pattern(state) | 1, 0))
-        return np.concatenate(parts)
+        """Return the number of inside intervals of each line."""
+        inside = self._scan(base)
+        return np.asarray(inside[:, 0] + np.sum(inside[:, 1:] & ~inside[:, :-1], axis=1), dtype=np.int64)
 
     def intervals(self, base: Array) -> tuple[Array, Array, Array]:
         """Return (line, start, end) of every inside interval."""
@@ -98,6 +84,74 @@ class ScannedLines:
             within = self._contains(np.column_stack([base, middle])) if len(base) else np.zeros(0, dtype=bool)
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
         return inside
+
+
+class CombinedLines:
+    """Lines through a region that is made of others: where they cross each of these, and what is inside.
+
+    Parameters
+    ----------
+    parts
+        For each part, a function that returns (line, height) of its crossings.
+    inside
+        Tells from rows of booleans, one per part, what is inside.
+    size
+        Size of the region, for round-off.
+    breaks
+        Known kinks of the boundary along the first axis.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Callable[[Array], tuple[Array, Array]]],
+        inside: Callable[[Array], Array],
+        size: float,
+        breaks: Array,
+    ) -> None:
+        self._parts, self._inside, self._size = parts, inside, size
+        self.breaks = np.unique(breaks)
+
+    def _events(self, base: Array) -> tuple[Array, Array, Array, Array]:
+        """Return (line, height, part, inside from here on) of all crossings, from below upwards."""
+        found = [crossings(base) for crossings in self._parts]
+        part = np.repeat(np.arange(len(found)), [len(line) for line, _ in found])
+        line, height = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((part, np.round(height / (1e-11 * self._size)), line))
+        line, height, part = line[order], height[order], part[order]
+        first = np.searchsorted(line, np.arange(len(base) + 1))
+        states = np.empty((len(line), len(found)), dtype=bool)
+        for i in range(len(found)):
+            total = np.concatenate([[0], np.cumsum(part == i)])
+            states[:, i] = (total[1:] - total[first[line]]) % 2 == 1
+        return line, height, part, self._inside(states)
+
+    def count(self, base: Array) -> Array:
+        """Return a number for the order in which each line crosses the parts; 0 if it is never inside."""
+        line, _, part, inside = self._events(base)
+        rank = (np.arange(len(line)) - np.searchsorted(line, line)).astype(np.uint64) + np.uint64(1)
+        mixed = (rank * np.uint64(0x9E3779B97F4A7C15)) ^ (
+            (part.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
+        )
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        found = np.zeros(len(base), dtype=np.uint64)
+        np.add.at(found, line, mixed)
+        met = np.bincount(line, inside, minlength=len(base)) > 0
+        return np.where(met, (found >> np.uint64(2)).astype(np.int64) | 1, 0)
+
+    def intervals(self, base: Array) -> tuple[Array, Array, Array]:
+        """Return (line, start, end) of every inside interval."""
+        line, height, _, inside = self._events(base)
+        begins = np.concatenate([[True], line[1:] != line[:-1]]) if len(line) else np.zeros(0, dtype=bool)
+        before = np.concatenate([[False], inside[:-1]]) & ~begins if len(line) else inside
+        changes = np.flatnonzero(inside != before)
+        starts = (
+            np.flatnonzero(inside[changes][:-1] & (line[changes][:-1] == line[changes][1:]))
+            if len(changes)
+            else changes
+        )
+        low, high = changes[starts], changes[starts + 1]
+        kept = height[high] - height[low] > 1e-12 * self._size
+        return line[low][kept], height[low][kept], height[high][kept]
 
 
 def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tuple[Array, Array]:
@@ -207,14 +261,37 @@ def _panels(
     padded = np.pad(state, ((0, 0), (1, 1)))
     ends = np.concatenate([[lower], x, [upper]])
     owner, step = np.nonzero(padded[:, 1:] != padded[:, :-1])
-    left, right, after = ends[step], ends[step + 1], padded[owner, step + 1]
-    before = padded[owner, step]
-    for _ in range(BISECTIONS if m == 1 else 36):
-        middle = (left + right) / 2.0
-        found = changes(np.column_stack([prefixes[owner], middle]))
-        # a state that is new here keeps the side that differs from it: one of two cuts is found
-        stays = np.where(before == 0, found == 0, np.where(after == 0, found != 0, found == before))
-        left, right = np.where(stays, middle, left), np.where(stays, right, middle)
-    cut = np.where(before == 0, right, left)
+    cuts = _cuts(changes, prefixes, owner, ends[step], ends[step + 1], padded[owner, step], padded[owner, step + 1])
+    owner, cut, after = (np.concatenate(column) for column in zip(*cuts, strict=True))
+    order = np.lexsort((cut, owner))
+    owner, cut, after = owner[order], cut[order], after[order]
     start = np.flatnonzero((owner[1:] == owner[:-1]) & (after[:-1] != 0))
     return owner[start], cut[start], cut[start + 1]
+
+
+def _cuts(
+    changes: Callable[[Array], Array],
+    prefixes: Array,
+    owner: Array,
+    left: Array,
+    right: Array,
+    before: Array,
+    after: Array,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield (prefix, place, state above it) of all changes between places with the states ``before`` and ``after``.
+
+    Bisection finds the first change; if the state above it is not yet the last one, there are more.
+    """
+    for _ in range(MOST_CUTS):
+        low, high = left, right
+        for _ in range(BISECTIONS if len(prefixes) == 1 else 36):
+            middle = (low + high) / 2.0
+            same = changes(np.column_stack([prefixes[owner], middle])) == before
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        found = np.where(high == right, after, changes(np.column_stack([prefixes[owner], high])))
+        yield owner, np.where(before == 0, high, low), found
+        more = np.flatnonzero((found != after) & (found != before))
+        if not len(more):
+            return
+        owner, left, right, before, after = owner[more], high[more], right[more], found[more], after[more]
+    yield owner, right, after

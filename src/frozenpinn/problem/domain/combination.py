@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.problem.domain.columns import ScannedLines, column_measure, fitted_rule
+from frozenpinn.problem.domain.columns import CombinedLines, column_measure, fitted_rule
 from frozenpinn.problem.domain.domain import Domain
+from frozenpinn.problem.domain.parted import Wrapped
 from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side, distinct
 from frozenpinn.problem.domain.polygon import polygons_of, shapely_or_none, triangles_of
 from frozenpinn.problem.domain.simplices import scattered, simplex_rule
@@ -107,24 +108,28 @@ class Combination(Domain):
         return None if self._polygons is None else triangles_of(self._polygons)
 
     @cached_property
-    def _lines(self) -> ScannedLines:
-        breaks = self._corners()[:, 0] if self.dimension == 2 else ()
-        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], state=self._state, breaks=breaks)
+    def _lines(self) -> CombinedLines:
+        corners = self._corners() if self.dimension == 2 else np.empty((0, self.dimension))
+        return CombinedLines([leaf._crossings for leaf in self._leaves()], self._inside, self.size, corners[:, 0])
 
-    def _inside(self, x: Array) -> Array:
-        return self.contains(x, 0.0)
+    def _leaves(self) -> list[Domain]:
+        """Return the domains that are no combinations themselves."""
+        return [leaf for part in (self.first, self.second) for leaf in _leaves(part)]
+
+    def _inside(self, states: Array) -> Array:
+        """Tell from rows of booleans, one per leaf, what is inside."""
+        count = len(_leaves(self.first))
+        first, second = _inside(self.first, states[:, :count]), _inside(self.second, states[:, count:])
+        if self.kind == "union":
+            return first | second
+        return first & (second if self.kind == "intersection" else ~second)
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        line, start, end = self._lines.intervals(base)
+        return np.concatenate([line, line]), np.concatenate([start, end])
 
     def _corners(self) -> Array:
         return np.concatenate([self.first._corners(), self.second._corners()])
-
-    def _state(self, x: Array) -> tuple[Array, Array, int]:
-        """Return what is inside, and in which of all parts each point lies, as the bits of a number."""
-        first, second = self.first._state(x), self.second._state(x)
-        if self.kind == "union":
-            inside = first[0] | second[0]
-        else:
-            inside = first[0] & (second[0] if self.kind == "intersection" else ~second[0])
-        return inside, first[1] | (second[1] << first[2]), first[2] + second[2]
 
     @cached_property
     def measure(self) -> float:
@@ -200,3 +205,18 @@ class Combination(Domain):
         if share < 1.0:  # a cut side loses whole points; its measure is known better than that
             weights = weights * (share * np.sum(tried.weights) / np.sum(weights))
         return tried.x[kept], sign * tried.normals[kept], weights
+
+
+def _plain(domain: Domain) -> Domain:
+    """Return the domain behind other names of its sides."""
+    return _plain(domain.domain) if isinstance(domain, Wrapped) else domain
+
+
+def _leaves(domain: Domain) -> list[Domain]:
+    plain = _plain(domain)
+    return plain._leaves() if isinstance(plain, Combination) else [plain]
+
+
+def _inside(domain: Domain, states: Array) -> Array:
+    plain = _plain(domain)
+    return plain._inside(states) if isinstance(plain, Combination) else states[:, 0]

@@ -155,10 +155,18 @@ class Domain(ABC):
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
         return None
 
-    def _state(self, x: Array) -> tuple[Array, Array, int]:
-        """Return what is inside, in which of its parts each point lies (as bits of a number), and how many parts."""
-        inside = self.contains(x, 0.0)
-        return inside, inside.astype(np.int64), 1
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        """Return (line, height) of all places where lines along the last axis cross the boundary, in any order.
+
+        A line is a point of the first d − 1 coordinates. This is for domains that know no better.
+        """
+        from frozenpinn.problem.domain.columns import ScannedLines
+
+        line, start, end = ScannedLines(self._strictly, self.lower[-1], self.upper[-1]).intervals(base)
+        return np.concatenate([line, line]), np.concatenate([start, end])
+
+    def _strictly(self, x: Array) -> Array:
+        return self.contains(x, 0.0)
 
     def _corners(self) -> Array:
         """Return the corners of the boundary as far as there are few: quadrature must know where it is not smooth."""

@@ -146,17 +146,22 @@ class Facets:
         inside[rows] = self.near(x[rows], abs(margin)) == (margin > 0)
         return inside
 
+    def crossings(self, base: Array) -> tuple[Array, Array]:
+        """Return (line, height) of every crossing of vertical lines."""
+        lines, heights = [np.zeros(0, dtype=int)], [np.zeros(0)]
+        for start in range(0, len(base), CHUNK):
+            line, _, height = self._crossed(base[start : start + CHUNK])
+            lines.append(line + start)
+            heights.append(height)
+        return np.concatenate(lines), np.concatenate(heights)
+
     def count(self, base: Array) -> Array:
         """Return the number of intervals in which each vertical line is inside."""
-        parts = []
-        for start in range(0, len(base), CHUNK):
-            rows = base[start : start + CHUNK]
-            parts.append(np.bincount(self._crossed(rows)[0], minlength=len(rows)) // 2)
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=int)
+        return np.bincount(self.crossings(base)[0], minlength=len(base)) // 2
 
     def intervals(self, base: Array) -> tuple[Array, Array, Array]:
         """Return (line, start, end) of every interval in which a vertical line is inside."""
-        line, _, height = self._crossed(base)
+        line, height = self.crossings(base)
         order = np.lexsort((height, line))
         line, height = line[order], height[order]
         counts = np.bincount(line, minlength=len(base))

@@ -18,7 +18,7 @@ Array = np.ndarray
 CHECKED = {1: 1, 2: 4096, 3: 16384}  # points per side that decide how much of it meets which comparison
 
 
-class _Wrapped(Domain):
+class Wrapped(Domain):
     """A domain that leaves all but its sides to another one."""
 
     def __init__(self, domain: Domain) -> None:
@@ -50,8 +50,8 @@ class _Wrapped(Domain):
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         return self.domain._scatter(n, method, rng)
 
-    def _state(self, x: Array) -> tuple[Array, Array, int]:
-        return self.domain._state(x)
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return self.domain._crossings(base)
 
     def _corners(self) -> Array:
         return self.domain._corners()
@@ -68,7 +68,7 @@ class _Wrapped(Domain):
         return BoundaryPoints(x, normals, weights, found)
 
 
-class Renamed(_Wrapped):
+class Renamed(Wrapped):
     """A domain whose side has another name, or whose several sides have a prefix; see :meth:`Domain.named`."""
 
     def __init__(self, domain: Domain, name: str) -> None:
@@ -97,7 +97,7 @@ class Renamed(_Wrapped):
         return points.x, points.normals, points.weights
 
 
-class Parted(_Wrapped):
+class Parted(Wrapped):
     """A domain with parts of its boundary as sides of their own; see :meth:`Domain.with_sides`."""
 
     def __init__(self, domain: Domain, predicates: Mapping[str, Predicate]) -> None:

@@ -60,6 +60,10 @@ class Extruded(Domain):
         found[rows] = self.base.contains(x[rows, :-1], tolerance)
         return found
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        met = np.flatnonzero(self.base.contains(base, 0.0))
+        return np.tile(met, 2), np.repeat([self.lower[-1], self.upper[-1]], len(met))
+
     def _counts(self, n: int, measure: float, k: int) -> tuple[int, int]:
         """Return the numbers of points over a part of the base of dimension k and along the interval."""
         length = self.interval.measure

@@ -54,6 +54,9 @@ class Faceted(Domain):
         """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         return self._surface.contains(np.asarray(x, dtype=float), tolerance * self.size)
 
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return self._surface.crossings(base)
+
     def _corners(self) -> Array:
         return np.asarray(self.vertices[np.unique(self.facets)])
 
