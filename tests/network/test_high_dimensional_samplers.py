@@ -271,3 +271,18 @@ def test_only_samplers_that_ask_get_gradients():
     assert filled.width == 10
     layer = filled.sample(cloud(5), 0)
     assert np.max(np.abs(layer.weights[:, 2:])) < 1e-6 * np.max(np.abs(layer.weights))
+
+
+@pytest.mark.filterwarnings("ignore:the network represents", "ignore:from t =")
+def test_projected_pairs_in_a_solve():
+    """Two of five coordinates matter: neurons that see only these are far more accurate."""
+    exact = "sin(pi/2*x1)*cos(pi/2*x2)*exp(-pi^2/2*t)"
+    box = fp.Box([-1] * 5, [1] * 5)
+    problem = fp.Problem("u_t = lap(u)", box, (0, 0.2), "sin(pi/2*x1)*cos(pi/2*x2)", f"u = {exact}", exact=exact)
+    projected = fp.solve(problem, sampler="projected-swim", width=150)
+    assert projected.report.sampler == "projected-swim"
+    weights = projected.system.spaces[0].network.hidden.weights
+    assert np.max(np.abs(weights[:, 2:])) < 1e-6 * np.max(np.abs(weights))
+    plain = fp.solve(problem, sampler="swim", width=150)
+    assert projected.error()["rel_l2"] < 1e-4
+    assert plain.error()["rel_l2"] > 100 * projected.error()["rel_l2"]

@@ -262,6 +262,22 @@ def test_looking_for_nothing_is_cheap():
     assert (time.perf_counter() - started) / 20 < 0.01
 
 
+@pytest.mark.parametrize("d", [60, 160])
+def test_very_many_dimensions(d):
+    """Gradients are sampled block by block; 160 dimensions need more than one."""
+    names = box(d).coordinates
+    sum_of_some = " + ".join(names[::40])
+    problem = fp.Problem("u_t = lap(u)", box(d), (0, 1), f"sin({sum_of_some})", f"u = sin({sum_of_some})")
+    found = find_subspace(problem)
+    expected = np.zeros(d)
+    expected[::40] = 1 / np.sqrt(len(names[::40]))
+    np.testing.assert_allclose(found.rows, [expected], atol=1e-14)
+
+
+def test_a_skew_direction_against_its_sides_is_not_tried():
+    assert find_subspace(fp.Problem("u_t = lap(u)", box(2), (0, 1), "sin(x + y)", "u = 0")) is None
+
+
 def test_no_directions_at_all():
     problem = fp.Problem("u_t = lap(u) + u", box(3), (0, 1), "1", "u_n = 0")
     assert find_directions(problem).shape == (0, 3)

@@ -120,7 +120,7 @@ def chain_rule(alpha: Sequence[int], rows: Array) -> dict[tuple[int, ...], float
             longer: dict[tuple[int, ...], float] = {}
             for beta, factor in result.items():
                 for a in np.flatnonzero(rows[:, axis]):
-                    key = tuple(b + (i == a) for i, b in enumerate(beta))
+                    key = tuple(b + int(i == a) for i, b in enumerate(beta))
                     longer[key] = longer.get(key, 0.0) + factor * float(rows[a, axis])
             result = longer
     return result
@@ -345,8 +345,10 @@ def _without_directions(problem: Problem) -> Subspace | None:
 
 def with_axes(problem: Problem, subspace: Subspace, axes: set[int]) -> Subspace | None:
     """Return a subspace with further coordinates; None if it gets too large, or is not one of coordinates."""
-    if subspace.axes is None or axes <= set(subspace.axes):
+    if not axes or (subspace.axes is not None and axes <= set(subspace.axes)):
         return subspace
+    if subspace.axes is None:
+        return None
     wanted = sorted(axes | set(subspace.axes))
     if len(wanted) > min(MOST, subspace.dimension - 1):
         return None
