@@ -266,6 +266,7 @@ def _panels(
     order = np.lexsort((cut, owner))
     owner, cut, after = owner[order], cut[order], after[order]
     start = np.flatnonzero((owner[1:] == owner[:-1]) & (after[:-1] != 0))
+    start = start[cut[start + 1] - cut[start] > 1e-10 * (upper - lower)]
     return owner[start], cut[start], cut[start + 1]
 
 
@@ -288,10 +289,11 @@ def _cuts(
             middle = (low + high) / 2.0
             same = changes(np.column_stack([prefixes[owner], middle])) == before
             low, high = np.where(same, middle, low), np.where(same, high, middle)
-        found = np.where(high == right, after, changes(np.column_stack([prefixes[owner], high])))
+        above = high + 1e-6 * (right - high)  # where boundaries meet, round-off changes the pattern more than once
+        found = np.where(high == right, after, changes(np.column_stack([prefixes[owner], above])))
         yield owner, np.where(before == 0, high, low), found
         more = np.flatnonzero((found != after) & (found != before))
         if not len(more):
             return
-        owner, left, right, before, after = owner[more], high[more], right[more], found[more], after[more]
+        owner, left, right, before, after = owner[more], above[more], right[more], found[more], after[more]
     yield owner, right, after
