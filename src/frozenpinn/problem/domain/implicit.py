@@ -142,13 +142,17 @@ class Implicit(Domain):
         return slopes / lengths[:, None]
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        if method == "gauss" and self.dimension <= 3:
+        if method == "gauss" and self.dimension <= 3 and self._fewest <= 2 * n:
             x, normals, weights = self._columns(n)
-            if len(x) <= 2 * n:
-                return x, normals, weights * (self.surface / np.sum(weights))
+            return x, normals, weights * (self.surface / np.sum(weights))
         chosen = "sobol" if method == "gauss" else method
         x = boundary_points(self._inside, (self.lower + self.upper) / 2.0, self._reach, n, chosen, rng)
         return x, self._normals(x), np.full(len(x), self.surface / len(x))
+
+    @cached_property
+    def _fewest(self) -> int:
+        """The least number of boundary points by columns."""
+        return sum(len(self._crossed(axis, 2.0 * self.size)[0]) for axis in range(self.dimension))
 
     def _columns(self, n: int) -> tuple[Array, Array, Array]:
         """Return boundary points where lines along each axis cross it: ∮ g = Σᵢ ∫ g |nᵢ| over the other axes."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +33,7 @@ def read_mesh(file: str | Path) -> Faceted:
     if "4" in cells:
         return _solid(points, cells, groups)
     if "3" not in cells:
-        kinds = ", ".join(sorted(cells)) or "no cells"
+        kinds = "lines only" if cells else "other cells"
         raise ProblemError(
             f"'{file}' has neither triangles nor tetrahedra (it has {kinds}); quadrangles must be split."
         )
@@ -54,7 +57,9 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     if not path.is_file():
         raise ProblemError(f"there is no file '{path}'.")
     try:
-        mesh = meshio.read(path)
+        with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            warnings.simplefilter("ignore")
+            mesh = meshio.read(path)
     except (Exception, SystemExit) as error:  # meshio ends the program for some files
         raise ProblemError(f"'{path}' could not be read as a mesh: {type(error).__name__}: {error}.") from None
     names = {(int(tag), int(dim)): name for name, (tag, dim) in mesh.field_data.items()}

@@ -212,7 +212,7 @@ def _unit(given: Any, shape: tuple[int, ...]) -> Array:
         raise ProblemError(f"one normal per boundary point is needed ({shape[0]}), got {len(normals)}.")
     if np.any(lengths == 0):
         raise ProblemError(f"the normal at boundary point {int(np.argmin(lengths))} is zero.")
-    return np.asarray(normals / lengths)
+    return normals if np.all(np.abs(lengths - 1.0) < 1e-12) else np.asarray(normals / lengths)
 
 
 def _members(sides: Mapping[str, Any], count: int) -> dict[str, Array]:

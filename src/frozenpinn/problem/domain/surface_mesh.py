@@ -14,6 +14,7 @@ from frozenpinn.problem.domain.points import Side
 from frozenpinn.problem.domain.simplicial import Faceted, indices
 
 Array = np.ndarray
+NO_VOLUME = "the surface encloses no volume; its faces lie in a plane or cancel each other."
 
 
 class SurfaceMesh(Faceted):
@@ -46,6 +47,8 @@ class SurfaceMesh(Faceted):
         points, table = merged(points, table)
         whole = (table[:, 0] != table[:, 1]) & (table[:, 1] != table[:, 2]) & (table[:, 0] != table[:, 2])
         table, side_of_facet = table[whole], side_of_facet[whole]  # merging may leave faces of two corners
+        if not len(table) or not np.all(np.ptp(points, axis=0) > 0):
+            raise ProblemError(NO_VOLUME)
         _check_closed(points, table)
         table = _oriented(points, table)
         corners = points[table]
@@ -53,7 +56,7 @@ class SurfaceMesh(Faceted):
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
         self._boundary(points, table, normals / np.where(lengths > 0, lengths, 1.0), names, side_of_facet)
         if not self.measure > 1e-12 * float(np.prod(np.maximum(self.lengths, 1e-300))):
-            raise ProblemError("the surface encloses no volume; its faces lie in a plane or cancel each other.")
+            raise ProblemError(NO_VOLUME)
 
     def __repr__(self) -> str:
         return f"SurfaceMesh({len(self.vertices)} vertices, {len(self.facets)} faces, volume {self.measure:g})"
