@@ -201,6 +201,7 @@ def test_solve_json_to_standard_output(problem_file):
         "residuals",
         "error_estimate",
         "error",
+        "subspace",
     }
     assert table["width"] == 30
     assert next(iter(table["seconds"])) == "points"
@@ -340,7 +341,7 @@ def test_broken_toml(refused, tmp_path, content):
         ({}, "points = 0\n", "points"),
         ({}, 'cutoff = "small"\n', "got 'small'."),
         ({}, "cutoff = 2.0\n", "must lie between 0 and 1, got 2.0."),
-        ({}, 'sampler = "swimm"\n', "unknown sampler 'swimm'; choose one of 'elm', 'multi-scale', 'swim'"),
+        ({}, 'sampler = "swimm"\n', "unknown sampler 'swimm'; choose one of 'elm', 'multi-scale', 'orthogonal'"),
         ({}, 'integrator = "euler"\n', "unknown integrator 'euler'; choose one of 'bdf', 'cvode',"),
         ({}, 'boundary = "penalty"\n', "unknown boundary strategy 'penalty'; choose one of 'augmented-ode',"),
         ({}, 'point_method = "grid"\n', "unknown sampling method 'grid'; choose one of 'gauss',"),
