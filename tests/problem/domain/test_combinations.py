@@ -81,6 +81,36 @@ def test_common_faces_are_no_boundary():
     assert sum(flush.sample_side(side, 200).weights.sum() for side in flush.sides) == pytest.approx(4, rel=2e-3)
 
 
+def test_a_common_face_of_a_part_that_is_cut_away():
+    """The face x = 1 belongs to both boxes; only the second is there, so it must bound the result."""
+    domain = (Box([0, 0], [1, 1]) & Box([-1, 0], [0.5, 1])) | Box([1, 0], [2, 1])
+    total = sum(domain.sample_side(side, 200).weights.sum() for side in domain.sides)
+    assert total == pytest.approx(3 + 4, rel=2e-3)
+    assert domain.measure == pytest.approx(1.5)
+    at_one = [side for side in domain.sides if np.allclose(domain.sample_side(side, 50).x[:, 0], 1)]
+    assert len(at_one) == 1
+    assert np.all(domain.sample_side(at_one[0], 50).normals == [-1, 0])
+
+
+def test_many_holes():
+    domain = Box([0, 0], [4, 4])
+    for i in range(16):
+        domain = domain - Disk([i // 4 + 0.5, i % 4 + 0.5], 0.2).named(f"hole {i}")
+    assert len(domain.sides) == 20
+    assert domain.measure == pytest.approx(16 - 0.64 * np.pi, rel=1e-12)
+    hole = domain.sample_side("hole 6", 40)
+    np.testing.assert_allclose(hole.normals, ([1.5, 2.5] - hole.x) / 0.2, atol=1e-12)
+
+
+def test_differences_of_differences():
+    """What is taken away twice comes back, with normals that point out of the result."""
+    domain = Box([0, 0], [4, 4]) - (Disk([2, 2], 1.5) - Disk([2, 2], 0.5).named("core"))
+    assert domain.measure == pytest.approx(16 - 2 * np.pi, rel=1e-12)
+    core, moat = domain.sample_side("core", 60), domain.sample_side("boundary", 60)
+    np.testing.assert_allclose(core.normals, (core.x - 2) / 0.5, atol=1e-12)
+    np.testing.assert_allclose(moat.normals, (2 - moat.x) / 1.5, atol=1e-12)
+
+
 def test_names_are_kept_and_made_distinct():
     plate = Box([0, 0], [4, 1]) - Disk([1, 0.5], 0.2) - Disk([3, 0.5], 0.2) - Disk([2, 0.5], 0.2).named("pin")
     assert names(plate) == ["left", "right", "bottom", "top", "boundary", "boundary 2", "pin"]

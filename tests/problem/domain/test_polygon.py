@@ -88,6 +88,36 @@ def test_points_spread_over_thin_and_large_parts():
     assert np.max(gaps) < 0.4
 
 
+def test_jagged_polygons():
+    """A saw of 3000 teeth: few points are still few, and inside tests go through an index."""
+    rng = np.random.default_rng(0)
+    saw = circle(3000) * rng.uniform(0.9, 1.1, (3000, 1))
+    domain = Polygon(saw)
+    points = domain.sample(500)
+    assert 300 < len(points) < 1200
+    assert np.all(domain.contains(points.x))
+    assert points.weights @ np.sum(points.x**2, axis=1) / domain.measure == pytest.approx(0.5, rel=0.03)
+    assert np.all(domain.contains(saw))
+    assert not np.any(domain.contains(saw, -1e-9))
+    radius = rng.uniform(0.5, 1.3, (1000, 1))
+    x = radius * circle(1000)
+    inside = domain.contains(x, 0.0)
+    assert np.all(inside[radius[:, 0] < 0.9])
+    assert not np.any(inside[radius[:, 0] > 1.1])
+    side = domain.sample_side("outer", 100)
+    assert len(side) == 100
+    assert np.all(domain.contains(side.x))
+
+
+def test_vertices_along_straight_edges_and_very_close_ones():
+    edge = np.column_stack([np.linspace(0, 1, 50, endpoint=False), np.zeros(50)])
+    domain = Polygon(np.concatenate([edge, [[1, 0], [1, 1], [0.5 + 1e-9, 1], [0.5, 1], [0, 1]]]))
+    assert domain.measure == pytest.approx(1)
+    assert domain.sample_side("outer", 400).weights.sum() == pytest.approx(4)
+    fine = Polygon(circle(20_000))
+    assert fine.measure == pytest.approx(np.pi, rel=1e-7)
+
+
 @pytest.mark.parametrize(
     ("vertices", "holes", "sides", "words"),
     [

@@ -163,6 +163,8 @@ def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tu
         owner, start, end = _panels(changes, prefixes, lower[axis], upper[axis], 129 if last == 0 else 65)
         if axis == 0:
             owner, start, end = _cut(owner, start, end, getattr(lines, "breaks", np.empty(0)))
+        if len(start) > 8 * len(prefixes) + len(prefixes) * (upper[axis] - lower[axis]) / spacing:
+            owner, start, end = _joined(owner, start, end)  # a jagged boundary: its kinks are finer than the rule
         counts = np.maximum(np.ceil(1.3 * (end - start) / spacing).astype(int), 6 if last == 0 else 4)
         piece, theta, w = _gauss_pieces(counts)
         half = (end - start)[piece] / 2.0
@@ -178,7 +180,8 @@ def column_rule(lines: Lines, lower: Array, upper: Array, spacing: float) -> tup
     base, base_weights = column_lines(lines, lower, upper, spacing)
     line, start, end = lines.intervals(base)
     lengths = end - start
-    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing).astype(int), 3 if len(lower) == 2 else 2))
+    least = 1 if len(line) > 4 * len(base) else 3 if len(lower) == 2 else 2
+    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing).astype(int), least))
     x = np.column_stack([base[line[piece]], start[piece] + lengths[piece] * s])
     return x, base_weights[line[piece]] * lengths[piece] * w
 
@@ -238,6 +241,13 @@ def _cut(owner: Array, start: Array, end: Array, breaks: Array) -> tuple[Array, 
     starts = np.concatenate([np.concatenate([[a], cuts]) for a, cuts in zip(start, inner, strict=True)])
     ends = np.concatenate([np.concatenate([cuts, [b]]) for b, cuts in zip(end, inner, strict=True)])
     return owners, starts, ends
+
+
+def _joined(owner: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """Join panels that touch."""
+    apart = np.flatnonzero((owner[1:] != owner[:-1]) | (start[1:] - end[:-1] > 1e-9 * (np.max(end) - np.min(start))))
+    first, last = np.concatenate([[0], apart + 1]), np.concatenate([apart, [len(owner) - 1]])
+    return owner[first], start[first], end[last]
 
 
 def pattern(states: Array) -> Array:

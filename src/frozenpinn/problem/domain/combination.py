@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -59,10 +60,6 @@ class Combination(Domain):
         if np.any(lower >= upper) or not self._any_inside(lower, upper):
             raise ProblemError(f"{first!r} {KINDS[kind]} {second!r} is empty: {EMPTY[kind]}.")
         self._bounds(lower, upper)
-        if not self.sides:
-            raise ProblemError(
-                f"no side of the parts bounds {self!r}; it is empty or its parts are too thin to be found."
-            )
 
     def __repr__(self) -> str:
         return f"({self.first!r} {KINDS[self.kind]} {self.second!r})"
@@ -164,47 +161,72 @@ class Combination(Domain):
         return tuple(self._owners)
 
     @cached_property
-    def _owners(self) -> dict[Side, tuple[Domain, Side, float]]:
-        """The part and side behind each side of the result, and the share of it that bounds the result."""
-        kept: list[tuple[Domain, Side, float]] = []
+    def _terms(self) -> tuple[Term, ...]:
+        """The parts that are no combinations themselves, in order, and whether they are added or taken away."""
+        sign = -1.0 if self.kind == "difference" else 1.0
+        return (*_terms(self.first), *(Term(t.domain, sign * t.sign) for t in _terms(self.second)))
+
+    @cached_property
+    def _owners(self) -> dict[Side, tuple[int, Side, float]]:
+        """The number of the part and the side behind each side of the result, and which share of it bounds it."""
+        kept: list[tuple[int, Side, float]] = []
         checked = CHECKED.get(self.dimension, 4096)
-        for part in (self.first, self.second):
-            for side in part.sides:
-                points = part.sample_side(side, checked, "sobol", rng=0)
-                bounds = self._bounding(part, points.x, points.normals)
+        for number, term in enumerate(self._terms):
+            for side in term.domain.sides:
+                points = term.domain.sample_side(side, checked, "sobol", rng=0)
+                bounds = self._bounding(number, points.x, points.normals)
                 if np.any(bounds):
-                    kept.append((part, side, float(np.sum(points.weights[bounds]) / np.sum(points.weights))))
+                    kept.append((number, side, float(np.sum(points.weights[bounds]) / np.sum(points.weights))))
+        if not kept:
+            raise ProblemError(f"no side of the parts bounds {self!r}; what is left is too thin to be found.")
         names = distinct([side.name for _, side, _ in kept])
         taken = set(names)
-        found: dict[Side, tuple[Domain, Side, float]] = {}
+        found: dict[Side, tuple[int, Side, float]] = {}
         for name, owner in zip(names, kept, strict=True):
             aliases = tuple(alias for alias in owner[1].aliases if alias not in taken) if name == owner[1].name else ()
             taken.update(aliases)
             found[Side(name, aliases)] = owner
         return found
 
-    def _bounding(self, part: Domain, x: Array, normals: Array) -> Array:
-        """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other."""
-        step = PROBE * min(self.first.size, self.second.size)
-        outward = -normals if self.kind == "difference" and part is self.second else normals
-        found = self.contains(x - step * outward, 0.0) & ~self.contains(x + step * outward, 0.0)
-        if part is self.second:  # a boundary that both parts have is left to the first
-            shared = self.first.contains(x - step * normals, 0.0) != self.first.contains(x + step * normals, 0.0)
-            found &= ~shared
+    def _bounding(self, number: int, x: Array, normals: Array) -> Array:
+        """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other.
+
+        A boundary that several parts have is left to the first of them that is inside where the result is.
+        """
+        step = PROBE * min(term.domain.size for term in self._terms)
+        outward = step * self._terms[number].sign * normals
+        found = self.contains(x - outward, 0.0) & ~self.contains(x + outward, 0.0)
+        for term in self._terms[:number]:
+            rows = np.flatnonzero(found)
+            before, after = (term.domain.contains(x[rows] + shift, 0.0) for shift in (-outward[rows], outward[rows]))
+            found[rows] = (before == after) | (before != (term.sign > 0))
         return found
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        part, own, share = self._owners[side]
-        tried = part.sample_side(own, max(int(np.ceil(n / share)), 4), method, rng)
-        kept = self._bounding(part, tried.x, tried.normals)
-        if not np.any(kept):
-            tried = part.sample_side(own, max(CHECKED.get(self.dimension, 4096), tried.x.shape[0]), method, rng)
-            kept = self._bounding(part, tried.x, tried.normals)
-        sign = -1.0 if self.kind == "difference" and part is self.second else 1.0
+        number, own, share = self._owners[side]
+        term = self._terms[number]
+        wanted = max(int(np.ceil(n / share)), 4)
+        for count in (wanted, max(wanted, CHECKED.get(self.dimension, 4096))):
+            tried = term.domain.sample_side(own, count, method, rng)
+            kept = self._bounding(number, tried.x, tried.normals)
+            if np.any(kept):
+                break
         weights = tried.weights[kept]
         if share < 1.0:  # a cut side loses whole points; its measure is known better than that
             weights = weights * (share * np.sum(tried.weights) / np.sum(weights))
-        return tried.x[kept], sign * tried.normals[kept], weights
+        return tried.x[kept], term.sign * tried.normals[kept], weights
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a combination, and 1 if it is added or −1 if it is taken away."""
+
+    domain: Domain
+    sign: float
+
+
+def _terms(domain: Domain) -> tuple[Term, ...]:
+    return domain._terms if isinstance(domain, Combination) else (Term(domain, 1.0),)
 
 
 def _plain(domain: Domain) -> Domain:

@@ -38,6 +38,9 @@ def draw(domain: Domain, n: int = 400, file: str | None = None) -> Any:
         axis.set_zlabel(names[2])
         axis.set_box_aspect(domain.lengths)
     elif shown == 2:
+        pad = 0.09 * domain.size
+        axis.set_xlim(domain.lower[0] - pad, domain.upper[0] + pad)
+        axis.set_ylim(domain.lower[1] - pad, domain.upper[1] + pad)
         axis.set_aspect("equal")
     projected = f", seen along all but {names[0]} and {names[1]}" if domain.dimension > 3 else ""
     axis.set_title(f"{type(domain).__name__}, measure {domain.measure:.4g}{projected}")

@@ -52,6 +52,12 @@ class Facets:
             self._tables[pad] = self._sorted_into_bins(pad)
         return self._tables[pad]
 
+    @property
+    def crowd(self) -> float:
+        """How many facets are looked at for a line, on average."""
+        _, _, _, starts, members = self._table(0.0)
+        return len(members) / (len(starts) - 1)
+
     def _sorted_into_bins(self, pad: float) -> tuple[Array, Array, Array, Array, Array]:
         k, f = self.dimension - 1, len(self.corners)
         lower, upper = self.lower[:, :k] - pad, self.upper[:, :k] + pad

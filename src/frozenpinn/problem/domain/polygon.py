@@ -13,6 +13,7 @@ from frozenpinn.problem.domain.points import Side
 from frozenpinn.problem.domain.simplicial import Simplicial
 
 Array = np.ndarray
+CROWDED = 60.0  # facets per vertical line, beyond which the index of shapely is faster
 
 
 def shapely_or_none() -> Any:
@@ -58,6 +59,7 @@ class Polygon(Simplicial):
         self, vertices: Any, holes: Sequence[Any] = (), sides: Mapping[str, Sequence[int]] | None = None
     ) -> None:
         shapely = need_shapely("polygons")
+        self._prepared: dict[float, Any] = {}
         self.ring = frozen(_ring(vertices, "the polygon"))
         self.holes = tuple(frozen(_ring(hole, f"hole {i + 1}")) for i, hole in enumerate(holes))
         self.edges = _edges(sides or {}, len(self.ring))
@@ -80,6 +82,16 @@ class Polygon(Simplicial):
     def __repr__(self) -> str:
         holes = f", {len(self.holes)} hole{'s' if len(self.holes) > 1 else ''}" if self.holes else ""
         return f"Polygon({len(self.ring)} vertices{holes}, area {self.measure:g})"
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        if self._surface.crowd < CROWDED:
+            return super().contains(x, tolerance)
+        shapely = need_shapely("polygons")
+        if tolerance not in self._prepared:
+            self._prepared[tolerance] = self._shape().buffer(tolerance * self.size, join_style="mitre")
+            shapely.prepare(self._prepared[tolerance])
+        return np.asarray(shapely.intersects_xy(self._prepared[tolerance], np.asarray(x, dtype=float)))
 
     def _shape(self) -> Any:
         return need_shapely("polygons").Polygon(self.ring, self.holes)

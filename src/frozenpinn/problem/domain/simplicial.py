@@ -113,9 +113,9 @@ class Simplicial(Faceted):
         table = indices(cells, d + 1, len(points), "the cells of a mesh")
         corners = points[table]
         sizes = volumes(corners)
-        scale = np.max(np.ptp(points, axis=0))
-        if np.any(sizes <= 1e-15 * scale**d):
-            bad = int(np.argmin(sizes))
+        flat = sizes <= 1e-13 * np.max(np.ptp(corners, axis=1), axis=1) ** d
+        if np.any(flat):
+            bad = int(np.argmax(flat))
             raise ProblemError(
                 f"cell {bad} of the mesh is flat: its corners are {', '.join(map(place, corners[bad]))}."
             )
