@@ -18,7 +18,8 @@ from frozenpinn.problem.domain import (
     Interval,
     Polygon,
 )
-from frozenpinn.problem.domain.columns import ScannedLines, column_rule, pattern
+from frozenpinn.problem.domain.columns import column_rule, pattern
+from frozenpinn.problem.domain.lines import ScannedLines
 
 
 def lens_area(distance):

@@ -13,7 +13,7 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError
 from frozenpinn.problem.domain.points import SCATTERED_RULES
-from frozenpinn.problem.domain.spheres import _normal, sphere_measure
+from frozenpinn.problem.domain.spheres import normal_points, sphere_measure
 
 Array = np.ndarray
 BISECTIONS = 46
@@ -49,9 +49,9 @@ def uniform_chords(n: int, center: Array, radius: float, method: str, rng: np.ra
         across = np.column_stack([-direction[:, 1], direction[:, 0]]) * offset[:, None]
     else:
         unit = SCATTERED_RULES[method](n, 2 * d + 1, rng)
-        direction = _normal(unit[:, :d])
+        direction = normal_points(unit[:, :d])
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        across = _normal(unit[:, d : 2 * d])
+        across = normal_points(unit[:, d : 2 * d])
         across -= np.sum(across * direction, axis=1, keepdims=True) * direction
         across *= (unit[:, -1] ** (1.0 / (d - 1)) / np.linalg.norm(across, axis=1))[:, None]
     half = radius * np.sqrt(np.maximum(1.0 - np.sum(across**2, axis=1), 0.0))

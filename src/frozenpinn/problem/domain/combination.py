@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.problem.domain.columns import CombinedLines, column_measure, fitted_rule
+from frozenpinn.problem.domain.columns import column_measure, fitted_rule
 from frozenpinn.problem.domain.domain import Domain
+from frozenpinn.problem.domain.lines import CombinedLines
 from frozenpinn.problem.domain.parted import Wrapped
 from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side, distinct
 from frozenpinn.problem.domain.polygon import polygons_of, shapely_or_none, triangles_of
@@ -21,7 +22,7 @@ KINDS = {"union": "|", "intersection": "&", "difference": "-"}
 PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
 CHECKED = {2: 4096, 3: 16384}  # points per side that decide how much of it bounds the result
 FINE = {2: 10_000, 3: 60_000}  # points of the rule that measures a result
-EMPTY = {"union": "the parts are", "intersection": "the parts don't overlap", "difference": "nothing is left"}
+EMPTY = {"intersection": "the parts don't overlap", "difference": "nothing is left"}
 
 
 class Combination(Domain):
@@ -57,7 +58,7 @@ class Combination(Domain):
             lower, upper = np.maximum(first.lower, second.lower), np.minimum(first.upper, second.upper)
         else:
             lower, upper = first.lower, first.upper
-        if np.any(lower >= upper) or not self._any_inside(lower, upper):
+        if kind != "union" and (np.any(lower >= upper) or not self._any_inside(lower, upper)):
             raise ProblemError(f"{first!r} {KINDS[kind]} {second!r} is empty: {EMPTY[kind]}.")
         self._bounds(lower, upper)
 

@@ -160,7 +160,7 @@ class Domain(ABC):
 
         A line is a point of the first d − 1 coordinates. This is for domains that know no better.
         """
-        from frozenpinn.problem.domain.columns import ScannedLines
+        from frozenpinn.problem.domain.lines import ScannedLines
 
         line, start, end = ScannedLines(self._strictly, self.lower[-1], self.upper[-1]).intervals(base)
         return np.concatenate([line, line]), np.concatenate([start, end])

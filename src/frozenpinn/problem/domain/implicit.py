@@ -10,8 +10,9 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.problem.domain.box import Box
 from frozenpinn.problem.domain.chords import boundary_measure, boundary_points
-from frozenpinn.problem.domain.columns import ScannedLines, column_lines, column_measure, fitted_rule
+from frozenpinn.problem.domain.columns import column_lines, column_measure, fitted_rule
 from frozenpinn.problem.domain.domain import Domain, place
+from frozenpinn.problem.domain.lines import ScannedLines
 from frozenpinn.problem.domain.points import SCATTERED_RULES, Points, Side
 from frozenpinn.problem.domain.predicates import LevelFunction
 

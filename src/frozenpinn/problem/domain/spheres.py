@@ -103,7 +103,7 @@ def sphere_points(n: int, d: int, method: str, rng: np.random.Generator, extra: 
     """Return n uniformly distributed points on the unit sphere; ``extra`` appends uniform columns."""
     if d > 3:
         unit = SCATTERED_RULES[method](n, d + extra, rng)
-        x = _normal(unit[:, :d])
+        x = normal_points(unit[:, :d])
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         return np.column_stack([x, unit[:, d:]]) if extra else x
     unit = SCATTERED_RULES[method](n, d - 1 + extra, rng)
@@ -129,7 +129,8 @@ def shell_points(n: int, d: int, inner: float, outer: float, method: str, rng: n
     return np.asarray(x[:, :-1] * radius[:, None])
 
 
-def _normal(unit: Array) -> Array:
+def normal_points(unit: Array) -> Array:
+    """Return normally distributed numbers from uniform ones."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.clip(unit, 1e-12, 1.0 - 1e-12)))
