@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
+from frozenpinn.evolution.fitting import fitted
 from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.orientation import with_initial_gradient
 from frozenpinn.evolution.resampling import Windows
@@ -23,8 +24,9 @@ from frozenpinn.evolution.spaces import (
     build_space,
     is_separable,
 )
-from frozenpinn.evolution.structure import stable_cutoff
-from frozenpinn.network.sampling import MultiScale, Sampler, sampler_by_name
+from frozenpinn.evolution.structure import MatrixAt, stable_cutoff
+from frozenpinn.network.network import Network
+from frozenpinn.network.sampling import MultiScale, Orthogonal, Sampler, sampler_by_name
 from frozenpinn.problem.domain import Box, Points
 from frozenpinn.problem.problem import Problem
 
@@ -34,8 +36,12 @@ Array = np.ndarray
 FINEST = 1e-13
 CANDIDATES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 COARSEST = 1e-8
+ROUGHER = (1e-10, 1e-9)
 NONLINEAR = 1e-10
-SOFT = 1e-9
+SOFT = 1e-10
+#: Up to as many dimensions domains have quadrature rules and functions that vanish on the boundary; beyond, points are
+#: scattered, boundary conditions are met in least squares, and the slopes of the neurons are fitted to the data.
+MANY = 3
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class Plan:
     product: bool
     strategy: BoundaryStrategy
     operations: float
+    fitted: bool = False
 
     def place_points(self, problem: Problem, settings: Settings) -> Points:
         """Place the quadrature points evenly."""
@@ -93,7 +100,10 @@ class Plan:
             fine = 1e-10 if settings.cutoff == "auto" else cutoff
             assert fine is not None
             return [build_product_space(problem, name, layers, cloud, fine) for (name,) in problem.groups]
-        hidden = self.sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
+        sampler = self.sampler
+        if self.fitted and isinstance(sampler, Orthogonal):
+            sampler = fitted(problem, sampler, cloud, settings.seed)
+        hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
         per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width)
         return [build_space(problem, hidden, cloud, group, self.strategy, cutoff, per_side) for group in problem.groups]
 
@@ -112,14 +122,15 @@ def make_plan(problem: Problem, settings: Settings) -> Plan:
     sampler = with_initial_gradient(_sampler(problem, settings, product), problem)
     strategy = settings.boundary
     if strategy is None:
-        strategy = NullSpaceLayer() if d == 1 or product else AugmentedODE()
+        strategy = NullSpaceLayer() if d <= MANY else AugmentedODE()
     method = settings.point_method
     if method == "auto":
-        method = "gauss" if d <= 2 or product else "sobol"
+        method = "gauss" if d <= MANY else "sobol"
     counts = _counts(problem, settings, sampler.width, product, method)
     total = float(np.prod(np.array(counts, dtype=float)))
     size = min(sampler.width**d / 4.0, 4000.0) if product else float(sampler.width)
-    return Plan(sampler, counts, method, product, strategy, 2.0 * total * size**2)
+    chosen = settings.sampler is None and isinstance(sampler, Orthogonal)
+    return Plan(sampler, counts, method, product, strategy, 2.0 * total * size**2, chosen)
 
 
 def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:
@@ -127,7 +138,7 @@ def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:
     if width is None:
         width = _default_width(problem, product)
     if settings.sampler is None:
-        return MultiScale(width)
+        return Orthogonal(width) if problem.domain.dimension > MANY else MultiScale(width)
     if isinstance(settings.sampler, str):
         return sampler_by_name(settings.sampler, width)
     if settings.width is not None and settings.width != settings.sampler.width:
@@ -155,7 +166,7 @@ def _counts(problem: Problem, settings: Settings, width: int, product: bool, met
     given = settings.points
     if given is None:
         each = {1: 2 * width, 2: width + width // 4, 3: width + width // 4}.get(d, 0) if d == 1 or product else 0
-        return (each,) * d if each else (3 * width,)
+        return (each,) * d if each else (4 * width,)
     if isinstance(given, tuple | list):
         return tuple(int(n) for n in given)
     return (int(given),) * d if product else (int(given),)
@@ -176,8 +187,12 @@ def stable_system(problem: Problem, spaces: list[Space], settings: Settings, sta
     if not automatic:
         return system
     start, end = system.time
-    if not problem.is_linear:
+    few = all(isinstance(space.network, Network) for space in spaces)  # products have too many for a look at them all
+    if not problem.is_linear and (problem.domain.dimension == 1 or len(system.moving) or not few):
         cutoff = NONLINEAR
+    elif not problem.is_linear:  # judged where it starts
+        matrix = MatrixAt(system.jacobian(start, system.initial_state), system.velocity, system.second)
+        cutoff = stable_cutoff(matrix, system.singular_values, end - start, ROUGHER, COARSEST)
     elif system.structure != "general":
         cutoff = 0.0
     else:

@@ -335,12 +335,25 @@ class Solution:
         }
         return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
 
-    def error(self, field: str | None = None, points: int = 256, times: int = 100) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact`` on a uniform space-time grid."""
+    def error(
+        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
+    ) -> dict[str, float]:
+        """Return relative L² error and RMSE against ``problem.exact`` on a uniform space-time grid.
+
+        Parameters
+        ----------
+        field
+            Which field; may be left out if there is one.
+        points, times
+            Size of the grid; in several dimensions and on other shapes the points are random.
+        at
+            Points (n, d) to use instead.
+        """
         name = self._field(field)
         if name not in self.problem.exact:
             raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
         x, t = unseen_points(self.problem, points, times)
+        x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
         exact = np.stack([self.problem.exact[name](x, float(s)) for s in t], axis=1)
         difference = self._outer(x, t, self._jet("", name)) - exact
         norm = float(np.linalg.norm(exact))

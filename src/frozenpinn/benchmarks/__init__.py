@@ -6,7 +6,9 @@ from frozenpinn.benchmarks.advection import CASES as _ADVECTION
 from frozenpinn.benchmarks.beam import CASES as _BEAMS
 from frozenpinn.benchmarks.burgers import CASES as _BURGERS
 from frozenpinn.benchmarks.case import METHODS, Baseline, Case, Published, Variant
+from frozenpinn.benchmarks.high_dimension import CASES as _HIGH_DIMENSION
 from frozenpinn.benchmarks.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
+from frozenpinn.benchmarks.nonlinear_diffusion import CASES as _NONLINEAR_DIFFUSION
 from frozenpinn.benchmarks.pinn_standards import CASES as _STANDARDS
 from frozenpinn.benchmarks.wave import CASES as _WAVES
 from frozenpinn.errors import SettingsError, choices, suggestion
@@ -14,7 +16,17 @@ from frozenpinn.errors import SettingsError, choices, suggestion
 __all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
 
 CASES: dict[str, Case] = {
-    case.name: case for case in (*_ADVECTION, *_BEAMS, *_WAVES, *_BURGERS, *_STANDARDS, *_KURAMOTO_SIVASHINSKY)
+    case.name: case
+    for case in (
+        *_ADVECTION,
+        *_BEAMS,
+        *_WAVES,
+        *_BURGERS,
+        *_STANDARDS,
+        *_NONLINEAR_DIFFUSION,
+        *_KURAMOTO_SIVASHINSKY,
+        *_HIGH_DIMENSION,
+    )
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.problem.problem import Problem
@@ -15,13 +17,18 @@ RECIPES = ("best", "paper")
 PRECISIONS = ("low", "high")
 
 
+TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
+
+
 @dataclass(frozen=True)
 class Variant:
-    """One member of a sweep: arguments of the problem, and changes to the settings of each recipe."""
+    """One member of a sweep: arguments of the problem, changes to the settings of each recipe, other test points."""
 
     label: str = ""
     problem: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    recipes: tuple[str, ...] = RECIPES
+    test_points: TestPoints | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,12 @@ class Case:
         The paper's figures by precision.
     baselines
         Other methods by name.
+    test_points
+        Where errors are measured; None takes the common grid.
+    trivial
+        A predictor that knows nothing, as text: its score stands beside ours.
+    costly
+        Recipes that run with the first seed only and without a warm-up, as they take minutes.
     """
 
     name: str
@@ -67,6 +80,9 @@ class Case:
     published: Mapping[str, Published] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
+    test_points: TestPoints | None = None
+    trivial: str | None = None
+    costly: tuple[str, ...] = ()
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return the settings of one run."""

@@ -11,9 +11,11 @@ import numpy as np
 
 from frozenpinn.benchmarks.case import FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solve import solve
 
+Array = np.ndarray
 Record = dict[str, Any]
 Announce = Callable[[str], None]
 
@@ -21,8 +23,8 @@ Announce = Callable[[str], None]
 class Solved(Protocol):
     """What every method returns."""
 
-    def error(self, field: str | None = None) -> dict[str, float]:
-        """Return relative L² error and RMSE on the common grid."""
+    def error(self, field: str | None = None, **where: Any) -> dict[str, float]:
+        """Return relative L² error and RMSE on the common grid, or at given points."""
 
 
 class Job(NamedTuple):
@@ -43,7 +45,11 @@ def run_case(
     method: str = FROZEN_PINN,
 ) -> list[Record]:
     """Run all variants of a case; a failure becomes a record with its reason."""
-    return [run_variant(case, variant, recipe, precision, seeds, announce, method) for variant in case.variants]
+    return [
+        run_variant(case, variant, recipe, precision, seeds, announce, method)
+        for variant in case.variants
+        if recipe in variant.recipes or method != FROZEN_PINN
+    ]
 
 
 def run_variant(
@@ -62,6 +68,14 @@ def run_variant(
         job = frozen_pinn_job(problem, case, variant, recipe, precision)
     else:
         job = iga_job(problem, case, precision, method)
+    if recipe in case.costly and method == FROZEN_PINN:
+        seeds = seeds[:1]
+        schedule = list(seeds)
+    else:
+        schedule = [seeds[0], *seeds]
+    warm_up = len(schedule) > len(seeds)
+    place = variant.test_points or case.test_points
+    at = {} if place is None else {"at": place(problem)}
     record: Record = {
         "case": case.name,
         "variant": variant.label,
@@ -77,23 +91,34 @@ def run_variant(
     estimates: list[float | None] = []
     solution: Solved | None = None
     try:
-        for count, seed in enumerate([seeds[0], *seeds]):
-            step = "warm-up" if count == 0 else f"seed {seed}"
+        for count, seed in enumerate(schedule):
+            step = "warm-up" if warm_up and count == 0 else f"seed {seed}"
             announce(f"{case.name} {variant.label} {method} {job.head['recipe'] or 'own'}/{precision}: {step}")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 start = time.perf_counter()
                 solution = job.solve(seed)
                 elapsed = time.perf_counter() - start
-            if count == 0:
+            if warm_up and count == 0:
                 continue
             seconds.append(elapsed)
-            errors.append(solution.error(problem.fields[0]))
+            errors.append(solution.error(problem.fields[0], **at))
             estimates.append(job.estimate(solution))
     except FrozenPinnError as error:
         return {**record, **_statistics(errors, seconds, estimates), "status": "failed", "reason": str(error)}
     record |= job.sizes(solution)
+    if case.trivial is not None:
+        record["trivial"] = _score(problem, case.trivial, at["at"])
     return {**record, **_statistics(errors, seconds, estimates), "status": "ok", "reason": None}
+
+
+def _score(problem: Problem, predictor: str, x: Array) -> float:
+    """Return the relative L² error of a given formula."""
+    name, scope = problem.fields[0], problem.parameters.scope(problem.jets)
+    guess = Datum(predictor, scope, problem.parameters.functions, "the trivial predictor")
+    times = np.linspace(*problem.time, 100)
+    exact = np.stack([problem.exact[name](x, float(t)) for t in times])
+    return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
 
 
 def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str, precision: str) -> Job:
@@ -108,6 +133,7 @@ def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str,
             "width": network.width,
             "rank": solution.system.coefficients,
             "points": len(network.points.x),
+            "sampler": solution.sampler,
         }
 
     return Job(

@@ -50,12 +50,18 @@ def boundary_matrix(space: Space) -> Array:
 def augmented_projector(space: Space) -> Array:
     """Return [P, P_b]; the points carry their quadrature weights, scaled to mean one."""
     network = space.network
+    mean = network.points.weights.mean()
+    root = np.tile(np.sqrt(network.points.weights / mean), len(network.fields))
+    rows = boundary_matrix(space)
+    if network.is_orthonormal:  # [ψ; Bψ] = [U, 0; 0, 1]·[1; B] up to scales: a factorisation of the second factor does
+        values = network.projector()  # Uᵀ times √weight
+        q, r = sla.qr(np.concatenate([np.eye(network.size), np.sqrt(mean) * rows]), mode="economic", overwrite_a=True)
+        inner = sla.solve_triangular(r, q[: network.size].T @ values)
+        return np.concatenate([inner, sla.solve_triangular(r, q[network.size :].T * np.sqrt(mean))], axis=1)
     zero = Derivative((0,) * network.points.x.shape[1])
-    root = np.sqrt(network.points.weights * len(network.points.weights) / network.points.weights.sum())
-    values = [root[:, None] * network.evaluate(network.points.x, name, zero) for name in network.fields]
-    stacked = np.concatenate([*values, boundary_matrix(space)])
-    scale = np.concatenate([np.tile(root, len(network.fields)), np.ones(row_count(space))])
-    return np.asarray(sla.pinv(stacked, rtol=1e-13) * scale)
+    values = np.concatenate([network.evaluate(network.points.x, name, zero) for name in network.fields])
+    scale = np.concatenate([root, np.ones(len(rows))])
+    return np.asarray(sla.pinv(scale[:, None] * np.concatenate([values, rows]), rtol=1e-13) * scale)
 
 
 def relaxation(space: Space, projector: Array) -> Relaxation:

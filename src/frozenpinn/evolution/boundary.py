@@ -60,7 +60,6 @@ class BoundaryData:
                 out += matrix @ values
         return out
 
-
     def compressed(self) -> BoundaryData:
         """Return the same data in the few shapes that they take in the course of time.
 

@@ -1,4 +1,9 @@
-"""The SVD layer: an orthonormal basis of the span of the features, in a weighted inner product."""
+"""The SVD layer: an orthonormal basis of the span of the features, in a weighted inner product.
+
+Three ways to the same result, the cheapest that is safe: the SVD itself; a QR factorisation first, where there are
+clearly more points than features; and, where many features span few dimensions, a randomised range finder (Halko,
+Martinsson and Tropp 2011, algorithm 4.2) that stops only when what it leaves out is round-off.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,9 @@ import scipy.linalg as sla
 from frozenpinn.errors import SettingsError
 
 Array = np.ndarray
+LARGE = 800  # from this number of features on, it pays to look for a smaller range first
+_ROUND_OFF = 1e-14
+_PROBES = 8
 
 
 class Compression(NamedTuple):
@@ -24,20 +32,44 @@ class Compression(NamedTuple):
 def compress(features: Array, cutoff: float) -> Compression:
     """Orthonormalise weighted features (rows already scaled by √weight) by a truncated SVD.
 
-    A QR factorisation first makes the SVD act on a small square matrix; it pays when there
-    are clearly more points than features.
+    The features may be overwritten.
     """
     if not isinstance(cutoff, int | float | np.number) or not 0 < cutoff < 1:
         raise SettingsError(f"the SVD cut-off must lie between 0 and 1, got {cutoff!r}.")
     if not np.all(np.isfinite(features)):
         raise SettingsError("the hidden layer has values that are not finite; its weights are too large.")
     n, m = features.shape
-    if n > 1.2 * m:
+    q = find_range(features) if min(n, m) >= LARGE else None
+    if q is not None:
+        u, s, vt = sla.svd(q.T @ features, full_matrices=False, overwrite_a=True, check_finite=False)
+    elif n > 1.2 * m:
         q, r = sla.qr(features, mode="economic", overwrite_a=True, check_finite=False)
         u, s, vt = sla.svd(r, overwrite_a=True, check_finite=False)
     else:
-        q = None
         u, s, vt = sla.svd(features, full_matrices=False, overwrite_a=True, check_finite=False)
     rank = int(np.count_nonzero(s > cutoff * s[0]))
     values = u[:, :rank] if q is None else q @ u[:, :rank]
     return Compression(values, vt[:rank].T / s[:rank], s[:rank], s)
+
+
+def find_range(features: Array) -> Array | None:
+    """Return an orthonormal basis of the column space up to round-off; None if it is not much smaller than the features.
+
+    A sample of the features tells what to expect. The basis is accepted if random combinations of the features, other
+    than those it was made from, have no part outside it beyond round-off.
+    """
+    n, m = features.shape
+    rng = np.random.default_rng(0)
+    few = m // 3
+    block = features[np.ix_(rng.choice(n, min(n, 2 * few), replace=False), rng.choice(m, few, replace=False))]
+    s = sla.svd(block, compute_uv=False, overwrite_a=True, check_finite=False)
+    expected = int(np.count_nonzero(s > _ROUND_OFF * s[0]))
+    if expected > 0.7 * few:
+        return None
+    count = min(int(1.2 * expected) + 2 * _PROBES, m // 2)
+    sketch = features @ rng.normal(size=(m, count))
+    q = sla.qr(sketch, mode="economic", overwrite_a=True, check_finite=False)[0]
+    probes = features @ rng.normal(size=(m, _PROBES))
+    outside = probes - q @ (q.T @ probes)
+    size = np.max(np.linalg.norm(probes, axis=0))
+    return q if np.max(np.linalg.norm(outside, axis=0)) <= _ROUND_OFF * np.sqrt(m) * size else None

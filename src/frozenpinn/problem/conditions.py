@@ -85,7 +85,7 @@ class LinearCondition:
         self.value = value
         self.text = text
         self.fields = tuple(dict.fromkeys(jet.field for jet in self.jets))
-        self._program = Program(self.coefficients, [*jets.x, *_normal(len(jets.x))], parameters.functions)
+        self._program = Program(self.coefficients, [*jets.x, *normal_symbols(len(jets.x))], parameters.functions)
 
     def terms_at(self, points: BoundaryPoints) -> list[tuple[Jet, Array | float]]:
         """Return every jet with its coefficient, a number where it is constant."""
@@ -104,7 +104,7 @@ class LinearCondition:
 
 
 @lru_cache
-def _normal(dimension: int) -> tuple[sp.Symbol, ...]:
+def normal_symbols(dimension: int) -> tuple[sp.Symbol, ...]:
     """Return symbols for the components of the outward normal; no text can name them."""
     return tuple(sp.Dummy(f"n{i + 1}", real=True) for i in range(dimension))
 
@@ -303,7 +303,7 @@ def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
     """Return the components of the outward normal that are not zero everywhere on a side."""
     if isinstance(side, FlatSide):
         return [(side.axis, sp.Integer((-1, 1)[side.end]))]
-    return list(enumerate(_normal(dimension)))
+    return list(enumerate(normal_symbols(dimension)))
 
 
 def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:

@@ -19,8 +19,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
-from frozenpinn.problem.conditions import Free, LinearCondition
-from frozenpinn.problem.conditions import _normal as normal_symbols
+from frozenpinn.problem.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.domain import Box, Domain, Interval
 from frozenpinn.problem.domain.ball import Ball

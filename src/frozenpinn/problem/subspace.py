@@ -16,8 +16,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.problem.conditions import LinearCondition
-from frozenpinn.problem.conditions import _normal as normal_symbols
+from frozenpinn.problem.conditions import LinearCondition, normal_symbols
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.domain import Box, Domain
 from frozenpinn.problem.domain.ball import Ball

@@ -1,0 +1,93 @@
+"""Slopes of neurons in many dimensions, chosen by how well they represent the data of a problem.
+
+In many dimensions a few hundred neurons can't resolve detail everywhere, and the right slope depends on the data: nearly
+flat neurons are polynomials of low degree, steep ones see fronts. So initial value, velocity and forcing are fitted at
+some points and judged at others. The held-out error is also a forecast of the error of the solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.network.sampling import Orthogonal
+from frozenpinn.problem.domain import Points
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+SCALES = (2.0, 0.6, 0.2, 0.06, 0.02, 0.006, 0.002)
+_FIRST = 2  # where the search over the scales starts
+_RIDGE = 1e-11  # what the SVD layer would cut off
+
+
+def fitted(problem: Problem, sampler: Orthogonal, points: Points, seed: int) -> Orthogonal:
+    """Return the sampler with the scale, and with or without pairs of both signs, that fits the data best."""
+    x, targets = _targets(problem, points, sampler.width)
+    if targets is None:
+        return sampler
+    train = 4 * len(x) // 5
+    errors: dict[tuple[int, bool], float] = {}
+
+    def error(k: int, antithetic: bool) -> float:
+        if (k, antithetic) not in errors:
+            layer = replace(sampler, scale=SCALES[k], antithetic=antithetic).sample(points, seed)
+            errors[k, antithetic] = _held_out(layer.features(x), targets, train)
+        return errors[k, antithetic]
+
+    best = _descend(partial(error, antithetic=True), _FIRST)
+    _descend(partial(error, antithetic=False), best)
+    (k, antithetic), _ = min(errors.items(), key=lambda item: item[1])
+    return replace(sampler, scale=SCALES[k], antithetic=antithetic)
+
+
+def _descend(error: Callable[[int], float], k: int) -> int:
+    """Walk along the scales until the error grows on both sides."""
+    for step in (1, -1):
+        while 0 <= k + step < len(SCALES) and error(k + step) < error(k):
+            k += step
+    return k
+
+
+def _targets(problem: Problem, points: Points, width: int) -> tuple[Array, Array | None]:
+    """Return points and what is known there, each column of norm one; None if all data are constant."""
+    count = 5 * width // 2
+    start, end = problem.time
+    rng = np.random.default_rng(0)
+    x = points.x[rng.permutation(len(points))[:count]]
+    columns = [datum(x, start) for datum in (*problem.initial.values(), *problem.initial_velocity.values())]
+    with np.errstate(all="ignore"):
+        for equation in problem.equations:
+            if equation.forcing != 0:
+                program = problem.compile([equation.forcing])
+                columns += [np.broadcast_to(program(*x.T, t)[0], len(x)) for t in (start, (start + end) / 2, end)]
+    chosen = [c for c in columns if np.all(np.isfinite(c)) and np.ptp(c) > 1e-12 * np.max(np.abs(c), initial=0.0)]
+    if not chosen:  # the boundary data move the solution
+        sides = [problem.domain.sample_side(c.side, 2 * width, "sobol", 0).x for c in problem.conditions]
+        values = [c.value(s, (start + end) / 2) for c, s in zip(problem.conditions, sides, strict=True)]
+        if not sides:
+            return x, None
+        order = rng.permutation(sum(map(len, sides)))[:count]
+        x, column = np.concatenate(sides)[order], np.concatenate(values)[order]
+        if np.ptp(column) <= 1e-12 * np.max(np.abs(column), initial=0.0):
+            return x, None
+        chosen = [column]
+    table = np.stack(chosen, axis=1)
+    return x, table / np.linalg.norm(table, axis=0)
+
+
+def _held_out(features: Array, targets: Array, train: int) -> float:
+    """Fit by regularised least squares on the first rows; return the worst relative error on the others."""
+    m = features.shape[1]
+    stacked = np.zeros((train + m, m), order="F")
+    stacked[:train] = features[:train]
+    stacked[np.arange(train, train + m), np.arange(m)] = _RIDGE * np.linalg.norm(features[:train])
+    right = np.zeros((train + m, targets.shape[1]))
+    right[:train] = targets[:train]
+    product, r = sla.qr_multiply(stacked, right.T, mode="right", overwrite_a=True)
+    coefficients = sla.solve_triangular(r, product.T, check_finite=False)
+    gap = features[train:] @ coefficients - targets[train:]
+    return float(np.max(np.linalg.norm(gap, axis=0) / np.maximum(np.linalg.norm(targets[train:], axis=0), 1e-300)))
