@@ -93,11 +93,10 @@ class BoundaryData:
         parts, start = [], 0
         for datum, x, matrix in self.parts:
             if matrix is None:
-                matrix = shapes[start : start + len(x)].T
+                parts.append((datum, x, shapes[start : start + len(x)].T))
                 start += len(x)
             else:
-                matrix = shapes.T @ matrix
-            parts.append((datum, x, matrix))
+                parts.append((datum, x, shapes.T @ matrix))
         return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
 
 

@@ -1,8 +1,8 @@
 """Slopes of neurons in many dimensions, chosen by how well they represent the data of a problem.
 
-In many dimensions a few hundred neurons can't resolve detail everywhere, and the right slope depends on the data: nearly
-flat neurons are polynomials of low degree, steep ones see fronts. So initial value, velocity and forcing are fitted at
-some points and judged at others. The held-out error is also a forecast of the error of the solution.
+In many dimensions a few hundred neurons can't resolve detail everywhere, and the right slope depends on the data:
+nearly flat neurons are polynomials of low degree, steep ones see fronts. So initial value, velocity and forcing are
+fitted at some points and judged at others. The held-out error is also a forecast of the error of the solution.
 """
 
 from __future__ import annotations

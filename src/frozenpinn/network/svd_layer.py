@@ -53,7 +53,7 @@ def compress(features: Array, cutoff: float) -> Compression:
 
 
 def find_range(features: Array) -> Array | None:
-    """Return an orthonormal basis of the column space up to round-off; None if it is not much smaller than the features.
+    """Return an orthonormal basis of the column space up to round-off; None if it is not much smaller than it looks.
 
     A sample of the features tells what to expect. The basis is accepted if random combinations of the features, other
     than those it was made from, have no part outside it beyond round-off.

@@ -73,9 +73,7 @@ class Problem:
         exact: Data | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
-            raise ProblemError(
-                f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}."
-            )
+            raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
         if not isinstance(parameters, Mapping | None):
             raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
         self.given = {

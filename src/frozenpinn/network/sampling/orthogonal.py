@@ -6,8 +6,8 @@ direction carries two neurons, σ(±w·x + b) with one b. Their sum is even and 
     Σᵢ σ(wᵢ·x + bᵢ) + σ(−wᵢ·x + bᵢ) = const + Σᵢ σ''(bᵢ) (wᵢ·x)²,
 
 so that with suitable output weights one block of 2d neurons is |x|² up to O(s²), where independent Gaussian directions
-need about d²/2 neurons. Slopes differ from block to block, and biases from pair to pair. Functions that are not isotropic
-need many directions more than both signs of each: ``antithetic=False``.
+need about d²/2 neurons. Slopes differ from block to block, and biases from pair to pair. Functions that are not
+isotropic need many directions more than both signs of each: ``antithetic=False``.
 """
 
 from __future__ import annotations
