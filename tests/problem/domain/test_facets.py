@@ -51,6 +51,24 @@ def test_points_on_lines_through_corners_and_edges_of_a_solid():
     assert not np.any(solid.contains(x, 0.0)[margin < -1e-9])
 
 
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_lines_through_the_tips_of_octahedra(turn):
+    """Vertices above each other, edges seen as points of a plane, faces in four directions."""
+    tips = np.concatenate([np.eye(3), -np.eye(3)])
+    skewed = tips @ np.array(
+        [np.eye(3), [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [-1, 0, 0.25], [0, 0, 1]]][turn]
+    )
+    solid = SurfaceMesh(skewed, ConvexHull(tips).simplices)
+    axis = np.linspace(-1.25, 1.25, 11)
+    local = np.stack(np.meshgrid(axis, axis, axis), axis=3).reshape(-1, 3)
+    x = local @ np.linalg.lstsq(tips, skewed, rcond=None)[0]
+    x = np.round(x * 16) / 16 if turn == 0 else x
+    norm = np.sum(np.abs(np.linalg.solve(skewed[:3].T, x.T)), axis=0)
+    assert np.all(solid.contains(x, 0.0)[norm < 1 - 1e-9])
+    assert not np.any(solid.contains(x, 0.0)[norm > 1 + 1e-9])
+    assert np.all(solid.contains(skewed))
+
+
 @given(st.integers(3, 40), st.integers(0, 10_000))
 @settings(deadline=None, max_examples=60)
 def test_stars_agree_with_shapely(corners, seed):

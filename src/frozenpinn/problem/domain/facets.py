@@ -2,8 +2,9 @@
 
 A vertical line through a point crosses a closed surface below and above it; an odd number of crossings above means
 inside. Facets are sorted into bins of the first d − 1 coordinates, so a line meets only a few of them. A line
-through an edge or corner is treated as if it were moved by an infinitesimal (ε, ε²): it crosses exactly one of the
-facets that meet there.
+through an edge or corner is treated as if it were moved by an infinitesimal (ε², −ε), so that it crosses the facets
+that meet there an odd or even number of times, as it should. With edges that all point towards larger x, then larger
+y, this means that a point on an edge belongs to its right.
 """
 
 from __future__ import annotations
@@ -29,13 +30,12 @@ class Facets:
         self._tables: dict[float, tuple[Array, Array, Array, Array, Array]] = {}
 
     @cached_property
-    def _edges(self) -> list[tuple[Array, Array, Array]]:
-        """For each edge of the projected triangles: start, direction, and the side that a point on it belongs to."""
+    def _edges(self) -> list[tuple[Array, Array]]:
+        """For each edge of the projected triangles: start and direction, always towards larger x, then larger y."""
         found = []
         for i, j in ((0, 1), (1, 2), (0, 2)):
             start = self.corners[:, i, :2]
-            along = self.corners[:, j, :2] - start
-            found.append((start, along, (along[:, 1] < 0) | ((along[:, 1] == 0) & (along[:, 0] > 0))))
+            found.append((start, self.corners[:, j, :2] - start))
         return found
 
     @cached_property
@@ -102,9 +102,9 @@ class Facets:
         else:
             p = base[point]
             signs = []
-            for start, along, tie in self._edges:
+            for start, along in self._edges:
                 side = along[facet, 0] * (p[:, 1] - start[facet, 1]) - along[facet, 1] * (p[:, 0] - start[facet, 0])
-                signs.append(np.where(side == 0.0, tie[facet], side > 0.0))
+                signs.append(side > 0.0)
             hit = (signs[0] == signs[1]) & (signs[0] != signs[2])
         point, facet = point[hit], facet[hit]
         start = self.corners[facet, 0]
