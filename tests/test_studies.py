@@ -1,6 +1,7 @@
 """Studies: the numbers behave as they must, and the command writes table, plot and JSON or refuses."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,22 @@ from typer.testing import CliRunner
 import frozenpinn as fp
 from frozenpinn import cli
 from frozenpinn.benchmarks.burgers import cole_hopf
-from frozenpinn.benchmarks.studies import STUDIES, Study, find_study, kappa, plot_study, snapshot
+from frozenpinn.benchmarks.high_dimension import box_points, heat, paper_heat
+from frozenpinn.benchmarks.studies import (
+    STUDIES,
+    Study,
+    dimension,
+    find_study,
+    interior_points,
+    kappa,
+    plot_study,
+    runs,
+    snapshot,
+    svd_layer,
+    width,
+)
+from frozenpinn.evolution.spaces import AugmentedODE
+from frozenpinn.network.sampling import ELM
 
 FOLLOWING = ("swim", "swim_uniform_pairs", "multi_scale_by_slope")
 AGNOSTIC = ("elm", "multi_scale", "fourier", "chebyshev")
@@ -126,6 +142,152 @@ def test_a_failure_is_a_row_without_values(monkeypatch):
     assert all(row["total_rmse"] is None and row["failures"] == ["stopped", "stopped"] for row in rows)
 
 
+# ---- several dimensions ---------------------------------------------------------------------------------------------
+
+
+def quiet(_):
+    """Tell nobody."""
+
+
+def test_width_on_the_tree():
+    told = []
+    small, paper = width.diffusion_rows(1, told.append, (50, 200))
+    assert small["width"] == 50
+    assert small["ours"] < 1e-3
+    assert all(small[name] is None for name in ("swim", "elm_penalty", "published_swim"))
+    assert told[0] == "ours, width 50, seed 0"
+    assert paper["ours"] < 1e-7, "more neurons, less error"
+    assert paper["swim_penalty"] < 1e-3
+    assert (paper["published_swim"], paper["published_elm"]) == (1.34e-4, 4.92e-3)
+    missing = [name for name in width.DIFFUSION if paper[name] is None]
+    assert len(paper["failures"]) == len(missing)
+    assert all(any(reason.startswith(f"{name}, width 200") for reason in paper["failures"]) for name in missing)
+
+
+def test_width_of_the_reaction():
+    (row,) = width.reaction_rows(1, quiet, (100,))
+    assert row["failures"] == []
+    assert row["projected"] < 1e-2
+    assert row["projected_penalty"] < row["projected"]
+    for suffix in ("", "_penalty"):
+        assert 10 * row["projected" + suffix] < row["swim" + suffix] < row["elm" + suffix]
+    assert 0.2 < row["projected_penalty"] / row["published_projected"] < 5
+    assert row["swim_penalty"] < row["swim"]
+
+
+def test_interior_points():
+    first, second = interior_points.rows(1, quiet, (1000, 1500), width=100)
+    assert (first["published_error"], first["published_seconds"]) == (9.99e-5, 12.43)
+    assert second["published_error"] is None
+    for row in (first, second):
+        assert row["error_penalty"] < row["error"] < 1e-1
+        assert row["seconds"] > 0
+        assert row["failures"] == []
+
+
+def test_dimension():
+    two, ten = dimension.rows(1, quiet, (2, 10), ("default",))
+    assert max(two["default"], ten["default"]) < 1e-12
+    assert two["published_elm"] is None
+    assert (ten["published_elm"], ten["published_accurate_seconds"]) == (4.46e-4, 182.91)
+    assert ten["default_seconds"] > 0
+    assert ten["elm"] is None
+
+
+def test_slow_ways_run_once(monkeypatch):
+    counts = {}
+
+    def count(_problem, _at, options, seeds, *_):
+        counts[str(options)] = seeds
+        return runs.Measured()
+
+    monkeypatch.setattr(dimension, "measure", count)
+    dimension.rows(3, quiet, (3,))
+    assert counts[str(dimension.WAYS["all_directions"])] == 1
+    assert counts[str(dimension.WAYS["elm"])] == counts[str(dimension.WAYS["default"])] == 3
+
+
+SMALL_HEAT = {
+    "a": svd_layer.Setting(lambda: _heat_and_points(3), paper_heat(120, 1e-6, 1e-3, 480), 22.8, 52.0),
+    "b": svd_layer.Setting(lambda: _heat_and_points(10), paper_heat(120, 1e-10, 1e-3, 480), 1.4, None),
+}
+
+
+def _heat_and_points(d):
+    problem = heat(d)
+    return problem, box_points(problem)
+
+
+def test_svd_layer(monkeypatch):
+    monkeypatch.setattr(svd_layer, "SETTINGS", SMALL_HEAT)
+    few, many = svd_layer.rows(1, quiet, ("a", "b"))
+    assert few["problem"] == "a"
+    assert few["width"] == 120
+    assert few["kept"] < 60
+    assert few["compression"] == 120 / few["kept"]
+    assert few["speed_up"] == few["seconds_without"] / few["seconds_with"]
+    assert many["kept"] == 121, "nothing to compress, and the constant"
+    assert many["error_with"] == pytest.approx(many["error_without"], rel=1e-2)
+    assert many["published_speed_up"] is None
+    assert few["failures"] == many["failures"] == []
+
+
+def test_a_run_over_its_budget_is_told_and_no_other_seed_is_tried():
+    problem, at = _heat_and_points(3)
+    told = []
+    found = runs.measure(problem, at, paper_heat(60, 1e-6, 1e-3, 240), 3, told.append, "slow", budget=0.0)
+    assert found.error is None
+    assert told == ["slow, seed 0"]
+    assert found.failures[0].startswith("slow, seed 0: scipy-rk45 stopped at t = ")
+    assert found.failures[0].endswith("more than 0 s. Other seeds were not tried.")
+
+
+@pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
+def test_measured_values_are_medians():
+    problem, at = _heat_and_points(3)
+    options = paper_heat(60, 1e-6, 1e-3, 240)
+    found = runs.measure(problem, at, options, 3, quiet, "x")
+    each = [fp.solve(problem, seed=s, **options).error(at=at)["rel_l2"] for s in range(3)]
+    assert found.error == np.median(each)
+    assert found.width == 60
+
+
+def test_failures_do_not_hide_other_seeds(monkeypatch):
+    problem, at = _heat_and_points(3)
+    real = runs.solve
+
+    def second_fails(problem, seed, **options):
+        if seed == 1:
+            raise fp.IntegrationError("stopped")
+        return real(problem, seed=seed, **options)
+
+    monkeypatch.setattr(runs, "solve", second_fails)
+    found = runs.measure(problem, at, {}, 2, quiet, "x")
+    assert found.error < 1e-12
+    assert found.failures == ["x, seed 1: stopped"]
+
+
+def test_penalty_changes_the_boundary_only():
+    before = paper_heat(60, 1e-6, 1e-3)
+    after = runs.with_penalty(before)
+    assert before["boundary"] == AugmentedODE(0.0)
+    assert after == before | {"boundary": AugmentedODE(runs.PENALTY)}
+
+
+def test_ratio():
+    assert runs.ratio(3.0, 2.0) == 1.5
+    assert runs.ratio(None, 2.0) is None
+    assert runs.ratio(3.0, None) is None
+
+
+def test_settings_of_the_paper_are_those_of_its_tables():
+    options = {name: s.options for name, s in svd_layer.SETTINGS.items()}
+    assert options["nonlinear diffusion, elm"]["sampler"] == ELM(300)
+    assert options["reaction 5d, projected"]["sampler"].width == 400
+    heat_options = options["heat 3d, elm"]
+    assert heat_options["points"] / heat_options["sampler"].width == 4
+
+
 # ---- the command ----------------------------------------------------------------------------------------------------
 
 
@@ -170,6 +332,59 @@ def test_plot_survives_quantities_without_any_value(tmp_path):
     assert (tmp_path / "s.png").exists()
 
 
+def test_columns_and_cells():
+    study = Study("s", "title", "name", ("a", "b"), lambda *_: [], beside=("c",), details=("d",))
+    assert study.columns == ("name", "d", "a", "b", "c", "failures")
+    row = {"name": "x", "a": None, "b": 1234.5, "c": 0.0, "d": 5, "failures": ["y"]}
+    assert study.cells(row) == ["x", "5", "–", "1.23e+03", "0", "1"]
+
+
+def test_plot_of_names_has_bars_and_two_pictures(tmp_path):
+    study = find_study("svd-layer")
+    rows = [{"problem": n, "failures": []} | dict.fromkeys((*study.quantities, *study.beside), 2.0) for n in "ab"]
+    rows[0]["speed_up"] = None
+    plot_study(study, rows, str(tmp_path / "s.svg"))
+    text = (tmp_path / "s.svg").read_text(encoding="utf-8")
+    labels = ("published compression", "speed up", "neurons / functions kept", "seconds without / with", "a", "b")
+    for label in (*labels, study.title):
+        assert f"<!-- {label} -->" in text
+
+
+def test_plot_of_a_short_range_shows_its_values(tmp_path):
+    study = find_study("dimension")
+    rows = [{"dimension": d} | dict.fromkeys((*study.quantities, *study.beside), 0.1) for d in (2, 3, 7)]
+    plot_study(study, rows, str(tmp_path / "s.svg"))
+    text = (tmp_path / "s.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {d} -->" in text for d in (2, 3, 7))
+
+
+def test_study_of_names_end_to_end(monkeypatch, tmp_path):
+    monkeypatch.setattr(svd_layer, "SETTINGS", SMALL_HEAT)
+    small = replace(svd_layer.STUDY, rows=lambda seeds, told: svd_layer.rows(seeds, told, ("a", "b"), budget=0.0))
+    monkeypatch.setitem(STUDIES, "svd-layer", small)
+    plot, table = tmp_path / "s.png", tmp_path / "s.json"
+    result = run("study", "svd-layer", "--seeds", 1, "--plot", plot, "--json", table)
+    assert result.exit_code == 0
+    rows = json.loads(table.read_text(encoding="utf-8"))["rows"]
+    assert [row["problem"] for row in rows] == ["a", "b"]
+    assert all(len(row["failures"]) == 2 and row["speed_up"] is None for row in rows)
+    assert result.stdout.splitlines()[0].split()[:3] == ["problem", "width", "kept"]
+    assert result.stderr.count("failed: ") == 4
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_study_of_dimensions_end_to_end(monkeypatch, tmp_path):
+    small = replace(dimension.STUDY, rows=lambda seeds, told: dimension.rows(seeds, told, (2, 3), ("default",)))
+    monkeypatch.setitem(STUDIES, "dimension", small)
+    plot, table = tmp_path / "s.svg", tmp_path / "s.json"
+    result = run("study", "dimension", "--seeds", 1, "--plot", plot, "--json", table)
+    rows = json.loads(table.read_text(encoding="utf-8"))["rows"]
+    assert [row["dimension"] for row in rows] == [2, 3]
+    lines = result.stdout.splitlines()
+    assert float(lines[1].split()[1]) == pytest.approx(rows[0]["default"], rel=1e-2)
+    assert plot.read_bytes().startswith(b"<?xml")
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_is_named_in_the_help(name):
     assert name in run("study", "--help").stdout
@@ -178,8 +393,8 @@ def test_every_study_is_named_in_the_help(name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("snapshto",), r"unknown study 'snapshto'\. Did you mean 'snapshot'\? The studies are 'kappa', 'snapshot'\."),
-        (("xyz",), r"unknown study 'xyz'\. The studies are 'kappa', 'snapshot'\."),
+        (("snapshto",), r"unknown study 'snapshto'\. Did you mean 'snapshot'\? The studies are 'dimension', "),
+        (("xyz",), r"unknown study 'xyz'\. The studies are 'dimension', .*'width-reaction'\."),
         (("snapshot", "--plot", "nowhere/s.png"), "there is no folder 'nowhere'"),
         (("snapshot", "--plot", "s.picture"), "the file must end in one of"),
         (("snapshot", "--json", "nowhere/s.json"), "there is no folder 'nowhere'"),

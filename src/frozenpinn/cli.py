@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from frozenpinn.benchmarks.studies import STUDIES, find_study, plot_study
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 
 app = typer.Typer(
@@ -226,14 +227,12 @@ def _records_table(records: list[dict[str, Any]]) -> Table:
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(help="Which study: kappa or snapshot.")],
+    name: Annotated[str, typer.Argument(help=f"Which study: {', '.join(STUDIES)}.")],
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
     plot: Annotated[Path | None, typer.Option(help="Write the plot (PNG, SVG, PDF).")] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
 ) -> None:
     """Run a study: quantities against one setting, as a table, a plot and JSON."""
-    from frozenpinn.benchmarks.studies import find_study, plot_study
-
     found = find_study(name)
     _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     with log.status(found.title) as status:
@@ -241,11 +240,12 @@ def study(
     if json_file is not None:
         _write(json.dumps({"study": name, "rows": rows}, indent=2), json_file)
     if json_file != "-":
-        table = Table(found.abscissa, *found.quantities, "failures", box=None, pad_edge=False)
+        table = Table(*found.columns, box=None, pad_edge=False)
         for row in rows:
-            values = [f"{row[q]:.3g}" if row[q] is not None else "–" for q in found.quantities]
-            table.add_row(f"{row[found.abscissa]:g}", *values, str(len(row.get("failures", []))))
+            table.add_row(*found.cells(row))
         out.print(table)
+        for reason in (reason for row in rows for reason in row.get("failures", [])):
+            log.print(f"failed: {_escaped(reason)}")
     if plot is not None:
         plot_study(found, rows, str(plot))
         log.print(f"wrote {plot}")

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from frozenpinn.benchmarks.studies import kappa, snapshot
+from frozenpinn.benchmarks.studies import dimension, interior_points, kappa, snapshot, svd_layer, width
 from frozenpinn.benchmarks.studies.study import Announce, Row, Study, plot_study
 from frozenpinn.errors import SettingsError, choices, suggestion
 
-STUDIES: dict[str, Study] = {study.name: study for study in (kappa.STUDY, snapshot.STUDY)}
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        kappa.STUDY,
+        snapshot.STUDY,
+        *width.STUDIES,
+        interior_points.STUDY,
+        svd_layer.STUDY,
+        dimension.STUDY,
+    )
+}
 
 __all__ = ["STUDIES", "Announce", "Row", "Study", "find_study", "plot_study"]
 

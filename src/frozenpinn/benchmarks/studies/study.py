@@ -12,6 +12,9 @@ Announce = Callable[[str], None]
 #: Colours of Okabe and Ito, which differ for colour-blind readers too, and markers that differ without any colour.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 MARKERS = "os^vDPX"
+#: Quantities that begin so are figures of the paper: drawn dashed, in the colour of what they stand beside.
+PUBLISHED = "published_"
+_DECADES = 100.0  # a range that is shorter shows its own values on the axis
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,19 @@ class Study:
     name, title
         How it is called, what it compares.
     abscissa
-        The setting that varies; a key of every row.
+        The setting that varies; a key of every row. Numbers are drawn as curves, names as groups of bars.
     quantities
         What is plotted against it: keys of every row, with None where there is no value.
     rows
         Computes the rows for a number of seeds and announces what it is doing.
     ordinate
         Label of the vertical axis, if all quantities are of one kind.
+    beside
+        Quantities of another kind, drawn in a second picture beside the first.
+    beside_ordinate
+        Label of its vertical axis.
+    details
+        Further columns of the table, which are not drawn.
     """
 
     name: str
@@ -38,25 +47,89 @@ class Study:
     quantities: tuple[str, ...]
     rows: Callable[[int, Announce], list[Row]]
     ordinate: str = ""
+    beside: tuple[str, ...] = ()
+    beside_ordinate: str = ""
+    details: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings of the table."""
+        return (self.abscissa, *self.details, *self.quantities, *self.beside, "failures")
+
+    def cells(self, row: Row) -> list[str]:
+        """Return one line of the table."""
+        values = (row[column] for column in self.columns[1:-1])
+        return [_setting(row[self.abscissa]), *map(_value, values), str(len(row.get("failures", [])))]
+
+
+def _setting(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def plot_study(study: Study, rows: list[Row], file: str) -> None:
-    """Draw all quantities against the abscissa, on logarithmic axes."""
+    """Draw all quantities against the abscissa, on logarithmic axes; names instead of numbers make bars."""
     import matplotlib
 
     matplotlib.use("Agg", force=False)
     import matplotlib.pyplot as plt
 
-    figure, axis = plt.subplots(figsize=(7, 4.6), layout="constrained")
-    for quantity, marker, colour in zip(study.quantities, MARKERS, COLOURS, strict=False):
-        pairs = [(r[study.abscissa], r[quantity]) for r in rows if r[quantity] is not None]
-        if pairs:
-            axis.loglog(*zip(*pairs, strict=True), marker=marker, color=colour, label=quantity.replace("_", " "))
-    for row in rows:
-        if row.get("failures"):
-            axis.axvline(row[study.abscissa], color="0.8", zorder=0)
-    axis.set(xlabel=study.abscissa.replace("_", " "), ylabel=study.ordinate, title=study.title)
-    axis.grid(color="0.92")
-    axis.legend(fontsize=8)
+    pictures = [(study.quantities, study.ordinate)]
+    if study.beside:
+        pictures.append((study.beside, study.beside_ordinate))
+    named = any(isinstance(row[study.abscissa], str) for row in rows)
+    figure, axes = plt.subplots(
+        1, len(pictures), figsize=(7 if len(pictures) == 1 else 11, 4.6), layout="constrained", squeeze=False
+    )
+    for axis, (quantities, ordinate) in zip(axes[0], pictures, strict=True):
+        (_bars if named else _curves)(axis, study.abscissa, quantities, rows)
+        axis.set(ylabel=ordinate)
+        axis.grid(color="0.92")
+        axis.set_axisbelow(True)
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(fontsize=8)
+    if len(pictures) == 1:
+        axes[0, 0].set_title(study.title)
+    else:
+        figure.suptitle(study.title)
     figure.savefig(file, dpi=130)
     plt.close(figure)
+
+
+def _styles(quantities: tuple[str, ...]) -> dict[str, tuple[str, str, bool]]:
+    """Return colour, marker and whether it is published; a published figure looks like what it stands beside."""
+    own = list(dict.fromkeys(q.removeprefix(PUBLISHED) for q in quantities))
+    places = {q: own.index(q.removeprefix(PUBLISHED)) % len(COLOURS) for q in quantities}
+    return {q: (COLOURS[i], MARKERS[i], q.startswith(PUBLISHED)) for q, i in places.items()}
+
+
+def _curves(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+    for quantity, (colour, marker, published) in _styles(quantities).items():
+        pairs = [(r[abscissa], r[quantity]) for r in rows if r[quantity] is not None]
+        if pairs:
+            style = {"linestyle": "--", "markerfacecolor": "white"} if published else {}
+            label = quantity.replace("_", " ")
+            axis.loglog(*zip(*pairs, strict=True), marker=marker, color=colour, label=label, **style)
+    for row in rows:
+        if row.get("failures"):
+            axis.axvline(row[abscissa], color="0.8", zorder=0)
+    settings = [row[abscissa] for row in rows]
+    if settings and max(settings) < _DECADES * min(settings):
+        axis.set_xscale("log")
+        axis.set_xticks(settings, labels=[_setting(s) for s in settings])
+        axis.set_xticks([], minor=True)
+    axis.set_xlabel(abscissa.replace("_", " "))
+
+
+def _bars(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+    width = 0.8 / len(quantities)
+    for k, (quantity, (colour, _, published)) in enumerate(_styles(quantities).items()):
+        pairs = [(i + (k + 0.5) * width - 0.4, r[quantity]) for i, r in enumerate(rows) if r[quantity] is not None]
+        if pairs:
+            style = {"color": "white", "edgecolor": colour, "hatch": "///"} if published else {"color": colour}
+            axis.bar(*zip(*pairs, strict=True), width=width, label=quantity.replace("_", " "), **style)
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(rows)), labels=[_setting(r[abscissa]) for r in rows], rotation=30, ha="right")

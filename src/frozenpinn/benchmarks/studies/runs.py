@@ -1,0 +1,125 @@
+"""Solves for studies: medians over seeds, within a budget of time, failures with their reasons."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.benchmarks.studies.study import Announce
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
+from frozenpinn.evolution.integrators import Integrator, OdeSystem, Trajectory
+from frozenpinn.evolution.spaces import AugmentedODE
+from frozenpinn.problem.problem import Problem
+from frozenpinn.solve import solve
+
+Array = np.ndarray
+BUDGET = 60.0
+#: κ of boundary rows uₜ = gₜ − κ (u − g), where the paper writes uₜ = gₜ; see the study of the width.
+PENALTY = 100.0
+
+
+class OverBudgetError(IntegrationError):
+    """The time integration was given up."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """An integrator that gives up after some seconds."""
+
+    integrator: Integrator
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.integrator.name
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """Integrate, and look at the clock after every accepted step."""
+        deadline, (_, end) = time.perf_counter() + self.seconds, system.time
+
+        def watch(t: float, _: Array) -> bool:
+            if time.perf_counter() > deadline:
+                raise OverBudgetError(
+                    f"{self.name} stopped at t = {t:.3g} (of {end:g}): more than {self.seconds:g} s.", time=t
+                )
+            return False
+
+        system.monitor = watch
+        return self.integrator.integrate(system)
+
+
+@dataclass
+class Measured:
+    """Medians over the seeds that succeeded, None if none did; why the others failed.
+
+    ``width`` counts neurons, ``rank`` the coefficients that evolve in time.
+    """
+
+    error: float | None = None
+    seconds: float | None = None
+    width: float | None = None
+    rank: float | None = None
+    failures: list[str] = field(default_factory=list)
+
+
+def measure(
+    problem: Problem,
+    at: Array,
+    options: Mapping[str, Any],
+    seeds: int,
+    announce: Announce,
+    label: str,
+    budget: float = BUDGET,
+) -> Measured:
+    """Solve for each seed and compare with the exact solution at given points.
+
+    Parameters
+    ----------
+    problem, at, options
+        What to solve, where errors are measured, settings of :func:`frozenpinn.solve`.
+    seeds, announce, label
+        How many seeds, whom to tell, and as what.
+    budget
+        Seconds for the time integration, if the settings hold an integrator. After a run that took longer, other seeds
+        are not tried.
+    """
+    given = options.get("integrator")
+    if given is not None and not isinstance(given, str):
+        options = {**options, "integrator": Within(given, budget)}
+    out, found = Measured(), []
+    for seed in range(seeds):
+        announce(f"{label}, seed {seed}")
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FrozenPinnWarning)
+                solution = solve(problem, seed=seed, **options)
+        except OverBudgetError as error:
+            rest = " Other seeds were not tried." if seed + 1 < seeds else ""
+            out.failures.append(f"{label}, seed {seed}: {error}{rest}")
+            break
+        except FrozenPinnError as error:
+            out.failures.append(f"{label}, seed {seed}: {error}")
+            continue
+        elapsed = time.perf_counter() - start
+        missed = solution.error(problem.fields[0], at=at)["rel_l2"]
+        found.append((missed, elapsed, solution.system.spaces[0].network.width, solution.system.coefficients))
+    if found:
+        out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
+    return out
+
+
+def with_penalty(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose boundary rows pull the solution to the boundary values."""
+    return {**options, "boundary": AugmentedODE(PENALTY)}
+
+
+def ratio(numerator: float | None, denominator: float | None) -> float | None:
+    """Return a quotient, if there are both."""
+    return None if numerator is None or denominator is None else numerator / denominator
