@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.orientation import with_initial_gradient
 from frozenpinn.evolution.resampling import Windows
 from frozenpinn.evolution.semidiscrete import Stage, System
+from frozenpinn.evolution.singular import singular_functions
 from frozenpinn.evolution.spaces import (
     STRATEGIES,
     AugmentedODE,
@@ -104,6 +105,8 @@ class Plan:
         if self.fitted and isinstance(sampler, Orthogonal):
             sampler = fitted(problem, sampler, cloud, settings.seed)
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
+        if settings.sampler is None:
+            hidden = replace(hidden, singular=singular_functions(problem))
         per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width)
         return [build_space(problem, hidden, cloud, group, self.strategy, cutoff, per_side) for group in problem.groups]
 

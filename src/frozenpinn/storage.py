@@ -21,6 +21,7 @@ from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, 
 from frozenpinn.evolution.integrators.propagator import REBUILD
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
+from frozenpinn.network.corners import SingularFunctions
 from frozenpinn.network.hidden import HiddenLayer
 from frozenpinn.network.network import Network
 from frozenpinn.network.product import ProductNetwork
@@ -244,6 +245,8 @@ def _put_ridge(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
     hidden = network.hidden
     for name in ("weights", "origins", "offsets"):
         arrays[prefix + name] = getattr(hidden, name)
+    if hidden.singular is not None:
+        arrays[prefix + "corners"] = hidden.singular.table
     raw = len(network.fields) * hidden.size
     arrays[prefix + "mixing"] = network.mixing.reshape(raw, network.size)
     arrays[prefix + "lifting"] = network.lifting.reshape(raw, network.lift_size)
@@ -263,7 +266,8 @@ def _network(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     factors = []
     for k, activation in enumerate(entry["activations"]):
         own = _under(arrays, f"{k}/")
-        hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation)
+        corners = SingularFunctions(own["corners"]) if "corners" in own else None
+        hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, corners)
         layer = cast(Any, _Lifting(own["lifting"]))
         factors.append(
             Network(hidden, cast(Any, None), fields, layer, None, own["mixing"], None, own["singular"], own["singular"])

@@ -1,4 +1,4 @@
-"""The frozen hidden layer: ridge functions σ(w·(x − origin) + offset) and the constant 1."""
+"""The frozen hidden layer: ridge functions σ(w·(x − origin) + offset), the constant 1, singular functions if any."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.network.activation import activation
+from frozenpinn.network.corners import SingularFunctions
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
@@ -37,7 +38,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class HiddenLayer:
-    """M frozen neurons in d dimensions, followed by one constant feature.
+    """M frozen neurons in d dimensions, followed by one constant feature and the singular functions of corners.
 
     Neurons are stored by origin, not by bias alone: w·(x − origin) loses no digits to cancellation,
     w·x + b loses log₁₀|b| of them.
@@ -50,12 +51,15 @@ class HiddenLayer:
         Shape (M,); the pre-activation at the origin.
     activation
         ``"tanh"`` or ``"sin"``.
+    singular
+        Functions of corners, in two dimensions; None without any.
     """
 
     weights: Array
     origins: Array
     offsets: Array
     activation: str = "tanh"
+    singular: SingularFunctions | None = None
 
     def __post_init__(self) -> None:
         activation(self.activation)
@@ -71,8 +75,8 @@ class HiddenLayer:
 
     @property
     def size(self) -> int:
-        """Number of features: the neurons and the constant."""
-        return self.width + 1
+        """Number of features: the neurons, the constant, and singular functions."""
+        return self.width + 1 + (0 if self.singular is None else len(self.singular))
 
     @property
     def dimension(self) -> int:
@@ -107,31 +111,38 @@ class HiddenLayer:
         return factor
 
     def features(self, x: Array) -> Array:
-        """Return [φ(x), 1], shape (n, M + 1), in column-major order and without temporary copies."""
+        """Return [φ(x), 1], shape (n, size), in column-major order and without temporary copies."""
         out = np.empty((len(x), self.size), order="F")
-        activation(self.activation)(self.pre_activation(x, out[:, :-1]), [0], out=out[:, :-1])
-        out[:, -1] = 1.0
+        neurons = out[:, : self.width]
+        activation(self.activation)(self.pre_activation(x, neurons), [0], out=neurons)
+        out[:, self.width] = 1.0
+        if self.singular is not None:
+            out[:, self.width + 1 :] = self.singular(x, (0, 0))
         return out
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
-        """Return Σ coefficient·D of all features, shape (n, M + 1). Fields are ignored here."""
+        """Return Σ coefficient·D of all features, shape (n, size). Fields are ignored here."""
         orders = sorted({term.derivative.order for term in terms})
         values = dict(zip(orders, activation(self.activation)(self.pre_activation(x), orders), strict=True))
         out = np.zeros((len(x), self.size))
-        body, constant = out[:, :-1], out[:, -1]
+        body, constant = out[:, : self.width], out[:, self.width]
         for order in orders:
             own = [term for term in terms if term.derivative.order == order]
             varying = [term for term in own if np.ndim(term.coefficient)]
             fixed = [term for term in own if not np.ndim(term.coefficient)]
-            for term in varying:
-                part = values[order] * self.factor(term.derivative)
-                part *= np.asarray(term.coefficient)[:, None]
-                body += part
+            if varying:
+                coefficients = np.stack([np.asarray(term.coefficient) for term in varying], axis=1)
+                part = coefficients @ np.stack([self.factor(term.derivative) for term in varying])
+                body += np.multiply(part, values[order], out=part)
             if fixed:
                 factor = sum(float(term.coefficient) * self.factor(term.derivative) for term in fixed)
                 body += np.multiply(values[order], factor, out=values[order])
             if order == 0:
                 constant += sum(np.asarray(term.coefficient) for term in own)
+        if self.singular is not None:
+            for term in terms:
+                part = self.singular(x, term.derivative.alpha, term.derivative.laps)
+                out[:, self.width + 1 :] += np.asarray(term.coefficient).reshape(-1, 1) * part
         return out
 
     def mixed(self, x: Array, terms: Sequence[Term], mixing: Array) -> Array:

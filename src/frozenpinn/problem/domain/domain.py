@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -150,6 +151,17 @@ class Domain(ABC):
     @abstractmethod
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """Return about n points on a side of the domain, their outward normals and weights."""
+
+    @cached_property
+    def reentrant_corners(self) -> tuple[tuple[float, float, float, float], ...]:
+        """Corners of a plane domain that open by more than π: x, y, direction of the first edge, opening.
+
+        Solutions are singular there. Known for polygons and for combinations of them.
+        """
+        from frozenpinn.problem.domain.polygon import corners_of
+
+        shape = self._shape() if self.dimension == 2 else None
+        return () if shape is None else corners_of(shape)
 
     def _shape(self) -> Any:
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""

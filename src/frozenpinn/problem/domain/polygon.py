@@ -178,3 +178,23 @@ def _triangulated(shapely: Any, shape: Any, points: Array) -> Array:
     corners = triangles_of(shape).reshape(-1, 2)
     numbers_of = {tuple(point): i for i, point in enumerate(points.tolist())}
     return np.array([numbers_of[tuple(corner)] for corner in corners.tolist()]).reshape(-1, 3)
+
+
+def corners_of(shape: Any) -> tuple[tuple[float, float, float, float], ...]:
+    """Return the corners of a shapely polygon that open by more than π: x, y, direction of the first edge, opening."""
+    shapely = need_shapely("polygons")
+    found = []
+    for part in getattr(shape, "geoms", [shape]):
+        oriented = shapely.geometry.polygon.orient(part)  # the inside lies to the left of every edge
+        for ring in (oriented.exterior, *oriented.interiors):
+            x = np.asarray(ring.coords)[:-1]
+            ahead = np.roll(x, -1, axis=0) - x
+            behind = np.roll(x, 1, axis=0) - x
+            start = np.arctan2(ahead[:, 1], ahead[:, 0])
+            opening = np.mod(np.arctan2(behind[:, 1], behind[:, 0]) - start, 2.0 * np.pi)
+            for k in np.flatnonzero(opening > np.pi + _STRAIGHT):
+                found.append((float(x[k, 0]), float(x[k, 1]), float(start[k]), float(opening[k])))
+    return tuple(found)
+
+
+_STRAIGHT = 0.02  # corners that open by hardly more than π hardly show

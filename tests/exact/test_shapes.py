@@ -1,0 +1,196 @@
+"""Equations on shapes: exact references, default settings unless a test is about a setting."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import j0, j1, jn_zeros, jv, y0, y1
+
+import frozenpinn as fp
+
+
+def solved(problem, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fp.FrozenPinnWarning)
+        return fp.solve(problem, **options)
+
+
+def radial_mode(number):
+    """Heat on the annulus 1 < r < 2: zero inside, insulated outside. Returns k and R(r)."""
+
+    def residual(k):
+        return j0(k) * y1(2 * k) - y0(k) * j1(2 * k)
+
+    grid = np.linspace(0.5, 12, 600)
+    signs = np.sign(residual(grid))
+    starts = np.flatnonzero(signs[1:] != signs[:-1])
+    k = brentq(residual, grid[starts[number]], grid[starts[number] + 1], xtol=1e-14)
+    return k, lambda r: j0(k * r) * y0(k) - y0(k * r) * j0(k)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_heat_on_an_annulus_with_a_cold_and_an_insulated_side(number):
+    k, shape = radial_mode(number)
+
+    def exact(x, y, t):
+        return shape(np.hypot(x, y)) * np.exp(-k * k * t)
+
+    conditions = {"inner": fp.Dirichlet(0), "outer": fp.Neumann(0)}
+    initial = lambda x, y: exact(x, y, 0.0)  # noqa: E731
+    problem = fp.Problem("u_t = lap(u)", fp.Annulus(1, 2), (0, 0.1), initial, conditions, exact=exact)
+    assert solved(problem).error()["rel_l2"] < 1e-6
+
+
+def test_wave_on_a_disk():
+    z = jn_zeros(2, 2)[1]
+
+    def exact(x, y, t):
+        return jv(2, z * np.hypot(x, y)) * np.cos(2 * np.arctan2(y, x)) * np.cos(z * t)
+
+    problem = fp.Problem(
+        "u_tt = lap(u)", fp.Disk(), (0, 2), lambda x, y: exact(x, y, 0.0), "u = 0", initial_velocity=0, exact=exact
+    )
+    solution = solved(problem)
+    assert solution.error()["rel_l2"] < 1e-8
+    assert solution.system.structure == "symmetric"  # no wave grows, for all times
+
+
+def test_heat_in_a_ball():
+    def exact(x, y, z, t):
+        return np.sinc(np.sqrt(x**2 + y**2 + z**2)) * np.exp(-(np.pi**2) * t)
+
+    initial = lambda x, y, z: exact(x, y, z, 0.0)  # noqa: E731
+    problem = fp.Problem("u_t = lap(u)", fp.Ball(dimension=3), (0, 0.1), initial, "u = 0", exact=exact)
+    assert solved(problem).error()["rel_l2"] < 1e-6
+
+
+def test_heat_in_a_ball_that_loses_heat_through_its_surface():
+    """Robin: sin(kr)/r with k cot k = 1 − h."""
+    h = 2.0
+    k = brentq(lambda k: k / np.tan(k) - (1 - h), 1.6, 3.1)
+
+    def exact(x, y, z, t):
+        return k * np.sinc(k * np.sqrt(x**2 + y**2 + z**2) / np.pi) * np.exp(-k * k * t)
+
+    problem = fp.Problem(
+        "u_t = lap(u)", fp.Ball(dimension=3), (0, 0.2), lambda x, y, z: exact(x, y, z, 0.0), fp.Robin(h, 1), exact=exact
+    )
+    assert solved(problem).error()["rel_l2"] < 1e-6
+
+
+def test_nonlinear_diffusion_on_a_disk_with_a_hole():
+    exact = "(1 + x**2 + y**2)*exp(-t) + 2"
+    problem = fp.Problem(
+        f"u_t = u*lap(u) - (1 + x**2 + y**2)*exp(-t) - ({exact})*4*exp(-t)",
+        fp.Disk() - fp.Disk(center=[0.2, 0.1], radius=0.3).named("hole"),
+        (0, 1),
+        "3 + x**2 + y**2",
+        {"boundary": f"u = {exact}", "hole": f"u = {exact}"},
+        exact=exact,
+    )
+    assert solved(problem, width=300).error()["rel_l2"] < 1e-7
+
+
+def test_nonlinear_diffusion_with_a_flux_through_the_hole():
+    """The same with another equation: the normal derivative is given on the hole, diffusion depends on u otherwise."""
+    exact = "exp(-t)*cos(x)*exp(y/2) + 3"
+    shape = "exp(-t)*cos(x)*exp(y/2)"
+    flux = "(-(x - 0.2)*sin(x)+ (y - 0.1)*cos(x)/2)"
+    problem = fp.Problem(
+        f"u_t = div(u*grad(u)) - {shape} + 3/4*({exact})*{shape} - exp(-2*t)*exp(y)*(sin(x)**2 + cos(x)**2/4)",
+        fp.Disk() - fp.Disk(center=[0.2, 0.1], radius=0.3).named("hole"),
+        (0, 0.5),
+        "cos(x)*exp(y/2) + 3",
+        # outward from the domain is towards the centre of the hole
+        {"boundary": f"u = {exact}", "hole": f"u_n = -exp(-t)*exp(y/2)*{flux}/0.3"},
+        exact=exact,
+    )
+    assert solved(problem, width=300).error()["rel_l2"] < 1e-6
+
+
+def test_wave_with_free_ends_on_a_triangle():
+    shape = "(cos(2*pi*x)*cos(pi*y) + cos(pi*x)*cos(2*pi*y))"
+    exact = f"{shape}*cos(sqrt(5)*pi*t)"
+    triangle = fp.Polygon([(0, 0), (1, 0), (1, 1)])
+    problem = fp.Problem("u_tt = lap(u)", triangle, (0, 2), shape, fp.Neumann(0), initial_velocity=0, exact=exact)
+    assert solved(problem, width=400).error()["rel_l2"] < 1e-8
+
+
+def test_advection_and_diffusion_in_four_dimensions():
+    """u = exp(−s/2 + ct) with s = x₁ + 2x₂ − x₃ + x₄, so that Δu = 7/4 u and (∂₁ + ∂₂ + ∂₄)u = −2u."""
+    shape = "-(x1 + 2*x2 - x3 + x4)/2"
+    exact = f"exp({shape} + t*(7/40 + 2))"
+    problem = fp.Problem(
+        "u_t + u_x1 + u_x2 + u_x4 = D*lap(u)",
+        fp.Box([0] * 4, [1] * 4),
+        (0, 0.3),
+        f"exp({shape})",
+        f"u = {exact}",
+        parameters={"D": 0.1},
+        exact=exact,
+    )
+    assert solved(problem).error()["rel_l2"] < 1e-8
+    assert solved(problem, subspace=None, width=400).error()["rel_l2"] < 1e-4
+
+
+def finite_elements(refinements, points, times):
+    """Heat on the L-shape by cubic elements graded towards the corner, and an L-stable method in time."""
+    import scipy.sparse.linalg as spl
+    import skfem
+    from skfem.helpers import dot, grad
+
+    mesh = skfem.MeshTri.init_lshaped().refined(refinements)
+    for k in range(12):
+        mesh = mesh.refined(np.flatnonzero(np.hypot(*mesh.p[:, mesh.t].mean(axis=1)) < 0.4 * 2.0**-k))
+    basis = skfem.Basis(mesh, skfem.ElementTriP3())
+    stiffness = skfem.BilinearForm(lambda u, v, w: dot(grad(u), grad(v))).assemble(basis)
+    mass = skfem.BilinearForm(lambda u, v, w: u * v).assemble(basis)
+    inside = basis.complement_dofs(basis.get_dofs())
+    stiffness, mass = stiffness[inside][:, inside].tocsc(), mass[inside][:, inside].tocsc()
+    load = skfem.LinearForm(lambda v, w: l_initial(*w.x) * v).assemble(basis)[inside]
+    u = spl.splu(mass).solve(load)
+    step, gamma = times[0] / 100, 1 - np.sqrt(0.5)
+    factors = spl.splu(mass + gamma * step * stiffness)
+    probes, result, done = basis.probes(points.T), [], 0
+    for t in times:
+        for _ in range(round(t / step) - done):
+            first = factors.solve(-(stiffness @ u))
+            second = factors.solve(-(stiffness @ (u + (1 - gamma) * step * first)))
+            u = u + step * ((1 - gamma) * first + gamma * second)
+        done = round(t / step)
+        full = np.zeros(basis.N)
+        full[inside] = u
+        result.append(probes @ full)
+    return np.stack(result, axis=1)
+
+
+def l_initial(x, y):
+    return np.sin(np.pi * x) * np.sin(np.pi * y) * (1 + x / 2 + 3 * y**2 / 10)
+
+
+L_SHAPE = [(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]
+
+
+def test_heat_on_an_l_shape_against_finite_elements():
+    domain = fp.Polygon(L_SHAPE)
+    x = domain.sample(400, "random", 3).x
+    times = np.array([0.05, 0.1])
+    coarse, fine = (finite_elements(k, x, times) for k in (3, 4))
+    size = np.linalg.norm(fine)
+    converged = np.linalg.norm(fine - coarse) / size
+    assert converged < 1e-4
+    problem = fp.Problem("u_t = lap(u)", domain, (0, 0.1), l_initial, "u = 0")
+    solution = solved(problem, width=400)
+    error = np.linalg.norm(solution(x[:, :1], x[:, 1:], times) - fine) / size
+    assert error < 5e-5
+    assert 1e-7 < solution.estimate_error()["u"] < 1e-4
+
+
+def test_the_first_eigenvalue_of_the_l_shape():
+    """9.639723844021… (Trefethen and Betcke 2006): what singular functions of the corner are for."""
+    problem = fp.Problem("u_t = lap(u)", fp.Polygon(L_SHAPE), (0, 0.1), l_initial, "u = 0")
+    solution = solved(problem, width=600)
+    assert solution.system.spectral_abscissa == pytest.approx(-9.6397238440219, rel=3e-6)
+    smooth = fp.solve(problem, sampler=fp.MultiScale(600))  # neurons alone
+    assert abs(smooth.system.spectral_abscissa + 9.6397238440219) > 0.05
