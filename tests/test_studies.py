@@ -194,6 +194,14 @@ def test_dimension():
     assert ten["elm"] is None
 
 
+def test_wide_networks_run_once(monkeypatch):
+    counts = []
+    monkeypatch.setattr(width, "measure", lambda *a: counts.append(a[3]) or runs.Measured())
+    rows = width.reaction_rows(3, quiet, (1000, 2000))
+    assert counts == [3] * len(width.REACTION) + [1] * len(width.REACTION)
+    assert rows[1]["published_elm"] == 1.67e-2
+
+
 def test_slow_ways_run_once(monkeypatch):
     counts = {}
 
@@ -380,8 +388,9 @@ def test_study_of_dimensions_end_to_end(monkeypatch, tmp_path):
     result = run("study", "dimension", "--seeds", 1, "--plot", plot, "--json", table)
     rows = json.loads(table.read_text(encoding="utf-8"))["rows"]
     assert [row["dimension"] for row in rows] == [2, 3]
-    lines = result.stdout.splitlines()
-    assert float(lines[1].split()[1]) == pytest.approx(rows[0]["default"], rel=1e-2)
+    line = next(line for line in result.stdout.splitlines() if line.startswith("2 "))
+    assert float(line.split()[1]) == pytest.approx(rows[0]["default"], rel=1e-2)
+    assert "…" not in result.stdout, "headings are wrapped, not cut"
     assert plot.read_bytes().startswith(b"<?xml")
 
 

@@ -240,7 +240,7 @@ def study(
     if json_file is not None:
         _write(json.dumps({"study": name, "rows": rows}, indent=2), json_file)
     if json_file != "-":
-        table = Table(*found.columns, box=None, pad_edge=False)
+        table = Table(*(c.replace("_", " ") for c in found.columns), box=None, pad_edge=False)
         for row in rows:
             table.add_row(*found.cells(row))
         out.print(table)

@@ -132,4 +132,5 @@ def _bars(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]
             style = {"color": "white", "edgecolor": colour, "hatch": "///"} if published else {"color": colour}
             axis.bar(*zip(*pairs, strict=True), width=width, label=quantity.replace("_", " "), **style)
     axis.set_yscale("log")
+    axis.set_xlim(-0.6, len(rows) - 0.4)
     axis.set_xticks(range(len(rows)), labels=[_setting(r[abscissa]) for r in rows], rotation=30, ha="right")
