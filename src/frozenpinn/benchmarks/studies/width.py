@@ -5,8 +5,8 @@ settings: see the cases ``nonlinear-diffusion`` and ``reaction-diffusion-5d`` fo
 ``ours`` is the default way: multi-scale neurons, boundary values by the null space.
 
 Curves without an addition take the paper at its word, with boundary rows uₜ = gₜ: nothing pulls back what drifts away
-from the boundary values, most runs on the tree blow up, and SWIM and ELM miss the published errors of the reaction by a
-factor of 2 to 18. Curves with ``_penalty`` have uₜ = gₜ − κ (u − g), as the paper writes it for values that rest, with
+from the boundary values, most runs on the tree blow up, and SWIM and ELM miss the published errors of the reaction by
+factors up to 18. Curves with ``_penalty`` have uₜ = gₜ − κ (u − g), as the paper writes it for values that rest, with
 κ = ``runs.PENALTY``. They come close to the published figures; the paper may have used something of this kind. The
 value was chosen with errors of one or two seeds in view: 30, 100 and 1000 were tried on the tree, where 1000 is better
 still at most widths, and 10 and 100 for the reaction.
