@@ -32,12 +32,14 @@ SOLVE_KEYS = (
     "points",
     "sampler",
     "point_method",
+    "boundary_points",
     "boundary",
     "cutoff",
     "rcond",
     "integrator",
     "tol",
     "windows",
+    "subspace",
 )
 
 

@@ -331,6 +331,7 @@ class March:
     def _until(self, t: float) -> Solution:
         """Return what was computed before a failure, as the solution of the problem on a shorter time."""
         shorter = copy(self.problem)
+        shorter.derived = {}
         shorter.time = (self.problem.time[0], t)
         return self._solution(shorter)
 

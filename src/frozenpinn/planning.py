@@ -60,6 +60,7 @@ class Settings:
     integrator: str | Integrator | None = None
     tol: float = 1e-8
     windows: Windows | Literal["auto"] | None = "auto"
+    boundary_points: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,11 @@ class Plan:
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
-        return problem.domain.sample(n, self.method, settings.seed)
+        points = problem.domain.sample(n, self.method, settings.seed)
+        if problem.domain.dimension <= MANY:
+            return points
+        # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
+        return replace(points, weights=points.weights / points.weights.sum())
 
     def build_spaces(
         self, problem: Problem, settings: Settings, cloud: Points, window: int = 0, pool: Points | None = None
@@ -107,7 +112,7 @@ class Plan:
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
         if settings.sampler is None:
             hidden = replace(hidden, singular=singular_functions(problem))
-        per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width)
+        per_side = 1 if problem.domain.dimension == 1 else _boundary_points(problem, self.sampler.width, settings)
         return [build_space(problem, hidden, cloud, group, self.strategy, cutoff, per_side) for group in problem.groups]
 
 
@@ -175,9 +180,11 @@ def _counts(problem: Problem, settings: Settings, width: int, product: bool, met
     return (int(given),) * d if product else (int(given),)
 
 
-def _boundary_points(problem: Problem, width: int) -> int:
+def _boundary_points(problem: Problem, width: int, settings: Settings) -> int:
     """Return how many points a side gets: enough rows to see every feature of that side."""
     sides = max(1, len(problem.domain.sides) + 2 * sum(problem.domain.periodic))
+    if settings.boundary_points is not None:
+        return max(1, round(settings.boundary_points / sides))
     return max(8, int(1.5 * width / sides))
 
 
@@ -237,6 +244,9 @@ def check_settings(problem: Problem, settings: Settings) -> None:
     for n in settings.points if isinstance(settings.points, tuple | list) else [settings.points]:
         if n is not None and (not isinstance(n, int | np.integer) or n < 1):
             raise SettingsError(f"points must be a positive whole number (or one per axis), got {settings.points!r}.")
+    n = settings.boundary_points
+    if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+        raise SettingsError(f"boundary_points must be a positive whole number, got {n!r}.")
     plan = make_plan(problem, settings)
     for n in plan.counts:
         if plan.product or problem.domain.dimension == 1:

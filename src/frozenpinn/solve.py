@@ -36,6 +36,7 @@ def solve(
     points: int | tuple[int, ...] | None = None,
     sampler: str | Sampler | None = None,
     point_method: str = "auto",
+    boundary_points: int | None = None,
     boundary: str | BoundaryStrategy | None = None,
     cutoff: float | Literal["auto"] | None = "auto",
     rcond: float | None = None,
@@ -64,6 +65,9 @@ def solve(
         the width.
     point_method
         ``"gauss"``, ``"uniform"``, ``"sobol"``, ``"latin-hypercube"``, ``"random"`` or ``"auto"``.
+    boundary_points
+        Number of points on the whole boundary in several dimensions, evenly shared by the sides; by default enough to
+        see every feature.
     boundary
         ``"null-space"``, ``"outer-basis"``, ``"augmented-ode"``, or an object of these kinds. By default the
         null space where it is exact (one dimension, products on boxes), the augmented ODE elsewhere.
@@ -91,7 +95,9 @@ def solve(
         Called with the name of each stage as it begins.
     """
     strategy = boundary_strategy(boundary)
-    settings = Settings(seed, width, points, sampler, point_method, strategy, cutoff, rcond, integrator, tol)
+    settings = Settings(
+        seed, width, points, sampler, point_method, strategy, cutoff, rcond, integrator, tol, None, boundary_points
+    )
     if isinstance(problem, Problem) and subspace is not None and not _is_auto(subspace):
         directions = read_subspace(subspace, problem)
         _check_once(problem)
@@ -126,7 +132,7 @@ def _run(
 
 def _on_few_directions(problem: Problem, settings: Settings, progress: Progress | None) -> Solution | None:
     """Solve on a subspace if there is one that is enough; settings of a network in all coordinates forbid it."""
-    given = (settings.width, settings.points, settings.sampler, settings.boundary)
+    given = (settings.points, settings.sampler, settings.boundary)
     if problem.domain.dimension < 2 or any(value is not None for value in given) or settings.point_method != "auto":
         return None
     started = time.perf_counter()

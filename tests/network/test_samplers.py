@@ -235,5 +235,7 @@ def test_swim_needs_one_value_per_point():
 
 
 def test_unknown_sampler_lists_the_known_ones():
-    with pytest.raises(fp.SettingsError, match=r"unknown sampler 'relu'; choose one of 'elm', 'multi-scale', 'orthogonal'"):
+    with pytest.raises(
+        fp.SettingsError, match=r"unknown sampler 'relu'; choose one of 'elm', 'multi-scale', 'orthogonal'"
+    ):
         sampler_by_name("relu", 10)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import sympy as sp
 
+from frozenpinn.evolution.separation import compiled, is_smooth, separate
 from frozenpinn.network.boundary_layer import Functional
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.conditions import LinearCondition
@@ -47,8 +49,53 @@ class BoundaryData:
         """Whether ℓ changes in time."""
         return any(datum.depends_on_time for datum, _, _ in self.parts)
 
+    @cached_property
+    def _separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
+        """The data as a matrix times functions of time; None if they can't be written so."""
+        columns: dict[sp.Expr, Array] = {}
+        time = None
+        start = 0
+        for datum, x, matrix in self.parts:
+            if datum.expression is None:
+                return None
+            time = datum.time_symbol
+            constant, shapes, histories, rest = separate(datum.expression, time)
+            if rest != 0 or not all(map(is_smooth, histories)):
+                return None
+            for history, shape in zip((sp.Integer(1), *histories), (constant, *shapes), strict=True):
+                if shape != 0:
+                    column = columns.setdefault(history, np.zeros(self.size))
+                    if matrix is None:
+                        column[start : start + len(x)] += datum.part(shape, x)
+                    else:
+                        column += matrix @ datum.part(shape, x)
+            start += len(x) if matrix is None else 0
+        if not columns or time is None:
+            return None
+        return np.stack(list(columns.values()), axis=1), tuple(columns), time
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether ℓ is a sum of fixed vectors times functions of time, so that many values cost little."""
+        return self._separated is not None
+
+    def batch(self, times: Array, derivative: int = 0) -> Array:
+        """Return ℓ or its derivative at several times, shape (m, size)."""
+        if self._separated is None:
+            return np.array([self(float(t), derivative) for t in times])
+        matrix, histories, symbol = self._separated
+        with np.errstate(all="ignore"):
+            values = compiled(histories, symbol, derivative)(times)
+        return np.stack([np.broadcast_to(v, times.shape) for v in values], axis=1) @ matrix.T
+
     def __call__(self, t: float, derivative: int = 0) -> Array:
         """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
+        if self._separated is not None:
+            columns, histories, symbol = self._separated
+            with np.errstate(all="ignore"):
+                found = columns @ np.array(compiled(histories, symbol, derivative)(t), dtype=float)
+            if np.all(np.isfinite(found)):
+                return np.asarray(found)
         out = np.zeros(self.size)
         start = 0
         for datum, x, matrix in self.parts:

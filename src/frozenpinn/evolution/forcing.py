@@ -7,16 +7,15 @@ points and projected each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.evolution.augmented import Relaxation
 from frozenpinn.evolution.boundary import BoundaryData
+from frozenpinn.evolution.separation import compiled, separate
 from frozenpinn.evolution.spaces import Space
 from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.problem import Problem
@@ -82,7 +81,7 @@ class Forcing:
     @property
     def is_separable(self) -> bool:
         """Whether b is a sum of fixed vectors times functions of time, so that many values cost little."""
-        return not (self._sources or self._maps)
+        return not self._sources and all(data_of(space).is_separable for space, _, _ in self._maps)
 
     def batch(self, times: Array) -> Array:
         """Return b at several times, shape (m, coefficients)."""
@@ -93,6 +92,8 @@ class Forcing:
             for matrix, program in self._products:
                 histories = [np.broadcast_to(h, times.shape) for h in program(times)]
                 out += np.stack(histories, axis=1) @ matrix.T
+        for space, order, matrix in self._maps:
+            out += data_of(space).batch(times, order) @ matrix.T
         return out
 
     def _evaluate(self, t: float) -> Array:
@@ -118,10 +119,10 @@ class Forcing:
         constant, shapes, histories, rest = separate(source, jets.t)
         if constant != 0:
             self._static[rows] += projector @ self._values(constant)
-        if histories is not None:
+        if histories:
             matrix = np.zeros((layout.size, len(shapes)))
             matrix[rows] = projector @ np.stack([self._values(shape) for shape in shapes], axis=1)
-            self._products.append((matrix, histories))
+            self._products.append((matrix, compiled(histories, jets.t)))
         if rest != 0:
             self._sources.append((rows, projector, layout.problem.compile([rest])))
 
@@ -132,31 +133,6 @@ class Forcing:
         if not np.all(np.isfinite(value)):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))
-
-
-class Separated(NamedTuple):
-    """source = constant(x) + Σ shapes(x)·histories(t) + rest(x, t); no histories if there are no such products."""
-
-    constant: sp.Expr
-    shapes: tuple[sp.Expr, ...]
-    histories: Program | None
-    rest: sp.Expr
-
-
-@lru_cache(maxsize=256)
-def separate(source: sp.Expr, t: sp.Symbol) -> Separated:
-    """Sort a source into its constant, separable and remaining parts."""
-    products: dict[sp.Expr, sp.Expr] = {}
-    rest = sp.Integer(0)
-    for term in sp.Add.make_args(sp.expand_mul(source)):
-        shape, history = term.as_independent(t, as_Add=False)
-        if history.free_symbols <= {t} and not history.has(AppliedUndef):
-            products[history] = products.get(history, sp.Integer(0)) + shape
-        else:
-            rest += term
-    constant = products.pop(sp.Integer(1), sp.Integer(0))
-    histories = Program(list(products), [t]) if products else None
-    return Separated(constant, tuple(products.values()), histories, rest)
 
 
 def data_of(space: Space) -> BoundaryData:

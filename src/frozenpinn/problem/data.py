@@ -226,6 +226,17 @@ class Datum:
             arguments = [table[name] for name in self._arguments]
             return called(self._callable, arguments, len(x), self.what, place_of(x, t))
 
+    @property
+    def time_symbol(self) -> sp.Symbol:
+        """How time is called in the expression."""
+        return self._scope.jets.t
+
+    def part(self, expression: sp.Expr, x: Array) -> Array:
+        """Evaluate a part of the expression that does not depend on time."""
+        program = Program([expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
+        with np.errstate(all="ignore"):
+            return checked_values(program(*x.T, 0.0)[0], len(x), self.what, place_of(x, 0.0))
+
     def derivative(self, jet: Jet) -> sp.Expr | None:
         """Return a derivative as an expression, or None if it is that of an unknown Python function."""
         if self.expression is None:

@@ -101,6 +101,7 @@ class Problem:
                 "Stationary equations are not time-dependent problems."
             )
         self.parameters = read_parameters(parameters, self.jets, self.fields)
+        self.derived: dict[Any, Any] = {}  #: what others found out about this problem, so that it is found out once
         self._programs: dict[tuple[tuple[sp.Expr, ...], tuple[Jet, ...]], Program] = {}
         scope = self.parameters.scope(self.jets, self.fields)
         residuals = [read_residual(text, scope) for text in texts]
