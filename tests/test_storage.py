@@ -104,7 +104,7 @@ def coupled_by_the_boundary():
 def plate_with_moving_edges():
     exact = "exp(x + y + 2*t)"
     problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.3), "exp(x + y)", f"u = {exact}", exact=exact)
-    return problem, {"width": 16}
+    return problem, {"width": 16, "subspace": None}
 
 
 def membrane_with_moving_edges():
@@ -112,7 +112,7 @@ def membrane_with_moving_edges():
     problem = fp.Problem(
         "u_tt = lap(u)", SQUARE, (0, 1), "cos(x + y)", f"u = {exact}", "sqrt(2)*sin(x + y)", exact=exact
     )
-    return problem, {"width": 16}
+    return problem, {"width": 16, "subspace": None}
 
 
 def scattered_points():

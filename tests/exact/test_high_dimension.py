@@ -292,7 +292,7 @@ def test_a_circle_of_a_torus_is_not_cut_skew():
 def test_it_can_be_switched_off_and_settings_of_a_full_network_do_so():
     problem = mean_heat(2)
     assert is_full(fp.solve(problem, subspace=None))
-    assert is_full(fp.solve(problem, width=20))
+    assert fp.solve(problem, width=20).system.coefficients <= 21  # settings refer to the network that is built
     assert is_full(fp.solve(problem, sampler=fp.MultiScale(200), boundary="augmented-ode"))
     assert fp.solve(problem).subspace is not None
 

@@ -19,9 +19,9 @@ volume, and for points uniform by radius.
 
 The paper's recipe: ELM with weights and biases of range 0.05 (Gaussian weights of that scale here), or SWIM from
 projected pairs, points by Latin hypercube, the augmented ODE, SciPy's solve_ivp. Rows uₜ = gₜ alone are unstable or
-inaccurate here for some seeds (``frozenpinn study width-reaction``), so they are uₜ = gₜ − κ(u − g) with κ = 100. It does
-not name the integrator: RK45, which solve_ivp takes by default. In 100 dimensions its tolerance of 0.01 is taken as
-the relative one, and the absolute one is solve_ivp's default.
+inaccurate here for some seeds (``frozenpinn study width-reaction``), so they are uₜ = gₜ − κ(u − g) with κ = 100. It
+does not name the integrator: RK45, which solve_ivp takes by default, with its tolerance as the relative one and the
+default of solve_ivp as the absolute one.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ prints it without the second factor 5. It shows its domain in a picture only, so
 and four branches, everywhere fat enough that the boundary values alone do not fix the solution, and inside 0 < x < 1,
 where the coefficient of diffusion is positive.
 
-The paper's recipe: SWIM or ELM features, the augmented ODE, 1500 points, SciPy's solve_ivp. Rows uₜ = gₜ alone blow up here
-for most seeds (``frozenpinn study width-diffusion``), so they are uₜ = gₜ − κ(u − g) with κ = 100. It does not name the
-integrator: RK45, which solve_ivp takes by default. LSODA with our exact Jacobian would need about a second. Test points are 5000 at random inside and on the boundary.
+The paper's recipe: SWIM or ELM features, the augmented ODE, 1500 points, SciPy's solve_ivp. Rows uₜ = gₜ alone blow up
+here for most seeds (``frozenpinn study width-diffusion``), so they are uₜ = gₜ − κ(u − g) with κ = 100. It does not
+name the integrator: RK45, which solve_ivp takes by default. LSODA with our exact Jacobian would need about a second.
+Test points are 5000 at random inside and on the boundary.
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from frozenpinn.benchmarks.high_dimension import box_points, heat, paper_heat
-from frozenpinn.benchmarks.studies.runs import measure, with_penalty
+from frozenpinn.benchmarks.studies.runs import literal, measure, with_penalty
 from frozenpinn.benchmarks.studies.study import PUBLISHED, Announce, Row, Study
 
 DIMENSIONS = (2, 3, 5, 7, 10)
 WAYS: dict[str, dict[str, Any]] = {
     "default": {},
     "all_directions": {"subspace": None},
-    "elm": paper_heat(400, 1e-5, 1e-4),
+    "elm": literal(paper_heat(400, 1e-5, 1e-4)),
     "elm_penalty": with_penalty(paper_heat(400, 1e-5, 1e-4)),
 }
 ONCE = ("all_directions",)

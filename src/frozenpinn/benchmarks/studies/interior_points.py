@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.high_dimension import PROJECTED
-from frozenpinn.benchmarks.studies.runs import measure, with_penalty
+from frozenpinn.benchmarks.studies.runs import literal, measure, stiff, with_penalty
 from frozenpinn.benchmarks.studies.study import Announce, Row, Study
 from frozenpinn.network.sampling import ProjectedSWIM
 
@@ -26,11 +26,11 @@ def rows(seeds: int, announce: Announce, points: Sequence[int] = POINTS, width: 
     problem = case.problem()
     assert case.test_points is not None
     at, table = case.test_points(problem), []
-    literal = {**PROJECTED, "sampler": ProjectedSWIM(width)}
-    measure(problem, at, literal, 1, announce, "warm-up")
+    plain = literal(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)}))
+    measure(problem, at, plain, 1, announce, "warm-up")
     for count in points:
         row: Row = {"points": count, "failures": []}
-        for suffix, options in (("", literal), ("_penalty", with_penalty(literal))):
+        for suffix, options in (("", plain), ("_penalty", with_penalty(plain))):
             label = f"{count} points{suffix.replace('_', ', ')}"
             found = measure(problem, at, {**options, "points": count}, seeds, announce, label)
             row |= {f"error{suffix}": found.error, f"seconds{suffix}": found.seconds}

@@ -12,7 +12,7 @@ import numpy as np
 
 from frozenpinn.benchmarks.studies.study import Announce
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
-from frozenpinn.evolution.integrators import Integrator, OdeSystem, Trajectory
+from frozenpinn.evolution.integrators import Integrator, OdeSystem, SciPy, Trajectory
 from frozenpinn.evolution.spaces import AugmentedODE
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solve import solve
@@ -113,6 +113,17 @@ def measure(
     if found:
         out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
     return out
+
+
+def literal(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the boundary rows of the paper, uₜ = gₜ, where nothing pulls the solution back."""
+    return {**options, "boundary": AugmentedODE(0.0)}
+
+
+def stiff(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with LSODA instead of RK45, which takes minutes for the same errors on the tree."""
+    given = options["integrator"]
+    return {**options, "integrator": SciPy("lsoda", given.rtol, given.atol)}
 
 
 def with_penalty(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.high_dimension import PROJECTED, box_points, heat, paper_heat
 from frozenpinn.benchmarks.nonlinear_diffusion import paper
-from frozenpinn.benchmarks.studies.runs import BUDGET, measure, ratio, with_penalty
+from frozenpinn.benchmarks.studies.runs import BUDGET, literal, measure, ratio, stiff, with_penalty
 from frozenpinn.benchmarks.studies.study import Announce, Row, Study
 from frozenpinn.network.sampling import ELM, SWIM, ProjectedSWIM
 from frozenpinn.problem.problem import Problem
@@ -59,11 +59,13 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
 
 
 _DIFFUSION, _REACTION = _case("nonlinear-diffusion"), _case("reaction-diffusion-5d")
-_HEAT = paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH)
+_HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH))
 SETTINGS = {
-    "nonlinear diffusion, elm": Setting(_DIFFUSION, with_penalty(paper(ELM(300), 5e-11)), 8.5, None),
-    "nonlinear diffusion, swim": Setting(_DIFFUSION, with_penalty(paper(SWIM(500), 1e-15)), 1.5, None),
-    "reaction 5d, projected": Setting(_REACTION, with_penalty({**PROJECTED, "sampler": ProjectedSWIM(400)}), 1.57, 4.1),
+    "nonlinear diffusion, elm": Setting(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
+    "nonlinear diffusion, swim": Setting(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
+    "reaction 5d, projected": Setting(
+        _REACTION, with_penalty(stiff({**PROJECTED, "sampler": ProjectedSWIM(400)})), 1.57, 4.1
+    ),
     "heat 3d, elm": Setting(_heat(3), _HEAT, 22.8, 52.0),
     "heat 5d, elm": Setting(_heat(5), _HEAT, 5.0, 77.0),
     "heat 7d, elm": Setting(_heat(7), _HEAT, 1.2, 21.0),

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.high_dimension import PROJECTED
 from frozenpinn.benchmarks.nonlinear_diffusion import paper
-from frozenpinn.benchmarks.studies.runs import measure, with_penalty
+from frozenpinn.benchmarks.studies.runs import literal, measure, stiff, with_penalty
 from frozenpinn.benchmarks.studies.study import PUBLISHED, Announce, Row, Study
 from frozenpinn.network.sampling import ELM, SWIM, ProjectedSWIM
 
@@ -31,10 +31,10 @@ ERROR = "relative L² error"
 DIFFUSION_WIDTHS = (50, 100, 200, 300, 400, 500)
 #: Recipes on the tree: the least and the largest width, and the settings for a width.
 DIFFUSION: dict[str, tuple[int, int, Callable[[int], dict[str, object]]]] = {
-    "swim": (200, 500, lambda width: paper(SWIM(width), 1e-15)),
-    "elm": (200, 500, lambda width: paper(ELM(width), 5e-11)),
-    "swim_penalty": (200, 500, lambda width: with_penalty(paper(SWIM(width), 1e-15))),
-    "elm_penalty": (200, 500, lambda width: with_penalty(paper(ELM(width), 5e-11))),
+    "swim": (200, 500, lambda width: literal(stiff(paper(SWIM(width), 1e-15)))),
+    "elm": (200, 500, lambda width: literal(stiff(paper(ELM(width), 5e-11)))),
+    "swim_penalty": (200, 500, lambda width: with_penalty(stiff(paper(SWIM(width), 1e-15)))),
+    "elm_penalty": (200, 500, lambda width: with_penalty(stiff(paper(ELM(width), 5e-11)))),
     "ours": (0, 400, lambda width: {"width": width}),
 }
 DIFFUSION_PUBLISHED = {
@@ -47,12 +47,12 @@ DIFFUSION_PUBLISHED = {
 REACTION_WIDTHS = (100, 400, 700, 1000, 2000, 4000)
 WIDE = 2000
 REACTION: dict[str, Callable[[int], dict[str, object]]] = {
-    "projected": lambda width: {**PROJECTED, "sampler": ProjectedSWIM(width)},
-    "swim": lambda width: {**PROJECTED, "sampler": SWIM(width)},
-    "elm": lambda width: {**PROJECTED, "sampler": ELM(width)},
-    "projected_penalty": lambda width: with_penalty({**PROJECTED, "sampler": ProjectedSWIM(width)}),
-    "swim_penalty": lambda width: with_penalty({**PROJECTED, "sampler": SWIM(width)}),
-    "elm_penalty": lambda width: with_penalty({**PROJECTED, "sampler": ELM(width)}),
+    "projected": lambda width: literal(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)})),
+    "swim": lambda width: literal(stiff({**PROJECTED, "sampler": SWIM(width)})),
+    "elm": lambda width: literal(stiff({**PROJECTED, "sampler": ELM(width)})),
+    "projected_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)})),
+    "swim_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": SWIM(width)})),
+    "elm_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": ELM(width)})),
 }
 REACTION_PUBLISHED = {
     100: {"projected": 1.44e-4, "swim": 7.65e-2, "elm": 2.08e-1},
