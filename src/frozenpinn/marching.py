@@ -50,12 +50,16 @@ _ROUNDS = 8  # of placing neurons where the last ones have failed
 _VISIBLE = 1e-3  # a share of the solution beyond the basis from which on nothing of it can be trusted
 
 
+_NOW_AND_THEN = 0.2  # seconds between two announcements of progress
+
+
 @dataclass
 class Stopwatch:
     """Collects the seconds of named stages, in order."""
 
     progress: Progress | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    _told: float = 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -65,6 +69,13 @@ class Stopwatch:
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def reached(self, share: float) -> None:
+        """Announce how much of the time is integrated, now and then."""
+        now = time.perf_counter()
+        if self.progress is not None and now - self._told > _NOW_AND_THEN:
+            self._told = now
+            self.progress(f"integration, {100 * share:.0f} %")
 
 
 class March:
@@ -313,6 +324,8 @@ class March:
 
     def _integrate(self, system: System, loss: float) -> Trajectory:
         with self.watch.stage("integration"):
+            start, end = self.problem.time
+            system.announce = lambda t: self.watch.reached((t - start) / (end - start))
             stepper = choose_integrator(system, self.settings.integrator, max(1e-2 * self.settings.tol, 1e-13))
             try:
                 trajectory = stepper.integrate(system)

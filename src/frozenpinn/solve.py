@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -20,6 +21,7 @@ from frozenpinn.network.sampling import Sampler
 from frozenpinn.planning import Settings, boundary_strategy, check_settings, make_plan, read_windows
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.wellposedness import check_well_posed
+from frozenpinn.progress import LateBar
 from frozenpinn.reduction import read_subspace, solve_on, try_subspace
 from frozenpinn.solution import Solution
 from frozenpinn.threads import blas_threads
@@ -92,24 +94,27 @@ def solve(
     estimate_error
         Solve a second time with independent neurons and points and estimate the error.
     progress
-        Called with the name of each stage as it begins.
+        Called with the name of each stage as it begins, and now and then with the share of the time that is
+        integrated; by default a bar appears on a terminal after two seconds.
     """
     strategy = boundary_strategy(boundary)
     settings = Settings(
         seed, width, points, sampler, point_method, strategy, cutoff, rcond, integrator, tol, None, boundary_points
     )
-    if isinstance(problem, Problem) and subspace is not None and not _is_auto(subspace):
-        directions = read_subspace(subspace, problem)
-        _check_once(problem)
-        solution = solve_on(problem, directions, partial(_run, settings, windows, progress), tol)
-    else:
-        check_settings(problem, settings)
-        settings = replace(settings, windows=read_windows(problem, windows))
-        _check_once(problem)
-        found = _on_few_directions(problem, settings, progress) if _is_auto(subspace) else None
-        solution = solve_once(problem, settings, progress) if found is None else found
-    if estimate_error:
-        solution.estimate_error()
+    with LateBar() if progress is None else nullcontext(progress) as told:
+        if isinstance(problem, Problem) and subspace is not None and not _is_auto(subspace):
+            directions = read_subspace(subspace, problem)
+            _check_once(problem)
+            solution = solve_on(problem, directions, partial(_run, settings, windows, told), tol)
+        else:
+            check_settings(problem, settings)
+            settings = replace(settings, windows=read_windows(problem, windows))
+            _check_once(problem)
+            found = _on_few_directions(problem, settings, told) if _is_auto(subspace) else None
+            solution = solve_once(problem, settings, told) if found is None else found
+        if estimate_error:
+            told("estimating the error")
+            solution.estimate_error()
     return solution
 
 

@@ -20,7 +20,7 @@ from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
 SCALES = (2.0, 0.6, 0.2, 0.06, 0.02, 0.006, 0.002)
-_FIRST = 2  # where the search over the scales starts
+_GLANCE = 300  # neurons with which all scales are tried before the search at full width
 _RIDGE = 1e-11  # what the SVD layer would cut off
 
 
@@ -38,10 +38,21 @@ def fitted(problem: Problem, sampler: Orthogonal, points: Points, seed: int) -> 
             errors[k, antithetic] = _held_out(layer.features(x), targets, train)
         return errors[k, antithetic]
 
-    best = _descend(partial(error, antithetic=True), _FIRST)
+    best = _descend(partial(error, antithetic=True), _glance(sampler, points, x, targets, seed))
     _descend(partial(error, antithetic=False), best)
     (k, antithetic), _ = min(errors.items(), key=lambda item: item[1])
     return replace(sampler, scale=SCALES[k], antithetic=antithetic)
+
+
+def _glance(sampler: Orthogonal, points: Points, x: Array, targets: Array, seed: int) -> int:
+    """Return which scale is best for a few neurons."""
+    width = min(sampler.width, _GLANCE)
+    few, train = slice(5 * width // 2), 2 * width
+    errors = []
+    for scale in SCALES:
+        layer = replace(sampler, width=width, scale=scale).sample(points, seed)
+        errors.append(_held_out(layer.features(x[few]), targets[few], train))
+    return int(np.argmin(errors))
 
 
 def _descend(error: Callable[[int], float], k: int) -> int:

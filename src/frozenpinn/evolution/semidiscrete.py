@@ -51,6 +51,8 @@ class System:
         Start, end and initial data.
     monitor
         Asked after every accepted step whether to stop there; None never stops.
+    announce
+        Told the time of every accepted step.
     reference_size
         Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
     forcing
@@ -65,6 +67,7 @@ class System:
         self.problem = problem
         self.stage = Stage(problem.time, problem.initial, problem.initial_velocity) if stage is None else stage
         self.monitor: Callable[[float, Array], bool] | None = None
+        self.announce: Callable[[float], None] | None = None
         self.reference_size: float | None = None
         self.spaces = tuple(spaces)
         self.rcond = rcond

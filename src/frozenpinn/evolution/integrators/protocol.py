@@ -171,6 +171,9 @@ class Guard:
         if self.tiny_steps > 30:
             raise self.failure(t, step, "the step size has shrunk to nothing")
         self.last_time, self.last_size = t, size
+        announce = getattr(self.system, "announce", None)
+        if announce is not None:
+            announce(t)
         return self.system.monitor is not None and self.system.monitor(t, y)
 
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
