@@ -44,9 +44,14 @@ def test_nothing_is_shown_without_a_terminal(capsys):
 
 def test_an_error_ends_the_bar():
     bar = LateBar(0.01, terminal())
-    with pytest.raises(ValueError, match="stop"), bar:
-        time.sleep(0.2)
-        raise ValueError("stop")
+
+    def fail():
+        with bar:
+            time.sleep(0.2)
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        fail()
     assert bar._bar.finished or not bar._bar.live.is_started
 
 
