@@ -11,7 +11,9 @@ from frozenpinn.errors import FrozenPinnWarning, IntegrationError
 from frozenpinn.evolution.boundary import condition_terms
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import falls_between
+from frozenpinn.evolution.spaces import Space
 from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.network.network import PointSet
 from frozenpinn.problem.domain import FlatSide
 from frozenpinn.problem.jet import Jet
 
@@ -99,6 +101,7 @@ def _warn_if_unresolved(solution: Solution) -> None:
     system, times = piece.system, np.linspace(piece.start, piece.end, 3)
     states = piece.trajectory(times)
     scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.blocks)
+    scale = max(scale, *(_lifted_size(space, system.points, times) for space in system.spaces))
     for block, space in zip(system.blocks, system.spaces, strict=True):
         count = space.network.size // 10
         if not space.network.is_orthonormal or count < 2 or scale == 0:
@@ -116,6 +119,16 @@ def _warn_if_unresolved(solution: Solution) -> None:
                 FrozenPinnWarning,
                 stacklevel=5,
             )
+
+
+def _lifted_size(space: Space, points: PointSet, times: Array) -> float:
+    """Return the largest L² norm of the part of the solution that boundary data lift."""
+    if not space.network.lift_size:
+        return 0.0
+    root = np.sqrt(points.weights)
+    zero = Derivative((0,) * points.x.shape[1])
+    values = [space.network.lift_operator(points.x, [Term(name, zero)]) for name in space.fields]
+    return max(float(np.linalg.norm(root * (v @ space.data(float(t))))) for v in values for t in times)
 
 
 def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
