@@ -13,15 +13,19 @@ from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import falls_between
 from frozenpinn.evolution.spaces import Space
 from frozenpinn.network.hidden import Derivative, Term
-from frozenpinn.network.network import PointSet
+from frozenpinn.network.network import Network, PointSet
 from frozenpinn.problem.domain import FlatSide
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
+    from frozenpinn.problem.equation import Equation
+    from frozenpinn.problem.problem import Problem
     from frozenpinn.solution import Piece, Solution
 
 Array = np.ndarray
 _UNRESOLVED = 3e-3
+_MISSED = 2e-3
+_MISSED_SOFTLY = 2e-2  # where conditions are met in least squares, about as well as the equation
 
 
 class Residuals(NamedTuple):
@@ -71,6 +75,7 @@ def warn_if_suspicious(solution: Solution) -> None:
             "Is the problem well posed (sign of the highest derivative)?"
         )
     _warn_if_unresolved(solution)
+    _warn_if_boundary_is_missed(solution)
     growth = float(norms.max() / max(norms[0], 1e-300))
     if growth > 1e6:  # suspicious, unless the solution starts from zero and is driven
         growth = float(norms.max() / typical_size(solution.pieces[0].system))
@@ -121,6 +126,40 @@ def _warn_if_unresolved(solution: Solution) -> None:
             )
 
 
+def _warn_if_boundary_is_missed(solution: Solution) -> None:
+    """Warn about conditions that are not met; where they are met by construction there is nothing to look at."""
+    problem, system = solution.problem, solution.pieces[0].system
+    if problem.domain.dimension == 1 or not all(isinstance(space.network, Network) for space in system.spaces):
+        return
+    soft = any(space.soft for space in system.spaces)
+    start, end = problem.time
+    times = np.array([start + 0.3 * (end - start), end])
+    rng = np.random.default_rng(24680)
+    inside = problem.domain.sample(40, "random", rng).x
+    sizes = {
+        name: float(np.max(np.abs(solution.jet_values(inside, times, problem.jets.field(name)))))
+        for name in problem.fields
+    }
+    size = float(np.max(problem.domain.lengths))
+    for condition in problem.conditions:
+        points = problem.domain.sample_side(condition.side, 20, "random", rng)
+        total = -np.stack([condition.value(points.x, float(t)) for t in times], axis=1)
+        scale = float(np.max(np.abs(total)))
+        for jet, coefficient in condition.terms_at(points):
+            part = np.broadcast_to(coefficient, len(points.x))[:, None] * solution.jet_values(points.x, times, jet)
+            total = total + part
+            scale = max(scale, float(np.max(np.abs(part))), sizes[jet.field] / size**jet.order, 1e-300)
+        missed = float(np.max(np.abs(total)))
+        if missed > (_MISSED_SOFTLY if soft else _MISSED) * scale:
+            warnings.warn(
+                f"the solution misses the condition '{condition.text}' on side '{condition.side.name}' by up to "
+                f"{missed / scale:.2g} of its terms. Use a larger width or more boundary points; a corner where "
+                "conditions of two kinds meet, or one that points inwards, makes solutions singular.",
+                FrozenPinnWarning,
+                stacklevel=5,
+            )
+
+
 def _lifted_size(space: Space, points: PointSet, times: Array) -> float:
     """Return the largest L² norm of the part of the solution that boundary data lift."""
     if not space.network.lift_size:
@@ -146,8 +185,9 @@ def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
         highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
         left = solution.jet_values(x, t, highest, interpolated=True)
         per_time = _size(solution, x, t, equation.field) / (t[-1] - t[0]) ** equation.order
-        scale = max(float(np.linalg.norm(left)), float(np.linalg.norm(right)), _largest_term(values), per_time, 1e-300)
-        result[equation.field] = float(np.linalg.norm(left - right)) / scale
+        terms = largest_term(problem, equation, x, t, values)
+        scale = max(float(np.linalg.norm(left)), float(np.linalg.norm(right)), terms, per_time, 1e-300)
+        result[equation.field] = float(np.linalg.norm(left - right) / scale)
     return result
 
 
@@ -155,9 +195,23 @@ def _size(solution: Solution, x: Array, t: Array, field: str) -> float:
     return float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(field))))
 
 
-def _largest_term(values: list[Array]) -> float:
-    """Return the size of the largest derivative: a steady balance is judged against its terms."""
-    return max((float(np.linalg.norm(v)) for v in values), default=0.0)
+def largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:
+    """Return the size of the largest linear term, or of the sum of the others: a steady balance is judged against them.
+
+    ``values`` are those of the jets of the right-hand side, in their order, shape (n, m) each.
+    """
+    jets = list(problem.jets.jets_in(equation.right_side).values())
+    linear = [jet for jet in jets if jet in equation.linear]
+    program = problem.compile([*(equation.linear[jet] for jet in linear), equation.nonlinear, equation.forcing], jets)
+    largest = 0.0
+    with np.errstate(all="ignore"):
+        tables = [program(*x.T, float(t), *(v[:, k] for v in values)) for k, t in enumerate(times)]
+    for i in range(len(linear) + 2):
+        factor = np.stack([np.broadcast_to(table[i], len(x)) for table in tables], axis=1)
+        term = factor * values[jets.index(linear[i])] if i < len(linear) else factor
+        size = float(np.linalg.norm(term))
+        largest = max(largest, size if np.isfinite(size) else 0.0)
+    return largest
 
 
 def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:

@@ -25,11 +25,12 @@ from frozenpinn.evolution.spaces import (
     build_space,
     is_separable,
 )
-from frozenpinn.evolution.structure import MatrixAt, stable_cutoff
+from frozenpinn.evolution.structure import MatrixAt, spectral_abscissa, stable_cutoff
 from frozenpinn.network.network import Network
 from frozenpinn.network.sampling import MultiScale, Orthogonal, Sampler, sampler_by_name
 from frozenpinn.problem.domain import Box, Points
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.wellposedness import growth_bound
 
 Array = np.ndarray
 
@@ -38,6 +39,7 @@ FINEST = 1e-13
 CANDIDATES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 COARSEST = 1e-8
 ROUGHER = (1e-10, 1e-9)
+DESPERATE = (1e-7, 1e-6, 1e-5)
 NONLINEAR = 1e-10
 SOFT = 1e-10
 #: Up to as many dimensions domains have quadrature rules and functions that vanish on the boundary; beyond, points are
@@ -197,12 +199,11 @@ def stable_system(problem: Problem, spaces: list[Space], settings: Settings, sta
     if not automatic:
         return system
     start, end = system.time
-    few = all(isinstance(space.network, Network) for space in spaces)  # products have too many for a look at them all
-    if not problem.is_linear and (problem.domain.dimension == 1 or len(system.moving) or not few):
+    global_network = problem.domain.dimension > 1 and all(isinstance(space.network, Network) for space in spaces)
+    if global_network and (problem.is_linear or not len(system.moving)):
+        cutoff = _stable_on_shapes(problem, system)
+    elif not problem.is_linear:
         cutoff = NONLINEAR
-    elif not problem.is_linear:  # judged where it starts
-        matrix = MatrixAt(system.jacobian(start, system.initial_state), system.velocity, system.second)
-        cutoff = stable_cutoff(matrix, system.singular_values, end - start, ROUGHER, COARSEST)
     elif system.structure != "general":
         cutoff = 0.0
     else:
@@ -212,7 +213,36 @@ def stable_system(problem: Problem, spaces: list[Space], settings: Settings, sta
         ranks[0] -= 1
     if all(rank == space.network.size for rank, space in zip(ranks, spaces, strict=True)):
         return system
-    return System(problem, [s.truncate(rank) for s, rank in zip(spaces, ranks, strict=True)], settings.rcond, stage)
+    kept = [s.truncate(rank) for s, rank in zip(spaces, ranks, strict=True)]
+    if global_network:  # of fewer functions the symmetry may be judged otherwise: look again
+        return stable_system(problem, kept, settings, stage)
+    return System(problem, kept, settings.rcond, stage)
+
+
+def _stable_on_shapes(problem: Problem, system: System) -> float:
+    """Return the finest cut-off without growth that the equation does not have; of nonlinear ones where they start.
+
+    Symmetry does not help here: conditions and integrals are met up to small errors only, which can push eigenvalues of
+    rough functions to the right.
+    """
+    start, end = system.time
+    matrix = system.matrix_at
+    if not problem.is_linear:
+        matrix = MatrixAt(system.jacobian(start, system.initial_state), system.velocity, system.second)
+    bound = growth_bound(problem)
+    cutoffs = (0.0, *CANDIDATES, COARSEST, *DESPERATE) if problem.is_linear else (*ROUGHER, COARSEST, *DESPERATE)
+    if bound is None or not problem.is_linear:
+        return stable_cutoff(matrix, system.singular_values, end - start, cutoffs[: -len(DESPERATE) - 1], COARSEST)
+    relative = system.singular_values / system.singular_values.max()
+    found: list[tuple[float, float, int]] = []
+    for cutoff in cutoffs:
+        kept = relative > cutoff
+        if found and np.count_nonzero(kept) == found[-1][2]:
+            continue
+        found.append((spectral_abscissa(matrix(kept)), cutoff, int(np.count_nonzero(kept))))
+        if found[-1][0] <= bound + 1.0 / (end - start):
+            return cutoff
+    return min(found)[1]
 
 
 def _only_odd_derivatives(problem: Problem) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from frozenpinn.diagnostics import largest_term
 from frozenpinn.embedding import embed
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError
 from frozenpinn.problem.conditions import LinearCondition
@@ -172,8 +173,8 @@ def _equation_residual(solution: Solution, name: str, x: Array, times: Array) ->
     with np.errstate(all="ignore"):
         for k, t in enumerate(times):
             right[:, k] = program(*x.T, float(t), *(v[:, k] for v in values))[0]
-    sizes = [float(np.linalg.norm(part)) for part in (left, right, *values)]
-    return float(np.linalg.norm(left - right)) / (max(sizes) or 1.0)
+    sizes = [float(np.linalg.norm(part)) for part in (left, right)]
+    return float(np.linalg.norm(left - right)) / (max(*sizes, largest_term(problem, equation, x, times, values)) or 1.0)
 
 
 def _initial_residual(solution: Solution, name: str, x: Array) -> float:

@@ -321,7 +321,7 @@ class Solution:
     # ---- conveniences -------------------------------------------------------------------------
 
     def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
-        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates."""
+        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside."""
         import xarray as xr
 
         domain = self.problem.domain
@@ -329,10 +329,13 @@ class Solution:
         t = np.linspace(*self.problem.time, times)
         mesh = np.meshgrid(*axes, indexing="ij")
         names = (*domain.coordinates, "t")
-        table = {
-            name: (names, self(*(m[..., None] for m in mesh), t, derivative=derivative, field=name))
-            for name in self.problem.fields
-        }
+        places = np.stack([m.ravel() for m in mesh], axis=1)
+        inside = domain.contains(places)
+        table = {}
+        for name in self.problem.fields:
+            values = np.full((len(places), len(t)), np.nan)  # what lies outside has no value
+            values[inside] = self(*(c[:, None] for c in places[inside].T), t, derivative=derivative, field=name)
+            table[name] = (names, values.reshape(*mesh[0].shape, len(t)))
         return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
 
     def error(

@@ -26,6 +26,7 @@ from frozenpinn.network.hidden import HiddenLayer
 from frozenpinn.network.network import Network
 from frozenpinn.network.product import ProductNetwork
 from frozenpinn.problem.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
+from frozenpinn.problem.domain import Domain
 from frozenpinn.problem.jet import JetSpace
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.subspace import Subspace
@@ -48,7 +49,7 @@ def save_solution(solution: Solution, file: str) -> None:
     meta: dict[str, Any] = {
         "format": FORMAT if solution.subspace is None else _ON_SUBSPACE,
         "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
-        "domain": domain_to_dict(solution.problem.domain),
+        "domain": _domain(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
         "sampler": solution.sampler,
@@ -64,6 +65,16 @@ def save_solution(solution: Solution, file: str) -> None:
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     with open(file, "wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+
+
+def _domain(domain: Domain) -> dict[str, Any]:
+    try:
+        return domain_to_dict(domain)
+    except TypeError:
+        raise FrozenPinnError(
+            f"the solution can't be stored, because its domain {domain!r} is made of a Python function; write that "
+            "function as text, such as Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
+        ) from None
 
 
 def _put_piece(piece: Piece, prefix: str, arrays: dict[str, Array]) -> dict[str, Any]:

@@ -16,13 +16,15 @@ def singular_functions(problem: Problem) -> SingularFunctions | None:
     """Return the singular functions of the corners of a plane domain; None if there are none, or of another kind.
 
     Powers and phases follow from the conditions: r^(kπ/ω) times sines where values are given, cosines where slopes
-    are, and half multiples of both where the two meet. They belong to the Laplacian: equations with other second
-    derivatives, or higher ones, have other singular functions, which are not known here.
+    are, and half multiples of both where the two meet; there, all corners that open by more than π/2 are singular. They
+    belong to the Laplacian: equations with other second derivatives, or higher ones, have other singular functions,
+    which are not known here.
     """
-    corners = [Corner(*corner) for corner in problem.domain.reentrant_corners]
+    orders = {jet.order for condition in problem.conditions for jet in condition.jets}
+    mixed = {0, 1} <= {max(jet.order for jet in c.jets) for c in problem.conditions}  # values here, slopes there
+    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(np.pi / 2 if mixed else np.pi)]
     if not corners or not all(_is_laplacian(problem, equation) for equation in problem.equations):
         return None
-    orders = {jet.order for condition in problem.conditions for jet in condition.jets}
     step = 1.0 if orders in ({0}, {1}) else 0.5
     phases = {0: (np.pi / 2,), 1: (0.0,)}[orders.pop()] if step == 1.0 else (0.0, np.pi / 2)
     found = [

@@ -231,7 +231,13 @@ def _term(expression: sp.Expr, problem: Problem) -> _Given:
     """Return an expression as a function of x, with random values for the unknowns in it."""
     jets = list(problem.jets.jets_in(expression).values())
     program = problem.compile([expression], jets)
-    table = np.random.default_rng(5).uniform(0.2, 2.0, (64, len(jets)))  # logarithms and roots are defined there
+    rng = np.random.default_rng(5)
+    table = rng.uniform(0.2, 2.0, (64, len(jets)))  # logarithms and roots are defined there
+    x = problem.domain.sample(32, "random", rng).x
+    for column, jet in enumerate(jets):  # and where the solution starts, if that is elsewhere
+        if jet.order == 0 and jet.time == 0 and jet.field in problem.initial:
+            start = problem.initial[jet.field](x, problem.time[0])
+            table[32:, column] = start + 0.1 * np.ptp(start) * rng.normal(size=32)
 
     def values(x: Array, draw: Array, t: Any) -> Array:
         with np.errstate(all="ignore"):

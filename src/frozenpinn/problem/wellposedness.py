@@ -24,6 +24,7 @@ from frozenpinn.problem.domain import Box, FlatSide, Side
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
+    from frozenpinn.problem.conditions import LinearCondition
     from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -125,6 +126,41 @@ def _check_growth(problem: Problem, symbol: _Symbol) -> None:
                 _report_growth(problem, symbol, x, growth[1], _SCALES[1])
 
 
+def growth_bound(problem: Problem) -> float | None:
+    """Return the growth rate of the fastest plane wave, with coefficients frozen at many points; None if not known.
+
+    Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
+    """
+    if "growth" not in problem.derived:
+        problem.derived["growth"] = _growth_bound(problem)
+    return problem.derived["growth"]
+
+
+def _growth_bound(problem: Problem) -> float | None:
+    symbol = _Symbol(problem)
+    if not symbol.complete or symbol.frozen or any(_feeds(condition) for condition in problem.conditions):
+        return None
+    rng = np.random.default_rng(1)
+    domain = problem.domain
+    directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(3, domain.dimension))]
+    worst = 0.0
+    for x in domain.sample(20, "random", rng).x:
+        coefficients = symbol.coefficients(x)
+        if not np.all(np.isfinite(coefficients)):
+            return None
+        for direction in directions:
+            for scale in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0):
+                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
+                matrix = symbol.matrix(coefficients, partial(_wave, exponent=1j * xi))
+                worst = max(worst, float(np.max(np.linalg.eigvals(matrix).real)))
+    return worst
+
+
+def _feeds(condition: LinearCondition) -> bool:
+    """Whether a condition is none of u = g, u_n = g: others, such as u_n = u, can make solutions grow."""
+    return len({jet.order for jet in condition.jets}) > 1 or len(condition.fields) > 1
+
+
 def _report_growth(problem: Problem, symbol: _Symbol, x: Array, rate: float, scale: float) -> None:
     place = ", ".join(f"{c:g}" for c in x)
     text = (
@@ -148,18 +184,25 @@ def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
         return
-    needs = set()
+    needs: set[int] = set()
     for x, normal in _places(problem, side):
         coefficients = symbol.coefficients(x)
         if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
             return
-        needs.add(_decaying(problem, symbol, coefficients, normal))
-    if len(needs) > 1:  # in- and outflow on one curved side: no single answer
-        return
-    needed = needs.pop()
+        count = _decaying(problem, symbol, coefficients, normal)
+        if count is not None:
+            needs.add(count)
     given = sum(1 for condition in problem.conditions if condition.side == side)
-    if needed is None or needed == given:
+    if len(needs) > 1 and needs != {given}:  # in- and outflow on one curved side
+        warnings.warn(
+            f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} on one part of it and "
+            f"{max(needs)} on another (inflow and outflow?). Divide it: domain.with_sides(inflow='x < 0').",
+            FrozenPinnWarning,
+            stacklevel=6,
+        )
+    if len(needs) != 1 or needs == {given}:
         return
+    (needed,) = needs
     what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
     fields = len(problem.fields)
     hint = "Free() imposes nothing" if given > needed else "add a condition such as 'u = 0'"
@@ -179,7 +222,7 @@ def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
         x[side.axis] = (domain.lower, domain.upper)[side.end][side.axis]
         normal[side.axis] = (-1.0, 1.0)[side.end]
         return [(x, normal)]
-    points = domain.sample_side(side, 5, "random", 0)
+    points = domain.sample_side(side, 12, "random", 0)
     return list(zip(points.x, points.normals, strict=True))
 
 

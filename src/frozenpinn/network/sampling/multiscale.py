@@ -20,6 +20,7 @@ from frozenpinn.network.sampling.protocol import Cloud, check_width
 from frozenpinn.network.sampling.swim import HALF
 
 Array = np.ndarray
+_FEWEST = 4.0  # spacings of points over which a neuron rises, at least; most rise over ten
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ class MultiScale:
         lengths = np.exp(generator.uniform(low, high, self.width))
         directions = self.directions(dimension, generator) / size
         weights = 2.0 * HALF * directions / lengths[:, None]
+        if dimension > 1:  # a neuron that rises between two points is one that the quadrature does not see
+            steps = np.linalg.norm(weights * points.spacing, axis=1) / (2.0 * HALF)
+            weights /= np.maximum(1.0, _FEWEST * steps)[:, None]
         return HiddenLayer(weights, centres, np.zeros(self.width), self.activation)
 
     def _graded(self, grading: Grading, rng: np.random.Generator) -> HiddenLayer:

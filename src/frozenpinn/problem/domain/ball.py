@@ -170,7 +170,7 @@ class Ellipsoid(Domain):
 
     def _rule(self, n: int) -> Points:
         x, weights = ball_rule(self.dimension, n)
-        return self._points(self.center + self.semi_axes * x, weights * float(np.prod(self.semi_axes)))
+        return self._points(self.center + self.semi_axes * x, weights * float(np.prod(self.semi_axes)), stretched=True)
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         return np.asarray(self.center + self.semi_axes * ball_points(n, self.dimension, method, rng))

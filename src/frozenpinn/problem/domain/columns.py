@@ -19,7 +19,7 @@ MOST_BREAKS = 24  # known kinks of a boundary at which panels are cut
 MOST_CUTS = 4  # changes between neighbouring steps of a scan
 
 
-def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tuple[Array, Array]:
+def column_lines(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tuple[Array, Array]:
     """Return lines (m, d − 1) that meet the region, and weights that integrate over the first d − 1 axes."""
     prefixes, weights = np.empty((1, 0)), np.ones(1)
     last = len(lower) - 2
@@ -28,9 +28,9 @@ def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tu
         owner, start, end = _panels(changes, prefixes, lower[axis], upper[axis], 129 if last == 0 else 65)
         if axis == 0:
             owner, start, end = _cut(owner, start, end, getattr(lines, "breaks", np.empty(0)))
-        if len(start) > 8 * len(prefixes) + len(prefixes) * (upper[axis] - lower[axis]) / spacing:
+        if len(start) > 8 * len(prefixes) + len(prefixes) * (upper[axis] - lower[axis]) / spacing[axis]:
             owner, start, end = _joined(owner, start, end)  # a jagged boundary: its kinks are finer than the rule
-        counts = np.maximum(np.ceil(1.3 * (end - start) / spacing).astype(int), 6 if last == 0 else 4)
+        counts = np.maximum(np.ceil(1.3 * (end - start) / spacing[axis]).astype(int), 6 if last == 0 else 4)
         piece, theta, w = _gauss_pieces(counts)
         half = (end - start)[piece] / 2.0
         x = (start + end)[piece] / 2.0 - half * np.cos(np.pi * theta)
@@ -40,35 +40,37 @@ def column_lines(lines: Lines, lower: Array, upper: Array, spacing: float) -> tu
     return prefixes, weights
 
 
-def column_rule(lines: Lines, lower: Array, upper: Array, spacing: float) -> tuple[Array, Array]:
-    """Return points and weights in the region, about ``spacing`` apart."""
+def column_rule(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tuple[Array, Array]:
+    """Return points and weights in the region, about ``spacing`` apart along each axis."""
     base, base_weights = column_lines(lines, lower, upper, spacing)
     line, start, end = lines.intervals(base)
     lengths = end - start
     least = 1 if len(line) > 4 * len(base) else 3 if len(lower) == 2 else 2
-    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing).astype(int), least))
+    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing[-1]).astype(int), least))
     x = np.column_stack([base[line[piece]], start[piece] + lengths[piece] * s])
     return x, base_weights[line[piece]] * lengths[piece] * w
 
 
 def column_measure(lines: Lines, lower: Array, upper: Array, n: int) -> float:
     """Return the measure of the region by a rule with about n points in its bounding box."""
-    spacing = float(np.prod(upper - lower) / n) ** (1.0 / len(lower))
+    spacing = (upper - lower) / n ** (1.0 / len(lower))
     return float(np.sum(column_rule(lines, lower, upper, spacing)[1]))
 
 
 def fitted_rule(lines: Lines, lower: Array, upper: Array, n: int, measure: float) -> tuple[Array, Array]:
     """Return a column rule of about n points, as far as its least number of points per column allows."""
     d = len(lower)
-    spacing = (1.5 * measure / n) ** (1.0 / d)
+    spacing = (upper - lower) * (1.5 * measure / np.prod(upper - lower) / n) ** (
+        1.0 / d
+    )  # a thin region stays resolved
     before = np.inf
     for _ in range(3):
         x, weights = column_rule(lines, lower, upper, spacing)
         fits = not len(x) or abs(np.log(len(x) / n)) < 0.15
-        if fits or (len(x) > n and len(x) > 0.9 * before) or spacing > np.max(upper - lower):
+        if fits or (len(x) > n and len(x) > 0.9 * before) or bool(np.all(spacing > upper - lower)):
             break
         before = len(x) if len(x) > n else np.inf
-        spacing *= (len(x) / n) ** (1.0 / d)
+        spacing = spacing * (len(x) / n) ** (1.0 / d)
     return x, weights
 
 

@@ -147,7 +147,7 @@ class Combination(Domain):
             x = self._scatter(n, "sobol", np.random.default_rng(0))
             return self._points(x, np.full(n, self.measure / n))
         x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)))
+        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         if self._triangles is not None:

@@ -158,10 +158,14 @@ class Domain(ABC):
 
         Solutions are singular there. Known for polygons and for combinations of them.
         """
+        return self.corners_beyond(np.pi)
+
+    def corners_beyond(self, opening: float) -> tuple[tuple[float, float, float, float], ...]:
+        """Return the corners of a plane domain of straight edges that open by more than an angle."""
         from frozenpinn.problem.domain.polygon import corners_of
 
         shape = self._shape() if self.dimension == 2 else None
-        return () if shape is None else corners_of(shape)
+        return () if shape is None else corners_of(shape, opening)
 
     def _shape(self) -> Any:
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
@@ -241,10 +245,15 @@ class Domain(ABC):
 
     # ---- plumbing of the rules ------------------------------------------------------------------
 
-    def _points(self, x: Array, weights: Array) -> Points:
-        """Wrap a quadrature rule; neighbours of Gauss points are up to π/2 times farther apart than on average."""
-        spacing = np.pi / 2 * (self.measure / len(x)) ** (1.0 / self.dimension)
-        return Points(x, weights, np.full(self.dimension, spacing))
+    def _points(self, x: Array, weights: Array, stretched: bool = False) -> Points:
+        """Wrap a quadrature rule; neighbours of Gauss points are up to π/2 times farther apart than on average.
+
+        A stretched rule has its points nearer to each other along the shorter axes.
+        """
+        spacing = np.full(self.dimension, np.pi / 2 * (self.measure / len(x)) ** (1.0 / self.dimension))
+        if stretched:
+            spacing = spacing * self.lengths / np.prod(self.lengths) ** (1.0 / self.dimension)
+        return Points(x, weights, spacing)
 
 
 def frozen(values: Any, dtype: type = float) -> Array:

@@ -116,7 +116,7 @@ class Implicit(Domain):
         if self.dimension > 3:
             return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
         x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)))
+        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
 
     # ---- boundary -------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class Implicit(Domain):
         lines = ScannedLines(
             lambda x: self._inside(x[:, back]), self.lower[axis], self.upper[axis], STEPS[self.dimension]
         )
-        base, weights = column_lines(lines, self.lower[order], self.upper[order], spacing)
+        base, weights = column_lines(lines, self.lower[order], self.upper[order], np.full(self.dimension, spacing))
         line, start, end = lines.intervals(base)
         ends = np.concatenate([start, end])
         x = np.column_stack([np.tile(base[line], (2, 1)), ends])[:, back]

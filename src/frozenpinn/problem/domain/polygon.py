@@ -180,8 +180,8 @@ def _triangulated(shapely: Any, shape: Any, points: Array) -> Array:
     return np.array([numbers_of[tuple(corner)] for corner in corners.tolist()]).reshape(-1, 3)
 
 
-def corners_of(shape: Any) -> tuple[tuple[float, float, float, float], ...]:
-    """Return the corners of a shapely polygon that open by more than π: x, y, direction of the first edge, opening."""
+def corners_of(shape: Any, least: float) -> tuple[tuple[float, float, float, float], ...]:
+    """Return the corners of a shapely polygon that open by more than an angle: x, y, direction of an edge, opening."""
     shapely = need_shapely("polygons")
     found = []
     for part in getattr(shape, "geoms", [shape]):
@@ -192,9 +192,9 @@ def corners_of(shape: Any) -> tuple[tuple[float, float, float, float], ...]:
             behind = np.roll(x, 1, axis=0) - x
             start = np.arctan2(ahead[:, 1], ahead[:, 0])
             opening = np.mod(np.arctan2(behind[:, 1], behind[:, 0]) - start, 2.0 * np.pi)
-            for k in np.flatnonzero(opening > np.pi + _STRAIGHT):
+            for k in np.flatnonzero(opening > least + _STRAIGHT):
                 found.append((float(x[k, 0]), float(x[k, 1]), float(start[k]), float(opening[k])))
     return tuple(found)
 
 
-_STRAIGHT = 0.02  # corners that open by hardly more than π hardly show
+_STRAIGHT = 0.02  # corners that open by hardly more hardly show

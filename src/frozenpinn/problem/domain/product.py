@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -65,17 +66,20 @@ class Extruded(Domain):
         return np.tile(met, 2), np.repeat([self.lower[-1], self.upper[-1]], len(met))
 
     def _counts(self, n: int, measure: float, k: int) -> tuple[int, int]:
-        """Return the numbers of points over a part of the base of dimension k and along the interval."""
-        length = self.interval.measure
-        spacing = (measure * length / n) ** (1.0 / (k + 1))
-        along = max(1, min(round(length / spacing), n))
+        """Return the numbers of points over a part of the base of dimension k and along the interval.
+
+        Neurons are stretched to the domain, so a thin one needs as many points across as a thick one.
+        """
+        along = max(1, round(n ** (1.0 / (k + 1))))
         return max(1, round(n / along)), along
 
     def _rule(self, n: int) -> Points:
         over, along = self._counts(n, self.base.measure, self.dimension - 1)
         base = self.base.sample(over)
         s, w = gauss(max(1, round(n / len(base))) if len(base) > 2 * over else along)
-        return self._points(*self._product(base.x, base.weights, self.lower[-1] + self.interval.measure * s, w))
+        x, weights = self._product(base.x, base.weights, self.lower[-1] + self.interval.measure * s, w)
+        widest = np.pi / 2 * self.interval.measure / len(s)  # Gauss points are widest apart in the middle
+        return replace(self._points(x, weights), spacing=np.append(base.spacing, widest))
 
     def _product(self, x: Array, weights: Array, heights: Array, w: Array) -> tuple[Array, Array]:
         points = np.column_stack([np.repeat(x, len(heights), axis=0), np.tile(heights, len(x))])

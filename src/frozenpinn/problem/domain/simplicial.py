@@ -62,7 +62,7 @@ class Faceted(Domain):
 
     def _rule(self, n: int) -> Points:
         x, weights = fitted_rule(self._surface, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)))
+        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         own = np.flatnonzero(self._side_of_facet == self._sides.index(side))
