@@ -483,8 +483,10 @@ def test_residuals_notice_a_bad_integration():
     good = fp.solve(problem, width=60, cutoff=1e-5)
     bad = fp.solve(problem, width=60, cutoff=1e-5, integrator=Euler())
     assert bad.error()["rel_l2"] > 1e-3
-    assert good.report.residuals.pde["u"] < 3e-5
-    assert bad.report.residuals.pde["u"] > 2e-4, "the residual contains what the time integration leaves over"
+    assert good.report.residuals.pde["u"] < 2e-4
+    assert bad.report.residuals.pde["u"] > 5 * good.report.residuals.pde["u"], (
+        "the residual contains what the time integration leaves over"
+    )
 
 
 def test_report_as_plain_data(heat, quantum, plate):

@@ -194,3 +194,118 @@ def test_the_first_eigenvalue_of_the_l_shape():
     assert solution.system.spectral_abscissa == pytest.approx(-9.6397238440219, rel=3e-6)
     smooth = fp.solve(problem, sampler=fp.MultiScale(600))  # neurons alone
     assert abs(smooth.system.spectral_abscissa + 9.6397238440219) > 0.05
+
+
+# ---- what is thin, narrow, or of mixed kind ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_coin_with_fluxes_through_all_sides(seed):
+    exact = "exp(-t/5)*cos(x)*(1 + y/2)*(1 + z)"
+    conditions = {
+        "boundary": "u_n = exp(-t/5)*(1 + z)*(y/2*cos(x) - x*sin(x)*(1 + y/2))",
+        "front": "u_n = -exp(-t/5)*cos(x)*(1 + y/2)",
+        "back": "u_n = exp(-t/5)*cos(x)*(1 + y/2)",
+    }
+    coin = fp.Extruded(fp.Disk(), 0, 0.2)
+    initial = "cos(x)*(1 + y/2)*(1 + z)"
+    problem = fp.Problem(f"u_t = lap(u) + 0.8*{exact}", coin, (0, 5), initial, conditions, exact=exact)
+    assert solved(problem, seed=seed, width=400).error()["rel_l2"] < 1e-5
+
+
+def test_a_thin_plate_with_a_hole_in_space():
+    exact = "exp(-t)*sin(x + y)*(1 + z*z)"
+    plate = fp.Box([0, 0, 0], [1, 1, 0.15]) - fp.Extruded(fp.Disk(center=[0.5, 0.5], radius=0.2), -1, 1)
+    problem = fp.Problem(
+        f"u_t = lap(u) + {exact} - 2*exp(-t)*sin(x + y)",
+        plate,
+        (0, 1),
+        "sin(x + y)*(1 + z*z)",
+        f"u = {exact}",
+        exact=exact,
+    )
+    assert solved(problem, width=400).error()["rel_l2"] < 1e-6
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_symmetric_systems_on_narrow_ellipses_do_not_grow(seed):
+    ellipse = fp.Ellipsoid([0, 0], [1, 0.1])
+    problem = fp.Problem("u_t = lap(u)", ellipse, (0, 1), "1 - x**2 - 100*y**2", "u = 0")
+    assert solved(problem, seed=seed, width=400).system.spectral_abscissa == pytest.approx(-263.3, rel=1e-2)
+
+
+def test_where_given_values_meet_given_slopes_on_a_straight_side():
+    """Motz: r^(1/2) cos(θ/2), a corner of opening π."""
+
+    def shape(x, y):
+        return (x**2 + y**2) ** 0.25 * np.cos(np.arctan2(y, x) / 2)
+
+    def exact(x, y, t):
+        return shape(x, y) * np.sin(t) ** 2
+
+    domain = fp.Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, 0)], sides={"free": [0], "fixed": [4]})
+    problem = fp.Problem(
+        "u_t = lap(u) + f",
+        domain,
+        (0, 1),
+        0,
+        {"free": fp.Neumann(0), "fixed": fp.Dirichlet(0), "outer": fp.Dirichlet(exact)},
+        parameters={"f": lambda x, y, t: shape(x, y) * np.sin(2 * t)},
+        exact=exact,
+    )
+    assert solved(problem, width=300).error()["rel_l2"] < 1e-7
+
+
+def test_conditions_that_are_missed_are_told():
+    problem = fp.Problem("u_t = lap(u)", fp.Disk(), (0, 0.1), "1 - x**2 - y**2", "u = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match=r"misses the condition 'u = 0' on side 'boundary' by up to"):
+        fp.solve(problem, width=200, boundary_points=1)
+
+
+@pytest.mark.parametrize("condition", [fp.Free(), "u = 0"])
+def test_inflow_and_outflow_on_one_side_are_told(condition):
+    problem = fp.Problem("u_t + u_x = 0", fp.Disk(), (0, 1), "(1 - x**2 - y**2)**4", condition)
+    with pytest.warns(fp.FrozenPinnWarning, match=r"need 0 on one part of it and 1 on another \(inflow and outflow"):
+        fp.check(problem)
+
+
+def test_a_source_in_small_units_is_not_lost_on_a_subspace():
+    """The source depends on y, but only where u > 3; derivatives are huge, their coefficients tiny."""
+    problem = fp.Problem(
+        "u_t = 1e-9*lap(u) + y/1e-4*max(u - 3, 0)",
+        fp.Box([0, 0], [1e-4, 1e-4]),
+        (0, 0.1),
+        "4 + cos(pi*x/1e-4)",
+        fp.Neumann(0),
+    )
+    assert fp.solve(problem, width=16).subspace is None
+
+
+def test_residuals_do_not_depend_on_units():
+    def residual(scale):
+        exact = f"exp(-t)*sin(x/{scale} + 1)"
+        problem = fp.Problem(
+            f"u_t = {scale}**2*lap(u)",
+            fp.Disk(radius=scale),
+            (0, 1),
+            f"sin(x/{scale} + 1)",
+            f"u = {exact}",
+            exact=exact,
+        )
+        return fp.solve(problem, width=150, subspace=None).residuals.pde["u"]
+
+    assert residual(1e-6) == pytest.approx(residual(1.0), rel=1.0)
+
+
+def test_grids_are_empty_outside():
+    problem = fp.Problem("u_t = lap(u)", fp.Disk(), (0, 0.1), "1 - x**2 - y**2", "u = 0")
+    grid = fp.solve(problem, width=100).grid(11, 3)
+    assert np.isnan(grid.u.values[0, 0]).all()
+    assert np.isfinite(grid.u.values[5, 5]).all()
+
+
+def test_domains_of_python_functions_are_not_stored(tmp_path):
+    domain = fp.Disk().with_sides(cold=lambda x, y: x < -0.5)
+    solution = fp.solve(fp.Problem("u_t = lap(u)", domain, (0, 0.1), "1 - x**2 - y**2", "u = 0"), width=100)
+    with pytest.raises(fp.FrozenPinnError, match=r"its domain .* is made of a Python function; write"):
+        solution.save(tmp_path / "s.fpinn")

@@ -181,13 +181,19 @@ def test_multiscale_puts_one_centre_into_each_stratum(dimension, margin):
 @pytest.mark.parametrize(("dimension", "width"), [(1, 100), (2, 400), (3, 1000)])
 def test_multiscale_lengths_follow_the_neuron_spacing(dimension, width):
     size = np.array([4.0, 0.5, 40.0])[:dimension]
-    points = fp.Box(np.zeros(dimension), size).sample([5] * dimension, "uniform")
+    points = fp.Box(np.zeros(dimension), size).sample([{1: 5, 2: 60, 3: 30}[dimension]] * dimension, "uniform")
     hidden = fp.MultiScale(width, shortest=2, longest=5).sample(points, 0)
     lengths = 2 * HALF / np.linalg.norm(hidden.weights * size, axis=1)
     spacing = width ** (-1 / dimension)
     assert np.all((lengths >= 2 * spacing * (1 - 1e-12)) & (lengths <= 5 * spacing * (1 + 1e-12)))
     logs = np.log(lengths / spacing)
     assert stats.kstest(logs, "uniform", (np.log(2), np.log(2.5))).pvalue > 0.01
+
+
+def test_multiscale_neurons_are_no_steeper_than_the_points_resolve():
+    points = fp.Box([0, 0], [4.0, 0.5]).sample([10, 20], "uniform")
+    hidden = fp.MultiScale(400).sample(points, 0)
+    assert np.all(2 * HALF / np.linalg.norm(hidden.weights * points.spacing, axis=1) >= 4 * (1 - 1e-12))
 
 
 def test_multiscale_lengths_of_few_neurons_stay_comparable_with_the_domain():

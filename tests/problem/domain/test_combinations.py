@@ -188,7 +188,7 @@ def test_columns_converge_fast_for_smooth_shapes():
     lines = ScannedLines(lambda x: np.sum(x**2, axis=1) < 1, -1.0, 1.0)
     exact = Disk().sample(2000)
     reference = exact.weights @ np.exp(exact.x[:, 0] + 2 * exact.x[:, 1])
-    x, weights = column_rule(lines, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 0.1)
+    x, weights = column_rule(lines, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), np.array([0.1, 0.1]))
     assert weights @ np.exp(x[:, 0] + 2 * x[:, 1]) == pytest.approx(reference, rel=1e-11)
     assert weights.sum() == pytest.approx(np.pi, rel=1e-12)
 

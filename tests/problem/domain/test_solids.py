@@ -42,11 +42,12 @@ def test_moments_of_a_cylinder():
     assert 1000 < len(points) < 2200
 
 
-def test_spacing_is_balanced():
-    long = Extruded(Disk(), 0, 100).sample(2000)
-    assert len(np.unique(np.round(long.x[:, 2], 9))) > 100
-    flat = Extruded(Disk(), 0, 0.01).sample(2000)
-    assert len(np.unique(np.round(flat.x[:, 2], 9))) < 4
+@pytest.mark.parametrize("height", [0.01, 1.0, 100.0])
+def test_thin_and_long_solids_have_points_across(height):
+    """Neurons are stretched to the domain, so points are."""
+    points = Extruded(Disk(), 0, height).sample(2000)
+    assert 10 < len(np.unique(np.round(points.x[:, 2] / height, 9))) < 20
+    assert points.spacing[2] == pytest.approx(height * np.pi / 2 / 13, rel=0.2)
 
 
 def test_moments_of_a_ball_that_was_revolved():
