@@ -80,14 +80,15 @@ class ExactPropagator:
             return forced(modes, vectors, state.T, [Window(start, end - start, constant)])
         try:
             probes = MANY if system.forcing_is_separable else FEW
-            windows = interpolate(lambda t: system.forcings(t) @ left.T, start, end, max(self.rtol, 1e-14), probes)
+            windows = interpolate(system.forcings, start, end, max(self.rtol, 1e-14), probes)
         except TooManyWindowsError:
             text = "forcing or boundary data vary too rapidly in time to be interpolated"
             if self.fallback is None:
                 raise IntegrationError(f"{text}; use integrator='cvode'.") from None
             warnings.warn(f"{text}; {self.fallback.name} is used instead.", FrozenPinnWarning, stacklevel=2)
             return self.fallback.integrate(system)
-        return forced(modes, vectors, state.T, windows)
+        # few coefficients are mapped to the modes, instead of the many values they were found from
+        return forced(modes, vectors, state.T, [Window(w.start, w.length, w.coefficients @ left.T) for w in windows])
 
 
 class Decomposition(NamedTuple):
