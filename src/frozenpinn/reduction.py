@@ -7,10 +7,10 @@ seen from there make the solution depend on more. A box then gets the axes of th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from frozenpinn.problem.subspace import Subspace, find_subspace, with_axes
 from frozenpinn.solution import Solution
 
 Array = np.ndarray
-T = TypeVar("T")
 Run = Callable[[Problem], Solution]
 _SMALL = 1e-6  # relative residuals below this are accepted, …
 _SAME = 3.0  # … and those that are about as large at the same points of the subspace
@@ -82,7 +81,7 @@ def solve_on(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solu
 
 def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
     """Look for a subspace, solve there, and return the solution if the full problem agrees."""
-    subspace = _once(problem, "subspace", lambda: find_subspace(problem))
+    subspace = problem.once("subspace", lambda: find_subspace(problem))
     while subspace is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -98,17 +97,10 @@ def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
     return None
 
 
-def _once(problem: Problem, key: Hashable, find: Callable[[], T]) -> T:
-    """Return what a function finds out about a problem, and remember it for further solves."""
-    if key not in problem.derived:
-        problem.derived[key] = find()
-    return cast(T, problem.derived[key])
-
-
 def _attempt(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solution | IntegrationError | Misfit:
     """Return a solution that holds in all coordinates, the error of one that did until it failed, or the misfit."""
     try:
-        reduced = _once(problem, ("restriction", subspace.rows.tobytes()), lambda: restrict(problem, subspace))
+        reduced = problem.once(("restriction", subspace.rows.tobytes()), lambda: restrict(problem, subspace))
         solution = _embedded(run, reduced, problem, subspace)
     except NotReducibleError as reason:
         return Misfit(np.inf, str(reason))

@@ -50,7 +50,7 @@ def nonlinear_diffusion() -> Problem:
     )
 
 
-def test_points(problem: Problem) -> Array:
+def tree_points(problem: Problem) -> Array:
     """Return 5000 random points, four fifths inside and the rest on the boundary."""
     domain = problem.domain
     edge = domain.sample_side(domain.sides[0], 1000, "random", 9876)
@@ -83,7 +83,7 @@ CASES = (
             ("paper", "low"): paper(ELM(350), 5e-11),
         },
         {"low": Published(2.60e-3, 0.56), "high": Published(2.00e-6, 423.0)},
-        test_points=test_points,
+        test_points=tree_points,
         costly=("paper",),
     ),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy as sp
@@ -25,6 +25,7 @@ from frozenpinn.problem.parameters import read_parameters
 from frozenpinn.problem.program import Program
 
 Array = np.ndarray
+T = TypeVar("T")
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
 
@@ -101,7 +102,7 @@ class Problem:
                 "Stationary equations are not time-dependent problems."
             )
         self.parameters = read_parameters(parameters, self.jets, self.fields)
-        self.derived: dict[Any, Any] = {}  #: what others found out about this problem, so that it is found out once
+        self.derived: dict[Hashable, Any] = {}
         self._programs: dict[tuple[tuple[sp.Expr, ...], tuple[Jet, ...]], Program] = {}
         scope = self.parameters.scope(self.jets, self.fields)
         residuals = [read_residual(text, scope) for text in texts]
@@ -147,6 +148,12 @@ class Problem:
             symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
             self._programs[key] = Program(expressions, symbols, self.parameters.functions)
         return self._programs[key]
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return what a function finds out about this problem, and remember it for further solves."""
+        if key not in self.derived:
+            self.derived[key] = find()
+        return cast(T, self.derived[key])
 
     # ---- reading and checking -------------------------------------------------------------------
 

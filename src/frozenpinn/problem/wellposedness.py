@@ -131,9 +131,7 @@ def growth_bound(problem: Problem) -> float | None:
 
     Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
     """
-    if "growth" not in problem.derived:
-        problem.derived["growth"] = _growth_bound(problem)
-    return problem.derived["growth"]
+    return problem.once("growth", lambda: _growth_bound(problem))
 
 
 def _growth_bound(problem: Problem) -> float | None:
