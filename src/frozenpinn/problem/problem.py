@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.errors import FrozenPinnWarning, ProblemError, choices, suggestion
 from frozenpinn.problem.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
+from frozenpinn.problem.consistency import inconsistencies
 from frozenpinn.problem.data import Datum, Given
 from frozenpinn.problem.domain import Box, Domain
 from frozenpinn.problem.equation import (
@@ -118,8 +119,8 @@ class Problem:
         self.initial_velocity = self._read_velocity(initial_velocity)
         self.exact = {} if exact is None else self._data(exact, "the exact solution", required=self.fields)
         self._probe_initial_data()
-        self._check_compatibility()
-        self._check_exact()
+        for finding in inconsistencies(self):
+            warnings.warn(finding.text, FrozenPinnWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
@@ -229,87 +230,6 @@ class Problem:
         for datum in [*self.initial.values(), *self.initial_velocity.values()]:
             if datum.depends_on_time and datum.expression is not None:
                 raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
-
-    def _check_compatibility(self) -> None:
-        """Warn if the initial data contradict the boundary data, with the size of the jump."""
-        for condition in self.conditions:
-            jump, scale = self._jump(condition)
-            if jump > 1e-8 * scale or not np.isfinite(jump):
-                warnings.warn(
-                    f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
-                    f"by {jump:.3g} at t = {self.time[0]:g}; the solution has a layer there that limits the accuracy.",
-                    FrozenPinnWarning,
-                    stacklevel=3,
-                )
-
-    def _jump(self, condition: LinearCondition) -> tuple[float, float]:
-        """Return how far the initial data miss a condition, and the size of its terms."""
-        method = "uniform" if self.domain.dimension < 4 and isinstance(self.domain, Box) else "random"
-        points, start = self.domain.sample_side(condition.side, 25, method, 0), self.time[0]
-        x = points.x
-        total = -condition.value(x, start)
-        scale = max(1.0, float(np.max(np.abs(total))))
-        for jet, coefficient in zip(condition.jets, condition.coefficients_at(points), strict=True):
-            datum = self.initial[jet.field]
-            derivative = datum.derivative(jet)
-            if jet.order == 0:
-                value = datum(x, start)
-            elif derivative is None:  # that of a Python function is not known
-                return 0.0, 1.0
-            else:
-                with np.errstate(all="ignore"):
-                    value = np.broadcast_to(self.compile([derivative])(*x.T, start)[0], len(x))
-            if not np.all(np.isfinite(value)):
-                return float("inf"), 1.0
-            total = total + coefficient * value
-            scale = max(scale, float(np.max(np.abs(coefficient * value))))
-        return float(np.max(np.abs(total))), scale
-
-    def _check_exact(self) -> None:
-        """Warn if an exact solution does not satisfy the initial data or, if symbolic, the equation."""
-        rng = np.random.default_rng(0)
-        x = self.domain.sample(40, "random", rng).x
-        for name, datum in self.exact.items():
-            gap = _gap(datum(x, self.time[0]), self.initial[name](x, self.time[0]))
-            if not gap <= 1e-6:
-                self._warn_exact(f"differs from the initial value of '{name}' by {gap:.3g}", 4)
-        t = rng.uniform(*self.time, 40)
-        for equation in self.equations:
-            sides = self._exact_sides(equation)
-            if sides is None:
-                continue
-            with np.errstate(all="ignore"):
-                left, right = (np.broadcast_to(v, 40) for v in self.compile(sides)(*x.T, t))
-                gap = _gap(left, right)
-            if not gap <= 1e-6:
-                self._warn_exact(
-                    f"does not satisfy the equation of '{equation.field}': the relative residual is {gap:.3g}", 4
-                )
-
-    def _exact_sides(self, equation: Equation) -> list[sp.Expr] | None:
-        """Return ∂ₜᵐu and the right-hand side for the exact solution; None if a derivative is unknown."""
-        if not self.exact:
-            return None
-        time_derivative = Jet(equation.field, (0,) * self.domain.dimension, 0, equation.order)
-        needed = {self.jets.symbol(time_derivative): time_derivative, **self.jets.jets_in(equation.right_side)}
-        table = {symbol: self.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
-        if any(value is None for value in table.values()):
-            return None
-        return [table[self.jets.symbol(time_derivative)], equation.right_side.xreplace(table)]
-
-    @staticmethod
-    def _warn_exact(message: str, stacklevel: int) -> None:
-        warnings.warn(
-            f"the exact solution {message}. Check the source term and the signs.",
-            FrozenPinnWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _gap(a: Array, b: Array) -> float:
-    """Return the largest difference relative to the larger of two sets of values; 0 for rounding errors."""
-    difference = float(np.max(np.abs(a - b)))
-    return 0.0 if difference <= 1e-12 else difference / max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
 
 
 def _read_time(time: Any) -> tuple[float, float]:

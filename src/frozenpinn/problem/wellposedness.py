@@ -20,7 +20,9 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import FrozenPinnWarning, ProblemError
+from frozenpinn.problem.consistency import further_contradictions, inconsistencies
 from frozenpinn.problem.domain import Box, FlatSide, Side
+from frozenpinn.problem.findings import Finding, Findings
 from frozenpinn.problem.jet import Jet
 
 if TYPE_CHECKING:
@@ -31,12 +33,32 @@ Array = np.ndarray
 _SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
 
 
-def check_well_posed(problem: Problem) -> None:
-    """Raise for equations whose short waves explode; warn about surplus or missing boundary conditions."""
+def examine(problem: Problem) -> Findings:
+    """Collect everything that can be said against a problem, without raising or warning."""
+    return Findings((*inconsistencies(problem), *_further(problem)))
+
+
+def check_well_posed(problem: Problem, stacklevel: int = 5) -> Findings:
+    """Raise for equations whose short waves explode, warn about everything else; return all findings.
+
+    What contradicts itself in the statement has been warned about when the problem was stated.
+    """
+    for finding in _further(problem):
+        if finding.severity == "error":
+            raise ProblemError(finding.text)
+        if finding.severity == "warning":
+            warnings.warn(finding.text, FrozenPinnWarning, stacklevel=stacklevel)
+    return examine(problem)
+
+
+def _further(problem: Problem) -> list[Finding]:
+    return problem.once("findings", lambda: [*_symbol_findings(problem), *further_contradictions(problem)])
+
+
+def _symbol_findings(problem: Problem) -> list[Finding]:
     symbol = _Symbol(problem)
-    _check_growth(problem, symbol)
-    for side in problem.domain.sides:
-        _check_conditions(problem, symbol, side)
+    conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
+    return [finding for finding in (_judge_growth(problem, symbol), *conditions) if finding is not None]
 
 
 class _Symbol:
@@ -104,7 +126,7 @@ def _at_initial(
     return expression.subs(table, simultaneous=True)
 
 
-def _check_growth(problem: Problem, symbol: _Symbol) -> None:
+def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
     """Compare the growth of waves of two lengths in several directions, at several points."""
     rng = np.random.default_rng(0)
     domain, duration = problem.domain, problem.time[1] - problem.time[0]
@@ -123,7 +145,8 @@ def _check_growth(problem: Problem, symbol: _Symbol) -> None:
                 speed = float(np.max(np.abs(eigenvalues)))
             explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
             if explodes and growth[1] * duration > 50:
-                _report_growth(problem, symbol, x, growth[1], _SCALES[1])
+                return _explosion(symbol, x, growth[1], _SCALES[1])
+    return None
 
 
 def growth_bound(problem: Problem) -> float | None:
@@ -159,17 +182,15 @@ def _feeds(condition: LinearCondition) -> bool:
     return len({jet.order for jet in condition.jets}) > 1 or len(condition.fields) > 1
 
 
-def _report_growth(problem: Problem, symbol: _Symbol, x: Array, rate: float, scale: float) -> None:
+def _explosion(symbol: _Symbol, x: Array, rate: float, scale: float) -> Finding:
     place = ", ".join(f"{c:g}" for c in x)
     text = (
         f"the problem is ill posed at x = ({place}): waves {scale:g} times shorter than the domain grow like "
         f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
         "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
     )
-    if symbol.frozen:  # only the linearisation at the initial data: the user may know better
-        warnings.warn(text, FrozenPinnWarning, stacklevel=6)
-        return
-    raise ProblemError(text)
+    # only the linearisation at the initial data: the user may know better
+    return Finding("ill-posed", "warning" if symbol.frozen else "error", text)
 
 
 def _wave(jet: Jet, exponent: Array) -> complex:
@@ -178,38 +199,35 @@ def _wave(jet: Jet, exponent: Array) -> complex:
     return value * complex(np.sum(exponent**2)) ** jet.laps
 
 
-def _check_conditions(problem: Problem, symbol: _Symbol, side: Side) -> None:
+def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding | None:
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
-        return
+        return None
     needs: set[int] = set()
     for x, normal in _places(problem, side):
         coefficients = symbol.coefficients(x)
         if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
-            return
+            return None
         count = _decaying(problem, symbol, coefficients, normal)
         if count is not None:
             needs.add(count)
     given = sum(1 for condition in problem.conditions if condition.side == side)
-    if len(needs) > 1 and needs != {given}:  # in- and outflow on one curved side
-        warnings.warn(
+    if not needs or needs == {given}:
+        return None
+    if len(needs) > 1:  # in- and outflow on one curved side
+        text = (
             f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} on one part of it and "
-            f"{max(needs)} on another (inflow and outflow?). Divide it: domain.with_sides(inflow='x < 0').",
-            FrozenPinnWarning,
-            stacklevel=6,
+            f"{max(needs)} on another (inflow and outflow?). Divide it: domain.with_sides(inflow='x < 0')."
         )
-    if len(needs) != 1 or needs == {given}:
-        return
+        return Finding("conditions", "warning", text)
     (needed,) = needs
     what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
-    fields = len(problem.fields)
     hint = "Free() imposes nothing" if given > needed else "add a condition such as 'u = 0'"
-    warnings.warn(
-        f"side '{side.name}' has {given} condition(s) for {fields} field(s), but the equations need {needed}; "
-        f"that is {what}. ({hint}.)",
-        FrozenPinnWarning,
-        stacklevel=6,
+    text = (
+        f"side '{side.name}' has {given} condition(s) for {len(problem.fields)} field(s), but the equations need "
+        f"{needed}; that is {what}. ({hint}.)"
     )
+    return Finding("conditions", "warning", text)
 
 
 def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
@@ -246,9 +264,9 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], norm
         kappa = scale / length
         axis = -kappa * normal
         here = symbol.matrix(coefficients, partial(_wave, exponent=axis))
-        rate = float(np.max(np.abs(np.linalg.eigvals(here))))
         # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
-        rate = max(rate, 1e-3 * float(np.max(np.abs(here))), 1e-3 * kappa**order * _size(coefficients))
+        sizes = symbol.matrix([abs(c) for c in coefficients], partial(_wave, exponent=np.abs(axis)))
+        rate = max(_radius(here), 1e-3 * _radius(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
@@ -256,8 +274,9 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], norm
     return counts[0] if counts[0] == counts[1] else None
 
 
-def _size(coefficients: list[float]) -> float:
-    return max((abs(c) for c in coefficients), default=0.0) or 1.0
+def _radius(matrix: Array) -> float:
+    """Return the largest eigenvalue, which does not depend on the units of the fields."""
+    return float(np.max(np.abs(np.linalg.eigvals(matrix))))
 
 
 def _roots(symbol: _Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:

@@ -1,0 +1,60 @@
+"""What is found out about a problem before it is solved: errors, warnings and notes, each with a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One objection to a problem.
+
+    Attributes
+    ----------
+    kind
+        ``"ill-posed"``, ``"conditions"`` (surplus or missing ones), ``"contradiction"``, ``"exact"`` (an exact solution
+        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data) or ``"scales"``.
+    severity
+        ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
+    text
+        What was found, how large it is, and what to write instead.
+    """
+
+    kind: str
+    severity: Severity
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.severity} ({self.kind}): {self.text}"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All objections to a problem; false if there are none.
+
+    Examples
+    --------
+    >>> print(Findings())
+    no objections
+    >>> print(Findings((Finding("jump", "warning", "the initial value jumps."),)))
+    warning (jump): the initial value jumps.
+    """
+
+    entries: tuple[Finding, ...] = ()
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.entries)) or "no objections"
+
+    def of(self, *severities: Severity) -> tuple[Finding, ...]:
+        """Return the findings of some severities, in order."""
+        return tuple(entry for entry in self.entries if entry.severity in severities)
