@@ -23,6 +23,7 @@ import numpy as np
 import scipy.linalg as sla
 import sympy as sp
 
+from frozenpinn.baselines.score import Budget, measured_error
 from frozenpinn.baselines.splines import SplineSpace, open_space, periodic_space
 from frozenpinn.baselines.weak_form import (
     Coefficients,
@@ -42,7 +43,6 @@ from frozenpinn.evolution.integrators.interpolation import (
 )
 from frozenpinn.evolution.integrators.modal import Modes, forced, unforced
 from frozenpinn.problem.problem import Problem
-from frozenpinn.solution import unseen_points
 from frozenpinn.threads import blas_threads
 
 Array = np.ndarray
@@ -75,21 +75,25 @@ class IgaSolution:
         values = self.space.table(self.problem.domain.wrap(points.reshape(-1, 1))[:, 0], derivative)
         return np.asarray(np.einsum("ij,ij->i", values, coefficients).reshape(points.shape))
 
-    def error(self, field: str | None = None, points: int = 256, times: int = 100) -> dict[str, float]:
+    def error(
+        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
+    ) -> dict[str, float]:
         """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = self.problem.fields[0] if field is None else field
-        if name not in self.problem.exact:
-            raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
-        x, t = unseen_points(self.problem, points, times)
-        exact = np.stack([self.problem.exact[name](x, float(s)) for s in t], axis=1)
-        difference = self.space.table(x[:, 0]) @ self.trajectory(t)[:, : self.size].T - exact
-        return {
-            "rel_l2": float(np.linalg.norm(difference)) / (float(np.linalg.norm(exact)) or 1.0),
-            "rmse": float(np.sqrt(np.mean(difference**2))),
-        }
+
+        def evaluate(x: Array, t: Array) -> Array:
+            return np.asarray(self.space.table(x[:, 0]) @ self.trajectory(t)[:, : self.size].T)
+
+        return measured_error(self.problem, evaluate, field, points, times, at)
 
 
-def solve_iga(problem: Problem, nodes: int, degree: int, integrator: str = "exact", rtol: float = 1e-10) -> IgaSolution:
+def solve_iga(
+    problem: Problem,
+    nodes: int,
+    degree: int,
+    integrator: str = "exact",
+    rtol: float = 1e-10,
+    seconds: float | None = None,
+) -> IgaSolution:
     """Solve a linear problem in one dimension with constant coefficients.
 
     Parameters
@@ -104,6 +108,8 @@ def solve_iga(problem: Problem, nodes: int, degree: int, integrator: str = "exac
         ``"exact"``, or a method of :func:`scipy.integrate.solve_ivp`.
     rtol
         Relative accuracy of the time integration, or of the interpolation of the load in time.
+    seconds
+        Wall-clock budget of a step-by-step integration; beyond it, IntegrationError is raised.
 
     Examples
     --------
@@ -113,6 +119,7 @@ def solve_iga(problem: Problem, nodes: int, degree: int, integrator: str = "exac
     >>> solution.size, solution.error()["rel_l2"] < 1e-6
     (13, True)
     """
+    budget = Budget(seconds)
     coefficients, damping = read_coefficients(problem)
     space = spline_space(problem, nodes, degree, coefficients)
     (field,), order = problem.fields, problem.equations[0].order
@@ -127,7 +134,7 @@ def solve_iga(problem: Problem, nodes: int, degree: int, integrator: str = "exac
         try:
             if integrator != "exact":
                 step = Stepper(matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol)
-                return IgaSolution(problem, space, step.integrate(problem, x, data))
+                return IgaSolution(problem, space, step.integrate(problem, x, data, budget))
             eigenvalues, vectors, left = decompose(matrices, coefficients, float(problem.domain.measure))
         except sla.LinAlgError:
             raise SettingsError(f"{nodes} nodes of degree {degree} exceed double precision; use fewer.") from None
@@ -153,7 +160,7 @@ class Stepper:
         self.operator[np.diag_indices_from(self.operator)] += reaction
         self.damping, self.method, self.rtol = damping, method, rtol
 
-    def integrate(self, problem: Problem, x: Array, data: Sequence[Array]) -> Callable[[Array], Array]:
+    def integrate(self, problem: Problem, x: Array, data: Sequence[Array], budget: Budget) -> Callable[[Array], Array]:
         """Integrate; the result gives the coefficients (and velocities) at given times, shape (m, order·size)."""
         from scipy.integrate import solve_ivp
 
@@ -162,6 +169,7 @@ class Stepper:
         size, order = len(self.operator), len(data)
 
         def rhs(t: float, y: Array) -> Array:
+            budget.check(t)
             highest = self.operator @ y[:size] + matrix @ source(np.array([t]))[0]
             return highest if order == 1 else np.concatenate([y[size:], highest + self.damping * y[size:]])
 

@@ -37,13 +37,13 @@ class SplineSpace:
 
     def quadrature(self) -> tuple[Array, Array]:
         """Return points and weights, degree + 1 per knot span: exact for products of two functions."""
-        s, w = _gauss(self.splines.k + 1)
+        s, w = gauss_rule(self.splines.k + 1)
         h = np.diff(self.nodes)[:, None]
         return (self.nodes[:-1, None] + h * s).ravel(), (h * w).ravel()
 
 
 @lru_cache(maxsize=16)
-def _gauss(n: int) -> tuple[Array, Array]:
+def gauss_rule(n: int) -> tuple[Array, Array]:
     """Return the Gauss rule on [0, 1]."""
     s, w = np.polynomial.legendre.leggauss(n)
     return (s + 1) / 2, w / 2
