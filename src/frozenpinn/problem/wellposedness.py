@@ -24,6 +24,7 @@ from frozenpinn.problem.consistency import further_contradictions, inconsistenci
 from frozenpinn.problem.domain import Box, FlatSide, Side
 from frozenpinn.problem.findings import Finding, Findings
 from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.roughness import roughness
 
 if TYPE_CHECKING:
     from frozenpinn.problem.conditions import LinearCondition
@@ -52,7 +53,10 @@ def check_well_posed(problem: Problem, stacklevel: int = 5) -> Findings:
 
 
 def _further(problem: Problem) -> list[Finding]:
-    return problem.once("findings", lambda: [*_symbol_findings(problem), *further_contradictions(problem)])
+    def find() -> list[Finding]:
+        return [*_symbol_findings(problem), *further_contradictions(problem), *roughness(problem)]
+
+    return problem.once("findings", find)
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:

@@ -1,0 +1,333 @@
+"""Are the data smooth? Jumps, noise and corners are found on fine lines through the domain, before any solve.
+
+Fourth differences D over the distance h tell them apart: D ~ h⁴ for smooth data, h where a slope jumps, independent of
+h where the value jumps, and the same at all places and distances for noise. What looks like a jump is looked at more
+and more closely: narrow but smooth transitions then turn out to be smooth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.problem.domain import Box, Domain
+from frozenpinn.problem.findings import Finding
+
+if TYPE_CHECKING:
+    from frozenpinn.problem.conditions import LinearCondition
+    from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+_POINTS = 4096  # on a line
+_LINES = 4  # in several dimensions, beside those along the axes
+_STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
+_VISIBLE = 1e-6  # of the size of the data: smaller jumps and fainter noise are left alone
+_FLAT = 0.25  # mean slopes of log₂ D below this, and single ones below twice this, count as none
+_CANDIDATES = 3  # places that are looked at closely
+_CLOSER = 64  # how much closer each look is, …
+_LOOKS = 5  # … and how many there are: a jump is one over 1e-12 of the line
+
+
+@dataclass(frozen=True)
+class Line:
+    """A function along a line: its values at equispaced places, and how to get more of them.
+
+    Attributes
+    ----------
+    of
+        Values at places s between 0 and 1.
+    place
+        How messages call a place s.
+    points
+        How many values are looked at first.
+    """
+
+    of: Callable[[Array], Array]
+    place: Callable[[float], str]
+    points: int = _POINTS
+
+
+class Roughness(NamedTuple):
+    """What is rough along a line: ``kind`` "jump", "corner" or "noise", where, between which values, how much of it."""
+
+    kind: str
+    where: str = ""
+    before: float = 0.0
+    after: float = 0.0
+    level: float = 0.0
+
+
+def roughness(problem: Problem) -> list[Finding]:
+    """Return what is rough in initial data, forcing and boundary data."""
+    return problem.once("roughness", lambda: _findings(problem))
+
+
+def _findings(problem: Problem) -> list[Finding]:
+    rough = [_finding(*entry) for entry in _rough_data(problem)]
+    return [*_seams(problem), *dict.fromkeys(rough)]
+
+
+def _seams(problem: Problem) -> Iterator[Finding]:
+    """Yield jumps of initial data between the two ends of a periodic axis."""
+    domain, start = problem.domain, problem.time[0]
+    for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
+        low = domain.sample(1 if domain.dimension == 1 else 8, "random", 5).x
+        high = low.copy()
+        low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
+        inside = domain.sample(40, "random", 5).x
+        for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+            a, b = datum(low, start), datum(high, start)
+            at = int(np.argmax(np.abs(a - b)))
+            if abs(a[at] - b[at]) > _VISIBLE * max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start))))):
+                yield Finding(
+                    "jump",
+                    "warning",
+                    f"{datum.what} is {a[at]:.6g} at one end of the periodic axis '{domain.coordinates[axis]}' and "
+                    f"{b[at]:.6g} at the other, which are the same point: the solution jumps there. Give data with the "
+                    "period of the domain, or state conditions on its sides instead of periodic=True.",
+                )
+
+
+def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool]]:
+    """Yield the name of each rough datum, what is rough, and whether it is rough in time."""
+    start = problem.time[0]
+    lines = list(_lines_through(problem.domain))
+    for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+        if not _is_polynomial(datum.expression):
+            rough = _worst(Line(lambda s, d=datum, p=p: d(p(s), start), _place_on(p)) for p in lines)  # type: ignore[misc]
+            if rough is not None:
+                yield datum.what, rough, False
+    for equation in problem.equations:
+        if _is_polynomial(equation.forcing):
+            continue
+        rough = _worst(_forced(problem, equation.forcing, p, share) for share in (0.13, 0.71) for p in lines)
+        if rough is not None:
+            yield f"the forcing of {equation.field}", rough, False
+    for condition in problem.conditions:
+        datum = condition.value
+        if datum.depends_on_time and not _is_polynomial(datum.expression):
+            rough = _worst([_in_time(problem, condition)])
+            if rough is not None:
+                yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True
+
+
+def _is_polynomial(expression: sp.Expr | None) -> bool:
+    """Whether there is nothing to look at: only round-off would be seen."""
+    return expression is not None and not expression.atoms(sp.Function) and not expression.has(sp.Piecewise)
+
+
+# ---- lines ----------------------------------------------------------------------------------------
+
+
+def _lines_through(domain: Domain) -> Iterator[Callable[[Array], Array]]:
+    """Yield lines inside the domain as functions of s in [0, 1]: the interval itself, or several through the inside."""
+    d = domain.dimension
+    if d == 1:
+        yield _segment(domain.lower, domain.upper)
+        return
+    points = domain.sample(2 * _LINES + 3, "random", 11).x
+    if isinstance(domain, Box):
+        for axis in range(min(d, 3)):
+            ends = np.stack([points[axis]] * 2)
+            ends[:, axis] = domain.lower[axis], domain.upper[axis]
+            yield _segment(*ends)
+    for a, b in zip(points[3 : 3 + _LINES], points[3 + _LINES :], strict=True):
+        inside = domain.contains(a + np.linspace(0.0, 1.0, 65)[:, None] * (b - a), 0.0)
+        if np.all(inside):  # not across a hole
+            yield _segment(a, b)
+
+
+def _segment(a: Array, b: Array) -> Callable[[Array], Array]:
+    return lambda s: a + np.asarray(s)[:, None] * (b - a)
+
+
+def _place_on(points: Callable[[Array], Array]) -> Callable[[float], str]:
+    def place(s: float) -> str:
+        x = points(np.array([s]))[0]
+        return f"x = {x[0]:.6g}" if len(x) == 1 else f"x = ({', '.join(f'{c:.4g}' for c in x)})"
+
+    return place
+
+
+def _forced(problem: Problem, forcing: sp.Expr, points: Callable[[Array], Array], share: float) -> Line:
+    """Return a forcing along a line, after some share of the time."""
+    program = problem.compile([forcing])
+    t = problem.time[0] + share * (problem.time[1] - problem.time[0])
+
+    def of(s: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(program(*points(s).T, t)[0], len(s))
+
+    return Line(of, _place_on(points))
+
+
+def _in_time(problem: Problem, condition: LinearCondition) -> Line:
+    """Return the boundary data at one point as a function of time."""
+    start, end = problem.time
+    x = problem.domain.sample_side(condition.side, 1, "random", 3).x
+    value = condition.value
+
+    def of(s: Array) -> Array:
+        t = start + s * (end - start)
+        if value.expression is not None:
+            with np.errstate(all="ignore"):
+                return np.broadcast_to(problem.compile([value.expression])(*x[0], t)[0], len(s))
+        return np.array([value(x, float(when))[0] for when in t])
+
+    points = _POINTS if value.expression is not None else _POINTS // 8  # Python functions take one time at once
+    return Line(of, lambda s: f"t = {start + s * (end - start):.6g}", points)
+
+
+# ---- what is rough along a line --------------------------------------------------------------------
+
+
+def _worst(lines: Iterator[Line] | list[Line]) -> Roughness | None:
+    """Return the worst of several lines; data that can't be evaluated along one say so in the solve."""
+    order = {"noise": 3, "jump": 2, "corner": 1}
+    worst: Roughness | None = None
+    for line in lines:
+        try:
+            found = classify(line)
+        except FrozenPinnError:
+            continue
+        if found is not None and (worst is None or order[found.kind] > order[worst.kind]):
+            worst = found
+    return worst
+
+
+def classify(line: Line) -> Roughness | None:
+    """Return what is rough along a line, None if it is smooth.
+
+    Examples
+    --------
+    >>> classify(Line(lambda s: np.sign(s - 0.3), lambda s: f"x = {s:.3g}"))
+    Roughness(kind='jump', where='x = 0.3', before=-1.0, after=1.0, level=0.0)
+    """
+    s = np.linspace(0.0, 1.0, line.points + 1)
+    values = np.asarray(line.of(s), dtype=float)
+    size = float(np.max(np.abs(values)))
+    if not np.isfinite(size) or size == 0:
+        return None
+    finest = np.abs(fourth_differences(values, 1))
+    if float(np.max(finest)) <= _VISIBLE * size:
+        return None
+    level = noise_level(values)
+    if level > _VISIBLE * size:
+        return Roughness("noise", level=level / size)
+    peaks = [(float(s[i]), float(s[i + 4])) for i in _peaks(finest)]
+    jumps = (_find_jump(line, *peak, size) for peak in peaks)
+    corners = (_find_corner(line, *peak) for peak in peaks)
+    return next((found for found in (*jumps, *corners) if found is not None), None)
+
+
+def fourth_differences(values: Array, stride: int) -> Array:
+    """Return f(x) − 4 f(x + h) + 6 f(x + 2h) − 4 f(x + 3h) + f(x + 4h)."""
+    a, b, c, d, e = (values[k * stride : len(values) - (4 - k) * stride or None] for k in range(5))
+    return a - 4 * b + 6 * c - 4 * d + e
+
+
+def noise_level(values: Array) -> float:
+    """Return the standard deviation of noise, 0 if there is none.
+
+    Noise has differences of the same size at all distances (or at all beyond that of the samples it was given at), at
+    most places and not at a few.
+    """
+    strides = _STRIDES[: int(np.log2(len(values))) - 3]
+    differences = [fourth_differences(values, int(stride)) for stride in strides]
+    sizes = np.array([float(np.sqrt(np.mean(d**2))) for d in differences])
+    slopes = np.diff(np.log2(np.maximum(sizes, 1e-300)))
+    if slopes[0] > 2.5:  # whatever it is, it is smooth
+        return 0.0
+    for k in range(len(slopes) - 2):
+        everywhere = float(np.median(np.abs(differences[k]))) > 0.4 * sizes[k]
+        flat = abs(float(np.mean(slopes[k : k + 3]))) < _FLAT and np.all(np.abs(slopes[k : k + 3]) < 2 * _FLAT)
+        if flat and everywhere:
+            return float(sizes[k] / np.sqrt(70.0))  # the sum of the squares of 1, 4, 6, 4, 1
+    return 0.0
+
+
+def _peaks(differences: Array) -> list[int]:
+    """Return where differences are largest, at places that do not touch each other."""
+    left, found = differences.copy(), []
+    for _ in range(_CANDIDATES):
+        at = int(np.argmax(left))
+        if left[at] <= 0.1 * float(np.max(differences)):
+            break
+        found.append(at)
+        left[max(0, at - 8) : at + 9] = 0.0
+    return found
+
+
+def _find_jump(line: Line, start: float, end: float, size: float) -> Roughness | None:
+    """Follow the largest step into ever smaller surroundings: a jump stays as large, all else vanishes."""
+    first = None
+    for _ in range(_LOOKS):
+        s = np.linspace(start, end, _CLOSER + 1)
+        values = np.asarray(line.of(s), dtype=float)
+        steps = np.diff(values)
+        excess = np.abs(steps - np.median(steps))
+        at = int(np.argmax(excess))
+        first = float(excess[at]) if first is None else first
+        if excess[at] <= max(0.3 * first, _VISIBLE * size):
+            return None
+        start, end = float(s[max(0, at - 1)]), float(s[min(_CLOSER, at + 2)])
+    return Roughness("jump", line.place((start + end) / 2), _tidy(values[0], size), _tidy(values[-1], size))
+
+
+def _find_corner(line: Line, start: float, end: float) -> Roughness | None:
+    """Follow the largest second difference: near a corner it grows like the distance, however close one looks."""
+    middle = 0.0
+    for _ in range(3):
+        s = np.linspace(start, end, _CLOSER + 1)
+        values = np.asarray(line.of(s), dtype=float)
+        bends = [np.abs(values[2 * k :] - 2 * values[k:-k] + values[: -2 * k]) for k in (4, 8, 16)]
+        sizes = [float(np.max(bend)) for bend in bends]
+        if sizes[0] == 0 or not all(0.2 < np.log2(b / a) < 1.4 for a, b in pairwise(sizes)):
+            return None
+        middle, width = float(s[int(np.argmax(bends[0])) + 4]), (end - start) / 8
+        start, end = max(0.0, middle - width / 2), min(1.0, middle + width / 2)
+    return Roughness("corner", line.place(middle))
+
+
+def _tidy(value: float, size: float) -> float:
+    """Round a value for a message."""
+    return round(float(value), 5 - int(np.floor(np.log10(size)))) + 0.0
+
+
+# ---- texts ----------------------------------------------------------------------------------------
+
+
+def _finding(what: str, rough: Roughness, in_time: bool) -> Finding:
+    if rough.kind == "noise":
+        return Finding(
+            "noise",
+            "warning",
+            f"{what} is noisy, by about {rough.level:.2g} of its size. The solution can't be better than that where it "
+            "starts, and derivatives are far worse. Smooth the data first: "
+            "scipy.interpolate.make_smoothing_spline(points, values) is a function that can be given instead.",
+        )
+    variable = "t" if in_time else "x"
+    if rough.kind == "jump":
+        fate = (
+            "the solution is not smooth after that time"
+            if in_time
+            else "expect errors of its size nearby at first; diffusion rounds it off, transport carries it on"
+        )
+        return Finding(
+            "jump",
+            "warning",
+            f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}: {fate}. "
+            f"Make it a short smooth transition, such as tanh(({variable} - a)/w) with a width w of a fiftieth of the "
+            f"{'time' if in_time else 'domain'}.",
+        )
+    return Finding(
+        "corner",
+        "note",
+        f"{what} has a corner at {rough.where}: its slope jumps, which costs digits nearby until it is smoothed out.",
+    )
