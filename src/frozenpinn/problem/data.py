@@ -10,6 +10,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from numbers import Number
@@ -225,6 +226,15 @@ class Datum:
             table |= {TIME: t, "points": x}
             arguments = [table[name] for name in self._arguments]
             return called(self._callable, arguments, len(x), self.what, place_of(x, t))
+
+    def scaled(self, factor: sp.Number) -> Datum:
+        """Return a multiple of this datum."""
+        if self.expression is not None:
+            return Datum(factor * self.expression, self._scope, self._functions, self.what)
+        scaled, function, number = copy(self), cast(Callable[..., Any], self._callable), float(factor)
+        scaled._callable = lambda *where: number * np.asarray(function(*where))
+        scaled.given, scaled._derivatives = scaled._callable, {}
+        return scaled
 
     @property
     def time_symbol(self) -> sp.Symbol:

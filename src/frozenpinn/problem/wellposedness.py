@@ -25,6 +25,7 @@ from frozenpinn.problem.domain import Box, FlatSide, Side
 from frozenpinn.problem.findings import Finding, Findings
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.roughness import roughness
+from frozenpinn.problem.scales import scale_findings
 
 if TYPE_CHECKING:
     from frozenpinn.problem.conditions import LinearCondition
@@ -54,7 +55,12 @@ def check_well_posed(problem: Problem, stacklevel: int = 5) -> Findings:
 
 def _further(problem: Problem) -> list[Finding]:
     def find() -> list[Finding]:
-        return [*_symbol_findings(problem), *further_contradictions(problem), *roughness(problem)]
+        return [
+            *_symbol_findings(problem),
+            *further_contradictions(problem),
+            *roughness(problem),
+            *scale_findings(problem),
+        ]
 
     return problem.once("findings", find)
 
