@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 import frozenpinn as fp
 from frozenpinn import cli
 from frozenpinn.baselines.iga import solve_iga
+from frozenpinn.baselines.iga_nonlinear import solve_nonlinear_iga
 from frozenpinn.baselines.splines import open_space, periodic_space
 from frozenpinn.benchmarks import CASES, find_case
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, SettingsError
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError
 
 HINGED = ["u = 0", "u_xx = 0"]
 
@@ -309,3 +310,93 @@ def test_runge_kutta_agrees_with_the_closed_form():
         exact, stepped = (solve_iga(problem, 12, 5, integrator=name) for name in ("exact", "dop853"))
         x, t = np.linspace(problem.domain.lower[0], problem.domain.upper[0], 20)[:, None], np.linspace(*problem.time, 5)
         assert np.max(np.abs(exact(x, t) - stepped(x, t))) < 1e-8
+
+
+def test_budget_ends_a_step_by_step_solve():
+    with pytest.raises(IntegrationError, match=r"budget of 1e-06 s was exceeded"):
+        solve_iga(heat(), 40, 5, integrator="rk45", seconds=1e-6)
+
+
+# ---- nonlinear equations ------------------------------------------------------------------------------
+
+
+def shock_free(boundary="u = 0", periodic=False):
+    """Return Burgers' equation with a variable diffusion and a forcing."""
+    exact = {"u = 0": "cos(2*t)*sin(x)", "u_x = 0": "2 + cos(2*t)*cos(x)", None: "2 + cos(2*t)*sin(2*x)"}[boundary]
+    interval = fp.Interval(0, np.pi, periodic=periodic)
+    return manufactured("u_t + u*u_x = (1 + u**2)*u_xx - u**3 + f", interval, boundary, exact)
+
+
+@pytest.mark.parametrize(("boundary", "periodic"), [("u = 0", False), ("u_x = 0", False), (None, True)])
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_nonlinear_order_is_degree_plus_one(boundary, periodic, degree):
+    problem, spans = shock_free(boundary, periodic), np.array([12, 18, 27])
+    errors = [solve_nonlinear_iga(problem, int(n) + 1, degree, rtol=1e-9).error()["rel_l2"] for n in spans]
+    assert -np.polyfit(np.log(spans), np.log(errors), 1)[0] == pytest.approx(degree + 1, abs=0.4)
+
+
+def test_linear_equations_agree_with_the_linear_solver():
+    problem = heat()
+    one, other = solve_iga(problem, 12, 4), solve_nonlinear_iga(problem, 12, 4, rtol=1e-11)
+    x, t = np.linspace(0, np.pi, 20)[:, None], np.linspace(0, 0.2, 7)
+    assert one.size == other.size
+    assert np.max(np.abs(one(x, t) - other(x, t))) < 1e-8
+
+
+@pytest.mark.parametrize(("stages", "expected"), [(1, 1), (2, 3), (3, 5)])
+def test_order_in_time(stages, expected):
+    problem, x = shock_free(), np.linspace(0, np.pi, 20)
+    reference = solve_nonlinear_iga(problem, 12, 4, steps=200)(x, 0.5)
+    steps = np.array([8, 12, 18]) * (1 if stages == 3 else 3)
+    errors = [
+        np.linalg.norm(solve_nonlinear_iga(problem, 12, 4, steps=int(n), stages=stages)(x, 0.5) - reference)
+        for n in steps
+    ]
+    assert -np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(expected, abs=0.5)
+
+
+def test_burgers_reaches_the_published_error():
+    """1.12e-7 with 750 nodes of degree 9."""
+    solution = solve_nonlinear_iga(find_case("burgers").problem(), 750, 9, rtol=1e-7)
+    assert solution.size == 756
+    assert solution.error()["rel_l2"] == pytest.approx(1.12e-7, rel=0.1)
+    assert solution.error(at=np.array([[-0.5], [0.5]]))["rel_l2"] < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("equation", "boundary", "settings", "text"),
+    [
+        ("u_t = -u_xxxx - u*u_x", HINGED, {}, "not of the form"),
+        ("u_t = u_xx - u**2", "u = 1", {}, "one homogeneous condition"),
+        ("u_t = u_xx - u**2", "u + u_x = 0", {}, "one homogeneous condition"),
+        ("u_t = u_xx - u**2", "u_xx = 0", {}, "can't impose 'u_xx = 0'"),
+        ("u_t = u_xx - u**2", "u = 0", {"nodes": 2}, "at least 3 nodes"),
+        ("u_t = u_xx - u**2", "u = 0", {"rtol": 0}, "rtol must lie"),
+    ],
+)
+def test_refused_nonlinear_problems(equation, boundary, settings, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, boundary)
+    with pytest.raises(SettingsError, match=text):
+        solve_nonlinear_iga(problem, **{"nodes": 10, "degree": 3, **settings})
+
+
+def test_refused_nonlinear_periodic_meshes_and_dimensions():
+    with pytest.raises(SettingsError, match="more than 6 nodes"):
+        solve_nonlinear_iga(shock_free(None, True), 6, 5)
+    square = fp.Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 1), 0, "u = 0")
+    with pytest.raises(SettingsError, match="one dimension"):
+        solve_nonlinear_iga(square, 10, 3)
+
+
+def test_budget_ends_a_nonlinear_solve():
+    with pytest.raises(IntegrationError, match="budget of"):
+        solve_nonlinear_iga(find_case("burgers").problem(), 300, 5, seconds=0.05)
+
+
+def test_blow_up_is_reported():
+    problem = fp.Problem("u_t = u_xx + 50*u**3", fp.Interval(0, 1), (0, 1), "5*sin(pi*x)", "u = 0")
+    with np.errstate(all="ignore"), pytest.raises(IntegrationError, match="became too small") as caught:
+        solve_nonlinear_iga(problem, 10, 3, rtol=1e-4)
+    assert 0 < caught.value.time < 0.1

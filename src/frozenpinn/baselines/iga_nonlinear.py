@@ -57,9 +57,12 @@ def solve_nonlinear_iga(
     12
     """
     budget = Budget(seconds)
+    if problem.domain.dimension != 1:
+        raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")
+    form = WeakForm(problem)
     space = _space(problem, nodes, degree)
     with blas_threads(0.0):
-        system = Semidiscrete(WeakForm(problem), spline_elements(space, problem.domain.periodic[0]))
+        system = Semidiscrete(form, spline_elements(space, problem.domain.periodic[0]))
         start = system.projected(lambda x: problem.initial[problem.fields[0]](x, problem.time[0]), problem.time[0])
         if steps is None:
             trajectory = integrate_adaptively(system, problem.time, start, rtol, budget)
@@ -70,8 +73,6 @@ def solve_nonlinear_iga(
 
 def _space(problem: Problem, nodes: int, degree: int) -> SplineSpace:
     """Return splines that vanish where u = 0 is imposed; u_x = 0 holds naturally."""
-    if problem.domain.dimension != 1:
-        raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")
     if not all(isinstance(n, int | np.integer) for n in (nodes, degree)) or nodes < 3 or degree < 1:
         raise SettingsError(f"IGA needs at least 3 nodes and degree 1 for this equation, got {nodes}, {degree}.")
     lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])

@@ -93,7 +93,7 @@ def solve_spacetime(
     boundary: int = 400,
     initial: int = 400,
     seed: int = 0,
-    rcond: float = 1e-12,
+    rcond: float = 1e-14,
     weights: Weights | Sequence[float] | None = None,
     eta: float = 1.0,
     scale: float = 1.0,

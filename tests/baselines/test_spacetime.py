@@ -1,0 +1,180 @@
+"""Random features in space-time: accuracy on linear and nonlinear problems, systems, what they refuse."""
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.baselines.spacetime import solve_spacetime
+from frozenpinn.baselines.spacetime_rows import PointCounts, SpaceTime, blocks_of, derivatives
+from frozenpinn.benchmarks import find_case
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
+from frozenpinn.network.sampling import ELM
+from frozenpinn.problem.jet import Jet
+
+SMALL = {"width": 200, "interior": 800, "boundary": 200, "initial": 200}
+
+
+def heat():
+    return fp.Problem(
+        "u_t = u_xx + f",
+        fp.Interval(0, 2),
+        (1, 2),
+        "sin(x)*cos(1)",
+        {"left": "u = 0", "right": "u_x + u = (cos(2) + sin(2))*cos(t)"},
+        parameters={"f": "sin(x)*(cos(t) - sin(t))"},
+        exact="sin(x)*cos(t)",
+    )
+
+
+def advection(beta=2.0):
+    interval = fp.Interval(0, 2 * np.pi, periodic=True)
+    return fp.Problem(f"u_t + {beta}*u_x = 0", interval, (0, 1), "sin(x)", exact=f"sin(x - {beta}*t)")
+
+
+def beam():
+    hinged = ["u = 0", "u_xx = 0"]
+    return fp.Problem("u_tt = -u_xxxx", fp.Interval(0, np.pi), (0, 1), "sin(x)", hinged, 0, exact="sin(x)*cos(t)")
+
+
+def burgers():
+    exact = "2*pi*0.1*exp(-pi**2*0.1*t)*sin(pi*x)/(2 + exp(-pi**2*0.1*t)*cos(pi*x))"
+    return fp.Problem(
+        "u_t + u*u_x = 0.1*u_xx", fp.Interval(0, 1), (0, 1), exact.replace("*t)", "*0)"), "u = 0", exact=exact
+    )
+
+
+def plate():
+    exact = "exp(-t)*sin(x + 2*y) + 2"
+    return fp.Problem(
+        "u_t = u*lap(u) + f",
+        fp.Disk(),
+        (0, 1),
+        "sin(x + 2*y) + 2",
+        f"u = {exact}",
+        parameters={"f": "-exp(-t)*sin(x + 2*y) + 5*exp(-t)*sin(x + 2*y)*(exp(-t)*sin(x + 2*y) + 2)"},
+        exact=exact,
+    )
+
+
+def system():
+    return fp.Problem(
+        {"u": "v_x", "v": "u_x - v*(u - sin(x)*cos(t))"},
+        fp.Interval(0, np.pi),
+        (0, 1),
+        {"u": "sin(x)", "v": 0},
+        {"left": ["u = 0", fp.Free("v")], "right": ["u = 0", fp.Free("v")]},
+        exact={"u": "sin(x)*cos(t)", "v": "cos(x)*sin(t)"},
+    )
+
+
+# ---- accuracy ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sampler", ["elm", "swim"])
+@pytest.mark.parametrize(
+    ("problem", "bound"), [(heat, 1e-6), (advection, 1e-4), (beam, 1e-4), (burgers, 1e-4), (plate, 1e-2)]
+)
+def test_exact_solutions_are_found(problem, sampler, bound):
+    solution = solve_spacetime(problem(), sampler=sampler, **SMALL)
+    assert solution.error()["rel_l2"] < bound
+    assert (solution.iterations == 1) == solution.problem.is_linear
+    assert solution.size == 201
+    assert not solution.stopped
+
+
+def test_systems():
+    solution = solve_spacetime(system(), **SMALL)
+    assert solution.size == 2 * 201
+    assert max(solution.error(name)["rel_l2"] for name in "uv") < 1e-4
+
+
+def test_errors_decay_with_the_width():
+    errors = [
+        solve_spacetime(heat(), width=n, interior=600, boundary=200, initial=200).error()["rel_l2"]
+        for n in (10, 30, 90)
+    ]
+    assert errors[0] > 10 * errors[1] > 100 * errors[2]
+
+
+def test_gauss_newton_converges_quadratically_from_far():
+    solution = solve_spacetime(burgers(), **SMALL)
+    assert 2 <= solution.iterations <= 10
+    assert list(solution.losses) == sorted(solution.losses, reverse=True)
+
+
+def test_fast_advection_fails_as_published():
+    """The paper's settings: fine at slow speeds, useless at 40."""
+    paper = {"width": 380, "boundary": 200, "initial": 200, "rcond": 1e-10, "weights": (1, 1, 1), "eta": 4.0}
+    case = find_case("advection-fast")
+    slow = solve_spacetime(case.problem(beta=0.1), interior=1000, scaled=False, **paper)
+    fast = solve_spacetime(case.problem(beta=40.0), interior=2000, scaled=False, **paper)
+    assert slow.error()["rel_l2"] < 1e-5
+    assert fast.error()["rel_l2"] > 0.5
+
+
+def test_the_same_seed_gives_the_same_solution():
+    one, same, other = (solve_spacetime(advection(), seed=seed, **SMALL) for seed in (3, 3, 4))
+    assert np.array_equal(one.coefficients["u"], same.coefficients["u"])
+    assert not np.array_equal(one.coefficients["u"], other.coefficients["u"])
+
+
+# ---- rows --------------------------------------------------------------------------------------------
+
+
+def test_laplacians_are_over_space_only():
+    assert derivatives(Jet("u", (1, 0), 1, 1)) == {((3, 0, 1), 0): 1.0, ((1, 2, 1), 0): 1.0}
+    assert derivatives(Jet("u", (0, 0), 2)) == {((4, 0, 0), 0): 1.0, ((2, 2, 0), 0): 2.0, ((0, 4, 0), 0): 1.0}
+
+
+@pytest.mark.parametrize("problem", [heat, advection, beam, burgers, plate, system])
+def test_rows_are_the_derivatives_of_the_residual(problem):
+    rng = np.random.default_rng(0)
+    space = SpaceTime(problem(), PointCounts(40, 20, 10, "random"), rng, True)
+    space.layer = space.stretched(ELM(15), 0)
+    c, direction, h = rng.normal(size=space.size), rng.normal(size=space.size), 1e-5
+    kinds = set()
+    for block in blocks_of(space):
+        slope = (block.residual(c + h * direction) - block.residual(c - h * direction)) / (2 * h)
+        assert block.rows(c) @ direction == pytest.approx(slope, rel=1e-5, abs=1e-5)
+        kinds.add(block.kind)
+    assert kinds == {"pde", "boundary", "initial"}
+
+
+# ---- the solution as a function -----------------------------------------------------------------------
+
+
+def test_solution_evaluates_inside_only():
+    solution = solve_spacetime(heat(), **SMALL)
+    assert solution([[0.5], [1.0]], 1.5) == pytest.approx(np.sin([0.5, 1.0]) * np.cos(1.5), abs=1e-5)
+    assert solution([[0.5]], [1.0, 2.0]).shape == (1, 2)
+    with pytest.raises(EvaluationError, match="outside"):
+        solution([[0.5]], 0.5)
+    with pytest.raises(EvaluationError, match="no field 'w'"):
+        solution.error("w")
+    at = np.array([[0.1], [1.9]])
+    assert solution.error(at=at, times=5)["rmse"] < 1e-5
+
+
+# ---- what it refuses ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"sampler": "magic"}, "'elm' or 'swim'"),
+        ({"width": 0}, "width must be"),
+        ({"interior": 0}, "number of interior points"),
+        ({"initial": 1.5}, "number of initial points"),
+        ({"weights": (1, -1, 1)}, "not negative"),
+        ({"activation": "relu"}, "unknown activation"),
+        ({"seconds": 0}, "seconds must be"),
+    ],
+)
+def test_refused_settings(settings, text):
+    with pytest.raises(SettingsError, match=text):
+        solve_spacetime(heat(), **{**SMALL, **settings})
+
+
+def test_budget():
+    with pytest.raises(IntegrationError, match="budget of 1e-09 s was exceeded before"):
+        solve_spacetime(heat(), seconds=1e-9, **SMALL)
