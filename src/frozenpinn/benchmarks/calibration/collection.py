@@ -66,7 +66,12 @@ def tests() -> list[Entry]:
 def generated_ones() -> list[Entry]:
     """Return the generated problems."""
     return [
-        Entry(f"{seed}: {generated.describe(seed)}", "generated", partial(generated.manufactured, seed))
+        Entry(
+            f"generated {seed}",
+            "generated",
+            partial(generated.manufactured, seed),
+            describe=partial(generated.describe, seed),
+        )
         for seed in generated.SEEDS
     ]
 

@@ -28,6 +28,8 @@ class Entry:
         Relative L² error of its exact solution: round-off of a formula, or what a numerical reference has.
     test_points
         Where errors are measured; None takes the common grid.
+    describe
+        Returns a few words about it, if the name does not tell.
     """
 
     name: str
@@ -35,3 +37,4 @@ class Entry:
     build: Callable[[], Problem]
     accuracy: float = ROUND_OFF
     test_points: Callable[[Problem], np.ndarray] | None = None
+    describe: Callable[[], str] = str  # nothing

@@ -20,7 +20,7 @@ from frozenpinn.benchmarks.calibration.regions import Region, Rng, magnitude, nu
 from frozenpinn.problem.conditions import Dirichlet, Free, Neumann, Robin
 from frozenpinn.problem.problem import Problem
 
-SEEDS = range(48)
+SEEDS = range(40)
 BOUNDARIES = ("Dirichlet", "Neumann", "Robin", "mixed")
 ENDS = ("supported", "clamped")
 #: Dimensions of odd seeds; even seeds are in one dimension.
