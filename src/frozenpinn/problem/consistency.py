@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _CONTRADICTS = 1e-8  # relative to the size of the terms of a condition
-_WRONG = 1e-6  # the same for exact solutions, which may be written with few digits
+_WRONG = 1e-6  # the same for exact solutions, which may be written with few digits, …
+_MISSED = 1e-5  # … and at boundaries, where one of an infinite domain is cut off
 _ROUND_OFF = 1e-12
 
 
@@ -74,14 +75,22 @@ def _against_velocity(problem: Problem, condition: LinearCondition) -> str | Non
     except FrozenPinnError:
         return None
     gap = _gap(problem, condition, points, problem.initial_velocity, start, rate)
-    # derivatives of Python functions in time are differences
-    if gap is None or not gap > (0 if condition.value.expression is not None else 1e-5 * float(np.max(np.abs(rate)))):
+    if gap is None or not gap > 0:
+        return None
+    size = _data_size(condition, points, problem.time) / (problem.time[1] - start)
+    exact = condition.value.expression is not None  # derivatives of Python functions in time are differences
+    if gap <= (_CONTRADICTS if exact else 1e-5) * max(size, float(np.max(np.abs(rate)))):
         return None
     return (
         f"the initial velocity contradicts the time derivative of the condition '{condition.text}' on side "
         f"'{condition.side.name}' by {gap:.3g} at t = {start:g}; a kink runs into the domain from there and limits the "
         "accuracy. Give the initial velocity that the boundary data have, or let these start gently, like t**2."
     )
+
+
+def _data_size(condition: LinearCondition, points: BoundaryPoints, time: tuple[float, float]) -> float:
+    """Return the size of boundary data on a whole side in the course of time."""
+    return max(float(np.max(np.abs(condition.value(points.x, float(t))))) for t in np.linspace(*time, 5))
 
 
 def _on_side(problem: Problem, condition: LinearCondition) -> BoundaryPoints:
@@ -153,21 +162,27 @@ def _at_corners(problem: Problem) -> list[str]:
         if a.axis == b.axis or (one.value.expression is not None and one.value.expression == other.value.expression):
             continue
         x = _shared_edge(domain, a, b)
-        worst, scale, place = 0.0, 0.0, (x[0], start)
-        for t in (start, start + 0.37 * (end - start), end):
-            values = [_prescribed(condition, x, t) for condition in (one, other)]
-            gaps = np.abs(values[0] - values[1])
-            scale = max(scale, *(float(np.max(np.abs(v))) for v in values))
-            if not float(np.max(gaps)) <= worst:
-                worst, place = float(np.max(gaps)), (x[np.argmax(gaps)], t)
-        scale = max(scale, _size(problem, problem.initial[one.fields[0]], start)) if worst else scale
-        if worst > _CONTRADICTS * scale:
+        times = (start, start + 0.37 * (end - start), end)
+        gaps = np.stack([np.abs(_prescribed(one, x, t) - _prescribed(other, x, t)) for t in times])
+        worst, (when, where) = float(np.max(gaps)), np.unravel_index(np.argmax(gaps), gaps.shape)
+        if worst > 0 and worst > _CONTRADICTS * _common_size(problem, one, other):
             found.append(
                 f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
-                f"other by {worst:.3g} where the sides meet, at {_place(*place)}; the solution jumps there, and errors "
-                "of that size must be expected nearby. Let the data of one side pass smoothly into the other's."
+                f"other by {worst:.3g} where the sides meet, at {_place(x[where], times[when])}; the solution jumps "
+                "there, and errors of that size must be expected nearby. Let the data of one side pass smoothly into "
+                "the other's."
             )
     return found
+
+
+def _common_size(problem: Problem, *conditions: LinearCondition) -> float:
+    """Return the size of a field as its data on some sides and at the start tell it."""
+    sizes = [_size(problem, problem.initial[conditions[0].fields[0]], problem.time[0])]
+    for condition in conditions:
+        points = _on_side(problem, condition)
+        factor = float(np.max(np.abs(condition.coefficients_at(points)[0])))
+        sizes.append(_data_size(condition, points, problem.time) / factor)
+    return max(sizes)
 
 
 def _shared_edge(domain: Box, a: FlatSide, b: FlatSide) -> Array:
@@ -254,21 +269,24 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
 
 def _exact_against_conditions(problem: Problem) -> list[str]:
     found, (start, end) = [], problem.time
+    times = (start + 0.37 * (end - start), end)
     for condition in problem.conditions:
         points = _on_side(problem, condition)
-        worst, place = 0.0, ""
-        for t in (start + 0.37 * (end - start), end):
-            wanted = condition.value(points.x, t)
-            gap = _gap(problem, condition, points, problem.exact, t, wanted)
-            if gap is None:
-                break
-            if not gap <= worst:
-                worst, place = gap, f"t = {t:.4g}"
-                scale = max(float(np.max(np.abs(wanted))), *(_size(problem, d, t) for d in problem.exact.values()))
-        if worst and not worst <= _WRONG * scale:
+        wanted = [condition.value(points.x, t) for t in times]
+        gaps = [_gap(problem, condition, points, problem.exact, t, w) for t, w in zip(times, wanted, strict=True)]
+        known = [gap for gap in gaps if gap is not None]
+        if not any(known):
+            continue
+        worst = int(np.argmax(known))
+        scale = max(float(np.max(np.abs(w))) for w in wanted)
+        for jet, coefficient in zip(condition.jets, condition.coefficients_at(points), strict=True):
+            size = _size(problem, problem.exact[jet.field], start, *times) / problem.domain.size**jet.order
+            scale = max(scale, float(np.max(np.abs(coefficient))) * size)
+        if not known[worst] <= _MISSED * scale:
             found.append(
-                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {worst:.3g} at {place}. "
-                "Check the boundary data and the sign of the normal derivative, which points outwards."
+                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {known[worst]:.3g} at "
+                f"t = {times[worst]:.4g}. Check the boundary data and the sign of the normal derivative, which points "
+                "outwards."
             )
     return found
 

@@ -1,66 +1,25 @@
-"""Are the data smooth? Jumps, noise and corners are found on fine lines through the domain, before any solve.
-
-Fourth differences D over the distance h tell them apart: D ~ h⁴ for smooth data, h where a slope jumps, independent of
-h where the value jumps, and the same at all places and distances for noise. What looks like a jump is looked at more
-and more closely: narrow but smooth transitions then turn out to be smooth.
-"""
+"""Are the data smooth? Initial data, forcing and boundary data are looked at on fine lines, before any solve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.problem.domain import Box, Domain
-from frozenpinn.problem.findings import Finding
+from frozenpinn.problem.findings import Finding, Severity
+from frozenpinn.problem.regularity import POINTS, VISIBLE, Line, Roughness, classify
 
 if TYPE_CHECKING:
     from frozenpinn.problem.conditions import LinearCondition
+    from frozenpinn.problem.data import Datum
     from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
-_POINTS = 4096  # on a line
 _LINES = 4  # in several dimensions, beside those along the axes
-_STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
-_VISIBLE = 1e-6  # of the size of the data: smaller jumps and fainter noise are left alone
-_FLAT = 0.25  # mean slopes of log₂ D below this, and single ones below twice this, count as none
-_CANDIDATES = 3  # places that are looked at closely
-_CLOSER = 64  # how much closer each look is, …
-_LOOKS = 5  # … and how many there are: a jump is one over 1e-12 of the line
-
-
-@dataclass(frozen=True)
-class Line:
-    """A function along a line: its values at equispaced places, and how to get more of them.
-
-    Attributes
-    ----------
-    of
-        Values at places s between 0 and 1.
-    place
-        How messages call a place s.
-    points
-        How many values are looked at first.
-    """
-
-    of: Callable[[Array], Array]
-    place: Callable[[float], str]
-    points: int = _POINTS
-
-
-class Roughness(NamedTuple):
-    """What is rough along a line: ``kind`` "jump", "corner" or "noise", where, between which values, how much of it."""
-
-    kind: str
-    where: str = ""
-    before: float = 0.0
-    after: float = 0.0
-    level: float = 0.0
 
 
 def roughness(problem: Problem) -> list[Finding]:
@@ -75,51 +34,62 @@ def _findings(problem: Problem) -> list[Finding]:
 
 def _seams(problem: Problem) -> Iterator[Finding]:
     """Yield jumps of initial data between the two ends of a periodic axis."""
-    domain, start = problem.domain, problem.time[0]
-    for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
-        low = domain.sample(1 if domain.dimension == 1 else 8, "random", 5).x
-        high = low.copy()
-        low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
-        inside = domain.sample(40, "random", 5).x
+    for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
         for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
-            a, b = datum(low, start), datum(high, start)
-            at = int(np.argmax(np.abs(a - b)))
-            if abs(a[at] - b[at]) > _VISIBLE * max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start))))):
+            try:
+                a, b = _ends(problem, datum, axis)
+            except FrozenPinnError:
+                continue
+            if a != b:
                 yield Finding(
                     "jump",
                     "warning",
-                    f"{datum.what} is {a[at]:.6g} at one end of the periodic axis '{domain.coordinates[axis]}' and "
-                    f"{b[at]:.6g} at the other, which are the same point: the solution jumps there. Give data with the "
+                    f"{datum.what} is {a:.6g} at one end of the periodic axis '{problem.domain.coordinates[axis]}' and "
+                    f"{b:.6g} at the other, which are the same point: the solution jumps there. Give data with the "
                     "period of the domain, or state conditions on its sides instead of periodic=True.",
                 )
 
 
-def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool]]:
-    """Yield the name of each rough datum, what is rough, and whether it is rough in time."""
+def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
+    """Return the values at the ends of an axis where they differ most; twice the same if they do not."""
+    domain, start = problem.domain, problem.time[0]
+    inside = domain.sample(40, "random", 5).x
+    low, high = inside.copy(), inside.copy()
+    low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
+    a, b = datum(low, start), datum(high, start)
+    at = int(np.argmax(np.abs(a - b)))
+    size = max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start)))))
+    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > VISIBLE * size else (0.0, 0.0)
+
+
+def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
+    """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
     start = problem.time[0]
     lines = list(_lines_through(problem.domain))
     for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
         if not _is_polynomial(datum.expression):
             rough = _worst(Line(lambda s, d=datum, p=p: d(p(s), start), _place_on(p)) for p in lines)  # type: ignore[misc]
             if rough is not None:
-                yield datum.what, rough, False
+                yield datum.what, rough, False, "warning"
     for equation in problem.equations:
         if _is_polynomial(equation.forcing):
             continue
         rough = _worst(_forced(problem, equation.forcing, p, share) for share in (0.13, 0.71) for p in lines)
         if rough is not None:
-            yield f"the forcing of {equation.field}", rough, False
+            yield f"the forcing of {equation.field}", rough, False, "warning"
     for condition in problem.conditions:
         datum = condition.value
         if datum.depends_on_time and not _is_polynomial(datum.expression):
             rough = _worst([_in_time(problem, condition)])
             if rough is not None:
-                yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True
+                # a solve that needs the derivative in time of a text that jumps refuses it, with a text of its own
+                severity: Severity = "warning" if datum.expression is None else "note"
+                yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, severity
 
 
 def _is_polynomial(expression: sp.Expr | None) -> bool:
     """Whether there is nothing to look at: only round-off would be seen."""
-    return expression is not None and not expression.atoms(sp.Function) and not expression.has(sp.Piecewise)
+    return expression is not None and bool(expression.is_polynomial())
 
 
 # ---- lines ----------------------------------------------------------------------------------------
@@ -180,11 +150,8 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
                 return np.broadcast_to(problem.compile([value.expression])(*x[0], t)[0], len(s))
         return np.array([value(x, float(when))[0] for when in t])
 
-    points = _POINTS if value.expression is not None else _POINTS // 8  # Python functions take one time at once
+    points = POINTS if value.expression is not None else POINTS // 8  # Python functions take one time at once
     return Line(of, lambda s: f"t = {start + s * (end - start):.6g}", points)
-
-
-# ---- what is rough along a line --------------------------------------------------------------------
 
 
 def _worst(lines: Iterator[Line] | list[Line]) -> Roughness | None:
@@ -201,109 +168,10 @@ def _worst(lines: Iterator[Line] | list[Line]) -> Roughness | None:
     return worst
 
 
-def classify(line: Line) -> Roughness | None:
-    """Return what is rough along a line, None if it is smooth.
-
-    Examples
-    --------
-    >>> classify(Line(lambda s: np.sign(s - 0.3), lambda s: f"x = {s:.3g}"))
-    Roughness(kind='jump', where='x = 0.3', before=-1.0, after=1.0, level=0.0)
-    """
-    s = np.linspace(0.0, 1.0, line.points + 1)
-    values = np.asarray(line.of(s), dtype=float)
-    size = float(np.max(np.abs(values)))
-    if not np.isfinite(size) or size == 0:
-        return None
-    finest = np.abs(fourth_differences(values, 1))
-    if float(np.max(finest)) <= _VISIBLE * size:
-        return None
-    level = noise_level(values)
-    if level > _VISIBLE * size:
-        return Roughness("noise", level=level / size)
-    peaks = [(float(s[i]), float(s[i + 4])) for i in _peaks(finest)]
-    jumps = (_find_jump(line, *peak, size) for peak in peaks)
-    corners = (_find_corner(line, *peak) for peak in peaks)
-    return next((found for found in (*jumps, *corners) if found is not None), None)
-
-
-def fourth_differences(values: Array, stride: int) -> Array:
-    """Return f(x) − 4 f(x + h) + 6 f(x + 2h) − 4 f(x + 3h) + f(x + 4h)."""
-    a, b, c, d, e = (values[k * stride : len(values) - (4 - k) * stride or None] for k in range(5))
-    return a - 4 * b + 6 * c - 4 * d + e
-
-
-def noise_level(values: Array) -> float:
-    """Return the standard deviation of noise, 0 if there is none.
-
-    Noise has differences of the same size at all distances (or at all beyond that of the samples it was given at), at
-    most places and not at a few.
-    """
-    strides = _STRIDES[: int(np.log2(len(values))) - 3]
-    differences = [fourth_differences(values, int(stride)) for stride in strides]
-    sizes = np.array([float(np.sqrt(np.mean(d**2))) for d in differences])
-    slopes = np.diff(np.log2(np.maximum(sizes, 1e-300)))
-    if slopes[0] > 2.5:  # whatever it is, it is smooth
-        return 0.0
-    for k in range(len(slopes) - 2):
-        everywhere = float(np.median(np.abs(differences[k]))) > 0.4 * sizes[k]
-        flat = abs(float(np.mean(slopes[k : k + 3]))) < _FLAT and np.all(np.abs(slopes[k : k + 3]) < 2 * _FLAT)
-        if flat and everywhere:
-            return float(sizes[k] / np.sqrt(70.0))  # the sum of the squares of 1, 4, 6, 4, 1
-    return 0.0
-
-
-def _peaks(differences: Array) -> list[int]:
-    """Return where differences are largest, at places that do not touch each other."""
-    left, found = differences.copy(), []
-    for _ in range(_CANDIDATES):
-        at = int(np.argmax(left))
-        if left[at] <= 0.1 * float(np.max(differences)):
-            break
-        found.append(at)
-        left[max(0, at - 8) : at + 9] = 0.0
-    return found
-
-
-def _find_jump(line: Line, start: float, end: float, size: float) -> Roughness | None:
-    """Follow the largest step into ever smaller surroundings: a jump stays as large, all else vanishes."""
-    first = None
-    for _ in range(_LOOKS):
-        s = np.linspace(start, end, _CLOSER + 1)
-        values = np.asarray(line.of(s), dtype=float)
-        steps = np.diff(values)
-        excess = np.abs(steps - np.median(steps))
-        at = int(np.argmax(excess))
-        first = float(excess[at]) if first is None else first
-        if excess[at] <= max(0.3 * first, _VISIBLE * size):
-            return None
-        start, end = float(s[max(0, at - 1)]), float(s[min(_CLOSER, at + 2)])
-    return Roughness("jump", line.place((start + end) / 2), _tidy(values[0], size), _tidy(values[-1], size))
-
-
-def _find_corner(line: Line, start: float, end: float) -> Roughness | None:
-    """Follow the largest second difference: near a corner it grows like the distance, however close one looks."""
-    middle = 0.0
-    for _ in range(3):
-        s = np.linspace(start, end, _CLOSER + 1)
-        values = np.asarray(line.of(s), dtype=float)
-        bends = [np.abs(values[2 * k :] - 2 * values[k:-k] + values[: -2 * k]) for k in (4, 8, 16)]
-        sizes = [float(np.max(bend)) for bend in bends]
-        if sizes[0] == 0 or not all(0.2 < np.log2(b / a) < 1.4 for a, b in pairwise(sizes)):
-            return None
-        middle, width = float(s[int(np.argmax(bends[0])) + 4]), (end - start) / 8
-        start, end = max(0.0, middle - width / 2), min(1.0, middle + width / 2)
-    return Roughness("corner", line.place(middle))
-
-
-def _tidy(value: float, size: float) -> float:
-    """Round a value for a message."""
-    return round(float(value), 5 - int(np.floor(np.log10(size)))) + 0.0
-
-
 # ---- texts ----------------------------------------------------------------------------------------
 
 
-def _finding(what: str, rough: Roughness, in_time: bool) -> Finding:
+def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "warning") -> Finding:
     if rough.kind == "noise":
         return Finding(
             "noise",
@@ -321,7 +189,7 @@ def _finding(what: str, rough: Roughness, in_time: bool) -> Finding:
         )
         return Finding(
             "jump",
-            "warning",
+            severity,
             f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}: {fate}. "
             f"Make it a short smooth transition, such as tanh(({variable} - a)/w) with a width w of a fiftieth of the "
             f"{'time' if in_time else 'domain'}.",
