@@ -42,6 +42,8 @@ def run_adam(
     rng
         Source of the mini-batches.
     """
+    if monitor.is_over:
+        return parameters
     optimizer = optax.adam(optax.exponential_decay(learning_rate, DECAY_STEPS, DECAY))
     whole = batch is None or batch >= objective.units
     size = objective.units if batch is None or whole else batch
