@@ -86,7 +86,7 @@ def draft(seed: int) -> Draft:
     dimension = DIMENSIONS[place % len(DIMENSIONS)] if odd else 1
     kinds = [kind for kind in KINDS if not (odd and kind.line)]
     kind = kinds[place % len(kinds)]
-    turn = place % 4 == 3 and dimension <= 3 and kind.conditions != "pair"
+    turn = place % 4 == 3 and dimension <= 3 and kind.conditions in ("second", "fourth")
     periodic = kind.conditions == "periodic" or turn
     where = region(rng, dimension, periodic, boxed=kind.conditions == "flow")
     start, duration = float(rng.choice([0.0, 0.0, 0.0, 1.0])), float(magnitude(rng, 0.1, 10))
