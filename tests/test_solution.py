@@ -405,7 +405,7 @@ def test_estimate_sees_the_error_of_the_time_integration(tol):
     problem = fp.Problem(
         "u_t = u_xx + 6*u*(1 - u)", fp.Interval(-5, 10), (0, 1), "1/(1 + exp(x))**2", f"u = {front}", exact=front
     )
-    solution = fp.solve(problem, width=100, tol=tol)
+    solution = fp.solve(problem, width=100, rtol=tol)
     error = solution.error()["rel_l2"]
     assert error / 3 < solution.estimate_error()["u"] < 3 * error
 
@@ -444,7 +444,7 @@ def test_report_counts_the_work_of_an_integrator():
     solution = fp.solve(
         fp.Problem("u_t = u_xx - u**3", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"),
         width=30,
-        tol=1e-5,
+        rtol=1e-5,
         integrator="cvode",
     )
     report = solution.report

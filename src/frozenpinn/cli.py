@@ -38,6 +38,9 @@ SOLVE_KEYS = (
     "rcond",
     "integrator",
     "tol",
+    "rtol",
+    "time_limit",
+    "memory_limit",
     "windows",
     "subspace",
 )
@@ -85,7 +88,12 @@ def _figure(error: float | None, seconds: float | None) -> str:
 @app.command()
 def solve(
     what: Annotated[str, typer.Argument(help="A benchmark case or a TOML file with a problem.")],
-    tol: Annotated[float | None, typer.Option(help="Relative accuracy asked of the time integration.")] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Relative error asked of the solution; everything else is chosen to meet it.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds that the search for the tolerance may take.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the frozen layer.")] = None,
     estimate: Annotated[bool, typer.Option(help="Estimate the error by a second, independent solve.")] = True,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the solution.")] = None,
@@ -98,8 +106,9 @@ def solve(
     import frozenpinn as fp
 
     _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
-    problem, options = _problem(what)
-    options |= {key: value for key, value in (("seed", seed), ("tol", tol)) if value is not None}
+    problem, options = _problem(what, tol)
+    given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
+    options |= {key: value for key, value in given if value is not None}
     with log.status("solving") as status:
         solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
         if estimate:
@@ -132,14 +141,14 @@ def _check_targets(plot: Path | None, *others: Path | None) -> None:
             raise SettingsError(f"can't draw '{plot}'; the file must end in one of {', '.join(sorted(known))}.")
 
 
-def _problem(what: str) -> tuple[Any, dict[str, Any]]:
-    """Return a problem and its solve options from a case name or a TOML file."""
+def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
+    """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
     from frozenpinn.benchmarks import find_case
 
     if not what.endswith(".toml"):
         case = find_case(what)
         variant = case.variants[-1]
-        return case.problem(**variant.problem), case.options("best", "high", variant)
+        return case.problem(**variant.problem), {} if tol is not None else case.options("best", "high", variant)
     return read_file(Path(what))
 
 
@@ -166,8 +175,11 @@ def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
 def bench(
     cases: Annotated[list[str] | None, typer.Argument(help="Names of cases; see 'frozenpinn list'.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Run all cases.")] = False,
-    recipe: Annotated[list[str] | None, typer.Option(help="best or paper; may be given twice.")] = None,
+    recipe: Annotated[list[str] | None, typer.Option(help="best, paper or auto; may be given several times.")] = None,
     precision: Annotated[str, typer.Option(help="low or high.")] = "high",
+    tol: Annotated[
+        float | None, typer.Option(help="Tolerance of the recipe auto (1e-8 at high, 1e-3 at low precision).")
+    ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
     method: Annotated[
         list[str] | None, typer.Option(help="frozen-pinn (default), iga or iga-exact; may be given several times.")
@@ -176,10 +188,12 @@ def bench(
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
     from frozenpinn.benchmarks import CASES, find_case
-    from frozenpinn.benchmarks.case import FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
+    from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
     from frozenpinn.benchmarks.runner import run_case
 
     recipes, methods = recipe or ["best"], method or [FROZEN_PINN]
+    if tol is not None and AUTO not in recipes:
+        raise SettingsError("--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6.")
     for what, names, known in (
         ("method", methods, METHODS),
         ("recipe", recipes, RECIPES),
@@ -196,7 +210,7 @@ def bench(
         for case in chosen:
             for solver, name in runs:
                 if not every or case.can_run(solver, name, precision):
-                    records += run_case(case, name, precision, range(seeds), _announcer(status), solver)
+                    records += run_case(case, name, precision, range(seeds), _announcer(status), solver, tol)
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
     if json_file != "-":
@@ -209,6 +223,8 @@ def _records_table(records: list[dict[str, Any]]) -> Table:
     for r in records:
         name = f"{r['case']} {r['variant']}".strip()
         recipe = f"{r['recipe'] or 'own'}/{r['precision']}"
+        if r.get("tol") is not None:
+            recipe = f"{r['recipe']}/{r['tol']:.0e}"
         published = _figure(r["paper"]["rel_l2"], r["paper"]["seconds"])
         if r["status"] != "ok":
             table.add_row(name, recipe, r["method"], f"failed: {_escaped(r['reason'])}", "", "", "", published)

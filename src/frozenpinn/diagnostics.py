@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnWarning, IntegrationError
+from frozenpinn.errors import FrozenPinnWarning, IntegrationError, ResolutionWarning
 from frozenpinn.evolution.boundary import condition_terms
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import falls_between
@@ -56,7 +56,7 @@ def warn_if_suspicious(solution: Solution) -> None:
             warnings.warn(
                 f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
                 "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
-                FrozenPinnWarning,
+                ResolutionWarning,
                 stacklevel=4,
             )
     if max(misfits.values()) <= 1e-3 and falls_between(problem, solution.pieces[0].system):
@@ -121,7 +121,7 @@ def _warn_if_unresolved(solution: Solution) -> None:
                 f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
                 f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
                 "is forming, some viscosity.",
-                FrozenPinnWarning,
+                ResolutionWarning,
                 stacklevel=5,
             )
 

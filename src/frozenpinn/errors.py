@@ -48,8 +48,16 @@ class IntegrationError(FrozenPinnError, RuntimeError):
         self.solution: Any = None
 
 
+class BudgetError(FrozenPinnError, RuntimeError):
+    """The limits of time or memory were reached before there was anything to return."""
+
+
 class FrozenPinnWarning(UserWarning):
     """Something is suspicious, but an answer could be given."""
+
+
+class ResolutionWarning(FrozenPinnWarning):
+    """The basis may be too coarse; an estimate of the error within the tolerance tells that it is not."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnWarning, IntegrationError
+from frozenpinn.errors import IntegrationError, ResolutionWarning
 from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import (
@@ -95,7 +95,7 @@ class March:
         self._width = plan.sampler.width
         self._built = 0
         self._short = self._tiny = 0
-        self.threshold = max(settings.tol, 1e-12)
+        self.threshold = max(settings.rtol, 1e-12)
         self._given_up: float | None = None
         self._tolerated = _VISIBLE
         self._size: float | None = None
@@ -244,11 +244,11 @@ class March:
         return error
 
     def _tell(self) -> None:
-        if self._given_up is not None and self.threshold > max(100.0 * self.settings.tol, _HARMLESS):
+        if self._given_up is not None and self.threshold > max(100.0 * self.settings.rtol, _HARMLESS):
             warnings.warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
                 f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
-                FrozenPinnWarning,
+                ResolutionWarning,
                 stacklevel=6,
             )
 
@@ -326,7 +326,7 @@ class March:
         with self.watch.stage("integration"):
             start, end = self.problem.time
             system.announce = lambda t: self.watch.reached((t - start) / (end - start))
-            stepper = choose_integrator(system, self.settings.integrator, max(1e-2 * self.settings.tol, 1e-13))
+            stepper = choose_integrator(system, self.settings.integrator, max(1e-2 * self.settings.rtol, 1e-13))
             try:
                 trajectory = stepper.integrate(system)
             except IntegrationError as error:
@@ -349,13 +349,15 @@ class March:
         return self._solution(shorter)
 
     def _solution(self, problem: Problem | None = None) -> Solution:
-        return Solution(
+        solution = Solution(
             self.problem if problem is None else problem,
             self.pieces,
             self.plan.sampler.name,
             self.watch.seconds,
             self._again,
         )
+        solution.width, solution.counts = self.plan.sampler.width, self.plan.counts
+        return solution
 
 
 def _label(stepper: Integrator, trajectory: Trajectory) -> str:

@@ -61,9 +61,11 @@ class Settings:
     cutoff: float | Literal["auto"] | None = "auto"
     rcond: float | None = None
     integrator: str | Integrator | None = None
-    tol: float = 1e-8
+    rtol: float = 1e-8
     windows: Windows | Literal["auto"] | None = "auto"
     boundary_points: int | None = None
+    accuracy: float | None = None  # asked of the solution: sizes left open are chosen by it, …
+    effort: float = 1.0  # … times this
 
 
 @dataclass(frozen=True)
@@ -280,8 +282,8 @@ def check_settings(problem: Problem, settings: Settings) -> None:
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if not isinstance(settings.seed, int | np.integer) or settings.seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {settings.seed!r}.")
-    if not isinstance(settings.tol, int | float | np.floating) or not 0 < settings.tol < 1:
-        raise SettingsError(f"tol must lie between 0 and 1, got {settings.tol!r}.")
+    if not isinstance(settings.rtol, int | float | np.floating) or not 0 < settings.rtol < 1:
+        raise SettingsError(f"rtol must lie between 0 and 1, got {settings.rtol!r}.")
     for n in settings.points if isinstance(settings.points, tuple | list) else [settings.points]:
         if n is not None and (not isinstance(n, int | np.integer) or n < 1):
             raise SettingsError(f"points must be a positive whole number (or one per axis), got {settings.points!r}.")

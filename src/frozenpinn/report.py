@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frozenpinn.diagnostics import Residuals
+from frozenpinn.narration import narrate
 
 if TYPE_CHECKING:
     from frozenpinn.solution import Solution
@@ -36,13 +37,17 @@ class Report:
     error_estimate: dict[str, float] | None
     error: dict[str, float] | None
     subspace: str | None = None
+    status: str = "unchecked"
+    tol: float | None = None
+    choices: dict[str, str] = field(default_factory=dict)
+    error_curve: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers."""
-        return _finite({**asdict(self), "residuals": self.residuals._asdict()})
+        return finite({**asdict(self), "residuals": self.residuals._asdict()})
 
     def __str__(self) -> str:
-        rows = [("problem", self.problem)]
+        rows = [("problem", self.problem), *((topic, text) for topic, text in self.choices.items())]
         if self.subspace is not None:
             rows.append(("subspace", self.subspace))
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
@@ -67,7 +72,7 @@ class Report:
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
-            rows.append((f"estimated error {name}", f"{value:.2e} (relative L², second seed)"))
+            rows.append((f"estimated error {name}", f"{_number(value)} (relative L², by a finer solution)"))
         for name, value in (self.error or {}).items():
             rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
         width = max(len(label) for label, _ in rows)
@@ -79,10 +84,12 @@ def _number(value: float | None) -> str:
     return "not finite" if value is None else f"{value:.2e}"
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Replace numbers that JSON does not know by None."""
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
@@ -92,7 +99,7 @@ def make_report(solution: Solution) -> Report:
     networks = [space.network for space in system.spaces]
     raw = sum(network.raw_size for network in networks)
     singular = [network.singular_values for network in networks]
-    exact = solution.problem.exact
+    exact, estimate = solution.problem.exact, solution.error_estimate
     return Report(
         problem="; ".join(str(e) for e in solution.problem.equations),
         seconds=dict(solution.seconds),
@@ -112,9 +119,13 @@ def make_report(solution: Solution) -> Report:
         rhs_evaluations=solution.rhs_evaluations,
         jacobian_evaluations=solution.jacobian_evaluations,
         residuals=solution.residuals,
-        error_estimate=solution.error_estimate,
+        error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
         error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
         subspace=_subspace(solution),
+        status=solution.status,
+        tol=None if solution.verdict is None else solution.verdict.tol,
+        choices=narrate(solution),
+        error_curve=None if estimate is None else estimate.as_dict(),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, choices
+from frozenpinn.estimate import ErrorEstimate, compare, pointwise
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.hidden import Derivative, Term
@@ -95,6 +96,18 @@ def _blocks(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, count, rows))
 
 
+class Verdict(NamedTuple):
+    """What became of a tolerance: ``"converged"`` or ``"reached"`` (the best that was found), and why no more.
+
+    ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each.
+    """
+
+    status: str
+    tol: float
+    reason: str
+    attempts: tuple[tuple[int, float, float], ...]
+
+
 class Solution:
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
@@ -109,7 +122,12 @@ class Solution:
     seconds
         Wall-clock seconds of each stage.
     error_estimate
-        Estimated relative L² error per field, after :meth:`estimate_error`.
+        Estimated relative L² error by field and its course in time, if a tolerance was given or after
+        :meth:`estimate_error`; None otherwise.
+    verdict
+        What became of the tolerance; None if none was given.
+    witness
+        The finer solution from which the error was estimated.
     subspace, reduced
         If u(x, t) = v(P x, t) was found with fewer coordinates: the directions P, and v. None otherwise.
 
@@ -136,8 +154,13 @@ class Solution:
         self.seconds = dict(seconds or {})
         self.rhs_evaluations = sum(piece.system.rhs_evaluations for piece in pieces)
         self.jacobian_evaluations = sum(piece.system.jacobian_evaluations for piece in pieces)
-        self.error_estimate: dict[str, float] | None = None
+        self.error_estimate: ErrorEstimate | None = None
+        self.verdict: Verdict | None = None
+        self.witness: Solution | None = None
         self.solve_again = again
+        self.counts: tuple[int, ...] = ()
+        self.width = 0
+        self.notes: tuple[str, ...] = ()
         self.subspace: Subspace | None = None
         self.reduced: Solution | None = None
         self.stored_report: Report | None = None
@@ -159,6 +182,17 @@ class Solution:
     def trajectory(self) -> Trajectory:
         """The coefficients in time in the last window."""
         return self.pieces[-1].trajectory
+
+    @property
+    def status(self) -> str:
+        """``"converged"`` (within the tolerance), ``"reached"`` (the best found) or ``"unchecked"`` (no tolerance)."""
+        return "unchecked" if self.verdict is None else self.verdict.status
+
+    @property
+    def bytes(self) -> float:
+        """About how much memory the solve has used: the tables of its basis and their copies."""
+        tables = [len(s.network.points.x) * max(s.network.width, s.network.size) for s in self.system.spaces]
+        return 8.0 * 6.0 * float(max(tables))
 
     @property
     def integrator(self) -> str:
@@ -318,6 +352,10 @@ class Solution:
         """
         return self._outer(x, np.asarray(times, dtype=float), jet, interpolated)
 
+    def paired_values(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return one derivative at pairs of points (n, d) and times (n,), shape (n,)."""
+        return self._paired(x, np.asarray(times, dtype=float), jet)
+
     # ---- conveniences -------------------------------------------------------------------------
 
     def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
@@ -365,46 +403,53 @@ class Solution:
             "rmse": float(np.sqrt(np.mean(difference**2))),
         }
 
-    def estimate_error(self) -> dict[str, float]:
-        """Estimate the relative L² error by a second solve with independent neurons and points.
-
-        Two independent solutions differ by √2 times the error of one of them, as far as their errors
-        have nothing in common.
-        """
+    def estimate_error(self) -> ErrorEstimate:
+        """Estimate the relative L² error by a second solve with independent neurons and points, if not known yet."""
         if self.error_estimate is None:
             if self.solve_again is None:
                 raise EvaluationError("a loaded solution can't be solved again; call estimate_error() before saving.")
             with warnings.catch_warnings():  # the first solve has warned already
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 try:
-                    other = self.solve_again(self.problem)
+                    self.witness = self.solve_again(self.problem)
                 except IntegrationError as error:
                     failed = str(error)
-                    other = None
-            if other is None:
-                self.error_estimate = dict.fromkeys(self.problem.fields, float("nan"))
+            if self.witness is None:
+                self.error_estimate = ErrorEstimate.unknown(self.problem)
                 warnings.warn(
                     f"the error can't be estimated, because a second solve with other neurons failed: {failed}",
                     FrozenPinnWarning,
                     stacklevel=2,
                 )
                 return self.error_estimate
-            x, t = unseen_points(self.problem, 64, 16)
-            self.error_estimate = {}
-            for name in self.problem.fields:
-                jet = self._jet("", name)
-                mine, theirs = self._outer(x, t, jet), other._outer(x, t, jet)
-                scale = float(np.linalg.norm(mine)) or 1.0
-                self.error_estimate[name] = float(np.linalg.norm(mine - theirs) / scale / np.sqrt(2.0))
-            worst = max(self.error_estimate.values())
-            if worst > 1e-2:
+            self.error_estimate = compare(self, self.witness)
+            if self.error_estimate.worst > 1e-2:
                 warnings.warn(
-                    f"the estimated relative error is {worst:.2g}: the solution is not resolved. "
+                    f"the estimated relative error is {self.error_estimate.worst:.2g}: the solution is not resolved. "
                     "Use a larger width, or a shorter time if the dynamics is chaotic.",
                     FrozenPinnWarning,
                     stacklevel=2,
                 )
         return self.error_estimate
+
+    def error_at(self, *where: Any, field: str | None = None) -> Array:
+        """Return the estimated absolute error at points and times, given as for evaluation.
+
+        Estimates the error first if that has not been done.
+        """
+        name = self._field(field)
+        self.estimate_error()
+        if self.witness is None:
+            raise EvaluationError(
+                "the error at points is not known, because there is no second solution; the course in time is "
+                "solution.error_estimate.at(t)."
+            )
+        coordinates, t = self._arrange(where)
+        shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
+        x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
+        times = np.broadcast_to(t, shape).ravel()
+        self._check_inside(x, times)
+        return pointwise(self, self.witness, x, times, name).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -12,14 +12,18 @@ from weakref import WeakSet
 
 import numpy as np
 
+from frozenpinn.control import Budget, Control, independent, read_tolerance, warn_of_contradictions
 from frozenpinn.diagnostics import warn_if_suspicious
+from frozenpinn.errors import SettingsError
 from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.resampling import Windows
 from frozenpinn.evolution.spaces import BoundaryStrategy
+from frozenpinn.foresight import prepare
 from frozenpinn.marching import March, Progress, Stopwatch
 from frozenpinn.network.sampling import Sampler
 from frozenpinn.planning import Settings, boundary_strategy, check_settings, make_plan, read_windows
 from frozenpinn.problem.problem import Problem
+from frozenpinn.problem.subspace import Subspace
 from frozenpinn.problem.wellposedness import check_well_posed
 from frozenpinn.progress import LateBar
 from frozenpinn.reduction import read_subspace, solve_on, try_subspace
@@ -43,7 +47,10 @@ def solve(
     cutoff: float | Literal["auto"] | None = "auto",
     rcond: float | None = None,
     integrator: str | Integrator | None = None,
-    tol: float = 1e-8,
+    tol: float | None = None,
+    rtol: float | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
     windows: int | str | Windows | None = "auto",
     subspace: Literal["auto"] | Directions | None = "auto",
     estimate_error: bool = False,
@@ -51,10 +58,16 @@ def solve(
 ) -> Solution:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
+    With ``tol``, the network starts small and grows until the estimated error is within the tolerance; without, the
+    problem is solved once, with sizes that are enough for most, and nothing is estimated.
+
     Parameters
     ----------
     problem
         What to solve.
+    tol
+        Relative L² error asked of every field. ``solution.status`` tells whether it was met,
+        ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
     width
@@ -80,8 +93,12 @@ def solve(
     integrator
         ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
         ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
-    tol
-        Relative accuracy asked of the time integration, and of the basis where it follows the solution.
+    rtol
+        Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
+        ``tol``; 1e-8 without.
+    time_limit, memory_limit
+        Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after about a minute, and at
+        60 % of the free memory.
     windows
         How the basis is renewed in time (one dimension): ``"auto"`` renews it when it stops resolving the solution of
         a nonlinear problem (unless sampler, boundary strategy or an integrator object are given that can't follow),
@@ -97,25 +114,67 @@ def solve(
         Called with the name of each stage as it begins, and now and then with the share of the time that is
         integrated; by default a bar appears on a terminal after two seconds.
     """
-    strategy = boundary_strategy(boundary)
+    tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
+    if tol is None and (time_limit is not None or memory_limit is not None):
+        raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
     settings = Settings(
-        seed, width, points, sampler, point_method, strategy, cutoff, rcond, integrator, tol, None, boundary_points
+        seed=seed,
+        width=width,
+        points=points,
+        sampler=sampler,
+        point_method=point_method,
+        boundary=boundary_strategy(boundary),
+        cutoff=cutoff,
+        rcond=rcond,
+        integrator=integrator,
+        rtol=1e-8 if rtol is None else rtol,
+        boundary_points=boundary_points,
     )
+    run = _Run(problem, windows, subspace)
+    run.check(settings, tol)
     with LateBar() if progress is None else nullcontext(progress) as told:
-        if isinstance(problem, Problem) and subspace is not None and not _is_auto(subspace):
-            directions = read_subspace(subspace, problem)
-            _check_once(problem)
-            solution = solve_on(problem, directions, partial(_run, settings, windows, told), tol)
-        else:
-            check_settings(problem, settings)
-            settings = replace(settings, windows=read_windows(problem, windows))
-            _check_once(problem)
-            found = _on_few_directions(problem, settings, told) if _is_auto(subspace) else None
-            solution = solve_once(problem, settings, told) if found is None else found
+        if tol is not None:
+            return Control(problem, settings, run, tol, budget, told).solve()
+        solution = run(settings, told)
         if estimate_error:
             told("estimating the error")
             solution.estimate_error()
     return solution
+
+
+class _Run:
+    """Solves a problem once with given settings: on a given subspace, on one that is found, or in all coordinates."""
+
+    def __init__(
+        self, problem: Problem, windows: int | str | Windows | None, subspace: Literal["auto"] | Directions | None
+    ) -> None:
+        self.problem, self.windows, self.subspace = problem, windows, subspace
+        self._insisted: Subspace | None = None
+
+    def check(self, settings: Settings, tol: float | None) -> None:
+        """Check problem and settings before time is spent on them."""
+        if tol is not None:
+            warn_of_contradictions(settings, self.windows, tol)
+        if isinstance(self.problem, Problem) and self.subspace is not None and not _is_auto(self.subspace):
+            self._insisted = read_subspace(self.subspace, self.problem)
+        else:
+            check_settings(self.problem, settings)
+            read_windows(self.problem, self.windows)
+        _check_once(self.problem)
+
+    def __call__(self, settings: Settings, progress: Progress | None) -> Solution:
+        """Solve once."""
+        if self._insisted is not None:
+            run = partial(self._on, settings, progress)
+            return solve_on(self.problem, self._insisted, run, settings.rtol)
+        settings = replace(settings, windows=read_windows(self.problem, self.windows))
+        found = _on_few_directions(self.problem, settings, progress) if _is_auto(self.subspace) else None
+        return solve_once(self.problem, settings, progress) if found is None else found
+
+    def _on(self, settings: Settings, progress: Progress | None, reduced: Problem) -> Solution:
+        """Solve a problem on a subspace, to which the settings refer."""
+        check_settings(reduced, settings)
+        return solve_once(reduced, replace(settings, windows=read_windows(reduced, self.windows)), progress)
 
 
 def _is_auto(subspace: object) -> bool:
@@ -127,21 +186,13 @@ def _check_once(problem: Problem) -> None:
         check(problem)
 
 
-def _run(
-    settings: Settings, windows: int | str | Windows | None, progress: Progress | None, problem: Problem
-) -> Solution:
-    """Solve a problem on a subspace, to which the settings refer."""
-    check_settings(problem, settings)
-    return solve_once(problem, replace(settings, windows=read_windows(problem, windows)), progress)
-
-
 def _on_few_directions(problem: Problem, settings: Settings, progress: Progress | None) -> Solution | None:
     """Solve on a subspace if there is one that is enough; settings of a network in all coordinates forbid it."""
     given = (settings.points, settings.sampler, settings.boundary)
     if problem.domain.dimension < 2 or any(value is not None for value in given) or settings.point_method != "auto":
         return None
     started = time.perf_counter()
-    solution = try_subspace(problem, lambda reduced: solve_once(reduced, settings, progress), settings.tol)
+    solution = try_subspace(problem, lambda reduced: solve_once(reduced, settings, progress), settings.rtol)
     if solution is not None:
         rest = time.perf_counter() - started - sum(solution.seconds.values())
         solution.seconds = {"subspace": rest, **solution.seconds}
@@ -168,29 +219,20 @@ def check(problem: Problem) -> None:
 def solve_once(problem: Problem, settings: Settings, progress: Progress | None = None) -> Solution:
     """Run the pipeline once with fixed settings."""
     watch = Stopwatch(progress)
+    with watch.stage("choice of sizes"), blas_threads(0.0):
+        settings = prepare(problem, settings)
     plan = make_plan(problem, settings)
     with blas_threads(plan.operations):
-        solution = March(problem, settings, plan, watch, _again(settings)).run()
+        march = March(problem, settings, plan, watch)
+        solution = march.run()
+        solution.solve_again = partial(_solve_again, solution, settings)
         with watch.stage("checks"):
             warn_if_suspicious(solution)
     solution.seconds = watch.seconds
     return solution
 
 
-def _again(settings: Settings) -> Callable[[Problem], Solution]:
-    """Return a solve that shares nothing with the first: other neurons, other points."""
-
-    def again(problem: Problem) -> Solution:
-        plan = make_plan(problem, settings)
-        width, more = plan.sampler.width, tuple(n + max(2, n // 8) for n in plan.counts)
-        wider = replace(
-            settings,
-            seed=settings.seed + 7919,
-            points=more if len(more) > 1 else more[0],
-            tol=max(0.1 * settings.tol, 1e-13),
-        )
-        if settings.sampler is None or isinstance(settings.sampler, str):
-            wider = replace(wider, width=width + max(1, width // 16))
-        return solve_once(problem, wider)
-
-    return again
+def _solve_again(solution: Solution, settings: Settings, problem: Problem) -> Solution:
+    """Solve with other neurons and points, more of both, and smaller tolerances in time."""
+    again = replace(settings, seed=settings.seed + 7919, rtol=max(0.1 * settings.rtol, 1e-13))
+    return solve_once(problem, independent(solution, again))

@@ -16,6 +16,7 @@ import numpy as np
 from frozenpinn.diagnostics import Residuals
 from frozenpinn.embedding import embed
 from frozenpinn.errors import EvaluationError, FrozenPinnError
+from frozenpinn.estimate import ErrorEstimate
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.evolution.integrators.propagator import REBUILD
@@ -30,20 +31,21 @@ from frozenpinn.problem.domain import Domain
 from frozenpinn.problem.jet import JetSpace
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.subspace import Subspace
-from frozenpinn.report import Report
-from frozenpinn.solution import Piece, Solution
+from frozenpinn.report import Report, finite
+from frozenpinn.solution import Piece, Solution, Verdict
 
 if TYPE_CHECKING:
     from frozenpinn.evolution.spaces import Space
 
 Array = np.ndarray
-FORMAT = 2
-_ON_SUBSPACE = 3  # the same, and directions of which the stored function is one
+FORMAT = 4
+_ON_SUBSPACE = 5  # the same, and directions of which the stored function is one
 
 
 def save_solution(solution: Solution, file: str) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
     arrays: dict[str, Array] = {}
+    estimate = solution.error_estimate
     found = solution if solution.reduced is None else solution.reduced
     pieces = [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(found.pieces)]
     meta: dict[str, Any] = {
@@ -54,10 +56,16 @@ def save_solution(solution: Solution, file: str) -> None:
         "fields": list(solution.problem.fields),
         "sampler": solution.sampler,
         "seconds": solution.seconds,
-        "error_estimate": solution.error_estimate,
+        "error_estimate": None if estimate is None else finite(estimate.as_dict()),
+        "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
         "pieces": pieces,
+        "witness": None,
     }
+    witness = solution.witness
+    if witness is not None and (witness.reduced is None) == (solution.reduced is None):
+        seen = witness if witness.reduced is None else witness.reduced
+        meta["witness"] = [_put_piece(piece, f"witness/{k}/", arrays) for k, piece in enumerate(seen.pieces)]
     if solution.subspace is not None:
         meta["reduced_domain"] = domain_to_dict(found.problem.domain)
         meta["axes"] = solution.subspace.axes
@@ -111,19 +119,32 @@ def load_solution(file: str) -> Solution:
 
 
 def _rebuild(meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> Solution:
-    problem = _problem(meta)
-    pieces = [_piece(entry, _under(arrays, f"{k}/")) for k, entry in enumerate(meta["pieces"])]
-    if meta["format"] == FORMAT:
-        solution = Solution(cast(Problem, problem), pieces, meta["sampler"], meta["seconds"])
-    else:
-        axes = meta["axes"]
-        subspace = Subspace(**_under(arrays, "subspace/"), axes=None if axes is None else tuple(axes))
-        fewer = _without_equations(meta, domain_from_dict(meta["reduced_domain"]))
-        reduced = Solution(cast(Problem, fewer), pieces, meta["sampler"], meta["seconds"])
-        solution = embed(reduced, cast(Problem, problem), subspace)
-    solution.error_estimate = meta["error_estimate"]
+    problem = cast(Problem, _problem(meta))
+    solution = _of_pieces(meta, arrays, problem, meta["pieces"], "")
+    if meta["witness"] is not None:
+        solution.witness = _of_pieces(meta, arrays, problem, meta["witness"], "witness/")
+    if meta["error_estimate"] is not None:
+        solution.error_estimate = ErrorEstimate.from_dict(meta["error_estimate"])
+    if meta["verdict"] is not None:
+        verdict = meta["verdict"]
+        attempts = tuple((w, float("inf") if error is None else error, s) for w, error, s in verdict["attempts"])
+        solution.verdict = Verdict(**{**verdict, "attempts": attempts})
     solution.stored_report = Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])})
     return solution
+
+
+def _of_pieces(
+    meta: Mapping[str, Any], arrays: Mapping[str, Array], problem: Problem, entries: list[Any], prefix: str
+) -> Solution:
+    """Return the solution that is made of stored windows, on the subspace if there is one."""
+    pieces = [_piece(entry, _under(arrays, f"{prefix}{k}/")) for k, entry in enumerate(entries)]
+    if meta["format"] == FORMAT:
+        return Solution(problem, pieces, meta["sampler"], meta["seconds"])
+    axes = meta["axes"]
+    subspace = Subspace(**_under(arrays, "subspace/"), axes=None if axes is None else tuple(axes))
+    fewer = _without_equations(meta, domain_from_dict(meta["reduced_domain"]))
+    reduced = Solution(cast(Problem, fewer), pieces, meta["sampler"], meta["seconds"])
+    return embed(reduced, problem, subspace)
 
 
 def _piece(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Piece:

@@ -67,5 +67,5 @@ def test_error_follows_the_tolerance(method, factor):
         exact="exp(-t)*sin(x)",
     )
     for tol in (1e-3, 1e-5, 1e-7):
-        solution = fp.solve(problem, width=30, points=60, cutoff=1e-8, integrator=method, tol=tol)
+        solution = fp.solve(problem, width=30, points=60, cutoff=1e-8, integrator=method, rtol=tol)
         assert solution.error()["rel_l2"] < factor * tol

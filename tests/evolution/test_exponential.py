@@ -66,7 +66,7 @@ def schroedinger_soliton():
     ids=["reaction", "fast reaction", "damped wave", "sine-Gordon", "Schrödinger"],
 )
 def test_nonlinear_problems_with_exact_solutions(build, bound):
-    solution = fp.solve(build(), integrator="exponential", tol=1e-9)
+    solution = fp.solve(build(), integrator="exponential", rtol=1e-9)
     assert solution.integrator == "exponential"
     for field in solution.problem.fields:
         assert solution.error(field)["rel_l2"] < bound
@@ -74,8 +74,8 @@ def test_nonlinear_problems_with_exact_solutions(build, bound):
 
 def test_it_agrees_with_cvode_and_takes_far_fewer_windows_than_steps():
     problem = fp.Problem("u_t + u*u_x = 0.05*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
-    by_windows = fp.solve(problem, integrator="exponential", tol=1e-9, windows=None)
-    by_steps = fp.solve(problem, integrator="cvode", tol=1e-9, windows=None)
+    by_windows = fp.solve(problem, integrator="exponential", rtol=1e-9, windows=None)
+    by_steps = fp.solve(problem, integrator="cvode", rtol=1e-9, windows=None)
     x, t = np.linspace(-1, 1, 41)[:, None], np.linspace(0, 1, 11)
     assert np.allclose(by_windows(x, t), by_steps(x, t), atol=1e-7)
     assert by_windows.trajectory.steps < 0.1 * by_steps.trajectory.steps
@@ -97,7 +97,7 @@ def test_coefficients_that_depend_on_time():
 
 @pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-8])
 def test_the_error_follows_the_tolerance(tol):
-    assert fp.solve(reaction(), integrator="exponential", tol=tol).error()["rel_l2"] < tol
+    assert fp.solve(reaction(), integrator="exponential", rtol=tol).error()["rel_l2"] < tol
 
 
 def test_rates_and_values_of_the_trajectory_fit_together():

@@ -31,7 +31,7 @@ def held_out(problem, scale, antithetic, width=200):
     points = problem.domain.sample(4 * width, "sobol", 0)
     x, targets = fitting._targets(problem, points, width)
     layer = fp.Orthogonal(width, scale=scale, antithetic=antithetic).sample(points, 0)
-    return fitting._held_out(layer.features(x), targets, 4 * len(x) // 5)
+    return fitting.held_out(layer.features(x), targets, 4 * len(x) // 5)
 
 
 @pytest.mark.parametrize(

@@ -363,7 +363,7 @@ def test_smaller_tolerances_give_smaller_errors(name):
 @pytest.mark.parametrize("name", sorted(INTEGRATORS))
 def test_every_integrator_works_through_solve(name):
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 0.5), "sin(x)", "u = 0", exact="exp(-t)*sin(x)")
-    solution = fp.solve(problem, width=40, cutoff=1e-6, integrator=name, tol=1e-6)
+    solution = fp.solve(problem, width=40, cutoff=1e-6, integrator=name, rtol=1e-6)
     assert solution.error()["rel_l2"] < 1e-5
     assert name.split("-")[0] in solution.integrator
     expected = -np.exp(-0.3) * np.sin(1.0)

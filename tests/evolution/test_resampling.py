@@ -77,7 +77,7 @@ def test_a_shock_without_any_setting(seed):
 
 
 def test_accuracy_follows_the_tolerance():
-    errors = [fp.solve(burgers(), tol=tol).error()["rel_l2"] for tol in (1e-3, 1e-5, 1e-9)]
+    errors = [fp.solve(burgers(), rtol=tol).error()["rel_l2"] for tol in (1e-3, 1e-5, 1e-9)]
     assert errors[0] < 3e-3
     assert errors[1] < 3e-5
     assert errors[2] < 3e-9
@@ -120,7 +120,7 @@ def test_fixed_windows():
 
 def test_windows_with_supervised_pairs():
     sampler = fp.SWIM(300, pool=2000, supervised=True)
-    solution = fp.solve(burgers(), sampler=sampler, points=600, windows=9, cutoff=1e-10, tol=1e-5)
+    solution = fp.solve(burgers(), sampler=sampler, points=600, windows=9, cutoff=1e-10, rtol=1e-5)
     assert len(solution.pieces) == 9
     assert solution.error()["rel_l2"] < 0.05
 
@@ -182,7 +182,7 @@ def test_bad_windows_are_refused():
 def test_a_front_beyond_the_widest_network_is_told():
     problem = fp.Problem("u_t + u*u_x = 0.005*u_xx", fp.Interval(-1, 1), (0, 0.6), "-sin(pi*x)", "u = 0")
     with pytest.warns(fp.FrozenPinnWarning, match=r"from t = 0\.\d+ on the solution is resolved only to about"):
-        fp.solve(problem, width=80, tol=1e-10, windows=fp.Windows(widest=1.0))
+        fp.solve(problem, width=80, rtol=1e-10, windows=fp.Windows(widest=1.0))
 
 
 # ---- what points and steps may miss ---------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_peak_between_the_points_is_found():
 def test_a_narrow_velocity_is_found():
     """d'Alembert: u grows behind the two waves by half the integral of the velocity."""
     problem = fp.Problem("u_tt = u_xx + 1e-12*u**3", fp.Interval(-1, 1), (0, 0.1), "1", "u = 1", "10*exp(-(x/0.01)**2)")
-    assert float(fp.solve(problem, tol=1e-6)(0.0, 0.1)) - 1 == pytest.approx(0.05 * np.sqrt(np.pi), rel=1e-4)
+    assert float(fp.solve(problem, rtol=1e-6)(0.0, 0.1)) - 1 == pytest.approx(0.05 * np.sqrt(np.pi), rel=1e-4)
 
 
 def test_a_small_field_beside_a_large_one_is_followed():

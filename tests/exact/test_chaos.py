@@ -52,7 +52,7 @@ def test_long_run_is_bounded_and_has_the_right_statistics(two_references, seed):
 def test_statistics_tell_an_unresolved_run(two_references):
     problem = find_case("kuramoto-sivashinsky-long").problem()
     with pytest.warns(fp.FrozenPinnWarning, match="does not resolve"):
-        narrow = statistics(fp.solve(problem, width=120, tol=1e-4, windows=None))
+        narrow = statistics(fp.solve(problem, width=120, rtol=1e-4, windows=None))
     assert not within(narrow, two_references)
 
 

@@ -360,7 +360,7 @@ def skew():
 
 @pytest.fixture(scope="module")
 def flat():
-    return fp.solve(reaction_diffusion(), tol=1e-7)
+    return fp.solve(reaction_diffusion(), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z", "xy", "xz", "yy", "t", "zt"])

@@ -71,8 +71,8 @@ CASES = (
         "viscous Burgers equation, in which a shock forms",
         burgers,
         {
-            ("best", "high"): {"tol": 1e-7},
-            ("best", "low"): {"tol": 1e-3},
+            ("best", "high"): {"rtol": 1e-7},
+            ("best", "low"): {"rtol": 1e-3},
             ("paper", "high"): paper(450, 6000, 1000, 5e-11, 1e-13, 1e-6),
             ("paper", "low"): paper(300, 1000, 600, 1e-8, 1e-8, 1e-3),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,8 +13,10 @@ from frozenpinn.problem.problem import Problem
 
 FROZEN_PINN = "frozen-pinn"
 METHODS = (FROZEN_PINN, "iga", "iga-exact")
-RECIPES = ("best", "paper")
+AUTO = "auto"
+RECIPES = ("best", "paper", AUTO)
 PRECISIONS = ("low", "high")
+TOLERANCES = {"low": 1e-3, "high": 1e-8}  #: of the recipe "auto", if no other is given
 
 
 TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
@@ -88,10 +90,22 @@ class Case:
         """Return the settings of one run."""
         check_choice("recipe", recipe, RECIPES)
         check_choice("precision", precision, PRECISIONS)
+        if recipe == AUTO:
+            return {"tol": TOLERANCES[precision]}
         if (recipe, precision) not in self.settings:
             known = choices(f"{r}/{p}" for r, p in self.settings)
             raise SettingsError(f"case '{self.name}' has no settings for '{recipe}/{precision}', only for {known}.")
         return {**self.settings[recipe, precision], **variant.settings.get(recipe, {})}
+
+    def members(self, recipe: str) -> list[Variant]:
+        """Return the variants that a recipe runs; the automatic one has no settings to vary."""
+        chosen = [variant for variant in self.variants if recipe in variant.recipes]
+        if recipe != AUTO:
+            return chosen
+        distinct: dict[object, Variant] = {}
+        for variant in chosen:
+            distinct.setdefault((tuple(variant.problem.items()), variant.test_points), variant)
+        return [v if len(distinct) > 1 else replace(v, label="") for v in distinct.values()]
 
     def baseline(self, method: str, precision: str) -> Baseline:
         """Return how another method solves this case."""
@@ -107,7 +121,7 @@ class Case:
     def can_run(self, method: str, recipe: str, precision: str) -> bool:
         """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
         if method == FROZEN_PINN:
-            return (recipe, precision) in self.settings
+            return recipe == AUTO or (recipe, precision) in self.settings
         return method.removesuffix("-exact") in self.baselines and precision == "high"
 
 

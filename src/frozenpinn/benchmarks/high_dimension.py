@@ -151,7 +151,7 @@ def _heat_case(dimension: int) -> Case:
         heat,
         {
             ("best", "high"): {},
-            ("best", "low"): {"tol": 1e-4},
+            ("best", "low"): {"rtol": 1e-4},
             ("paper", "high"): paper_heat(4000, 1e-10, 1e-6),
             ("paper", "low"): paper_heat(400, 1e-5, 1e-4),
         },
@@ -168,8 +168,8 @@ CASES = (
         "reaction and diffusion in 5 dimensions",
         reaction_diffusion,
         {
-            ("best", "high"): {"width": 14, "tol": 1e-7},
-            ("best", "low"): {"width": 8, "tol": 1e-4},
+            ("best", "high"): {"width": 14, "rtol": 1e-7},
+            ("best", "low"): {"width": 8, "rtol": 1e-4},
             ("paper", "high"): PROJECTED,
             ("paper", "low"): {**PROJECTED, "sampler": ProjectedSWIM(100)},
         },

@@ -104,8 +104,8 @@ CASES = (
         "Kuramoto–Sivashinsky equation up to t = 1",
         kuramoto_sivashinsky,
         {
-            ("best", "high"): {"sampler": MultiScale(400), "points": 600, "tol": 1e-7, "windows": None},
-            ("best", "low"): {"sampler": MultiScale(250), "points": 400, "tol": 1e-5, "windows": None},
+            ("best", "high"): {"sampler": MultiScale(400), "points": 600, "rtol": 1e-7, "windows": None},
+            ("best", "low"): {"sampler": MultiScale(250), "points": 400, "rtol": 1e-5, "windows": None},
             ("paper", "high"): PAPER,
         },
         {"high": Published(None, 2.7)},
@@ -115,7 +115,7 @@ CASES = (
         "Kuramoto–Sivashinsky equation up to t = 5: chaos",
         lambda: kuramoto_sivashinsky(5.0),
         {
-            ("best", "high"): {"sampler": MultiScale(300), "points": 450, "tol": 1e-5, "windows": None},
+            ("best", "high"): {"sampler": MultiScale(300), "points": 450, "rtol": 1e-5, "windows": None},
             ("paper", "high"): PAPER,
         },
         {"high": Published(None, 6.9)},

@@ -78,7 +78,7 @@ CASES = (
         nonlinear_diffusion,
         {
             ("best", "high"): {"width": 200},
-            ("best", "low"): {"width": 50, "tol": 1e-4},
+            ("best", "low"): {"width": 50, "rtol": 1e-4},
             ("paper", "high"): paper(SWIM(500), 1e-15),
             ("paper", "low"): paper(ELM(350), 5e-11),
         },

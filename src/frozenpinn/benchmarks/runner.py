@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from frozenpinn.benchmarks.case import FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
+from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
@@ -43,13 +43,11 @@ def run_case(
     seeds: Sequence[int],
     announce: Announce = lambda text: None,
     method: str = FROZEN_PINN,
+    tol: float | None = None,
 ) -> list[Record]:
     """Run all variants of a case; a failure becomes a record with its reason."""
-    return [
-        run_variant(case, variant, recipe, precision, seeds, announce, method)
-        for variant in case.variants
-        if recipe in variant.recipes or method != FROZEN_PINN
-    ]
+    variants = case.members(recipe) if method == FROZEN_PINN else case.variants
+    return [run_variant(case, variant, recipe, precision, seeds, announce, method, tol) for variant in variants]
 
 
 def run_variant(
@@ -60,12 +58,13 @@ def run_variant(
     seeds: Sequence[int],
     announce: Announce,
     method: str = FROZEN_PINN,
+    tol: float | None = None,
 ) -> Record:
-    """Run one variant for all seeds, after one untimed warm-up."""
+    """Run one variant for all seeds, after one untimed warm-up; ``tol`` is that of the recipe "auto"."""
     check_choice("method", method, METHODS)
     problem = case.problem(**variant.problem)
     if method == FROZEN_PINN:
-        job = frozen_pinn_job(problem, case, variant, recipe, precision)
+        job = frozen_pinn_job(problem, case, variant, recipe, precision, tol)
     else:
         job = iga_job(problem, case, precision, method)
     if recipe in case.costly and method == FROZEN_PINN:
@@ -121,9 +120,13 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
 
 
-def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str, precision: str) -> Job:
+def frozen_pinn_job(
+    problem: Problem, case: Case, variant: Variant, recipe: str, precision: str, tol: float | None = None
+) -> Job:
     """Prepare a solve by a frozen network."""
     options = case.options(recipe, precision, variant)
+    if recipe == AUTO and tol is not None:
+        options["tol"] = tol
     sampler = options.get("sampler", "multi-scale")
 
     def sizes(solution: Any) -> Record:
@@ -134,17 +137,19 @@ def frozen_pinn_job(problem: Problem, case: Case, variant: Variant, recipe: str,
             "rank": solution.system.coefficients,
             "points": len(network.points.x),
             "sampler": solution.sampler,
+            "verdict": solution.status,
         }
 
     return Job(
         {
             "recipe": recipe,
             "sampler": sampler if isinstance(sampler, str) else sampler.name,
+            "tol": options.get("tol"),
             "paper": _paper(case.published.get(precision, Published())),
         },
         lambda seed: solve(problem, seed=seed, **options),
         sizes,
-        lambda solution: max(solution.estimate_error().values()) if recipe == "best" else None,
+        lambda solution: None if recipe == "paper" else solution.estimate_error().worst,
     )
 
 

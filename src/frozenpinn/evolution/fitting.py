@@ -35,7 +35,7 @@ def fitted(problem: Problem, sampler: Orthogonal, points: Points, seed: int) -> 
     def error(k: int, antithetic: bool) -> float:
         if (k, antithetic) not in errors:
             layer = replace(sampler, scale=SCALES[k], antithetic=antithetic).sample(points, seed)
-            errors[k, antithetic] = _held_out(layer.features(x), targets, train)
+            errors[k, antithetic] = held_out(layer.features(x), targets, train)
         return errors[k, antithetic]
 
     best = _descend(partial(error, antithetic=True), _glance(sampler, points, x, targets, seed))
@@ -51,7 +51,7 @@ def _glance(sampler: Orthogonal, points: Points, x: Array, targets: Array, seed:
     errors = []
     for scale in SCALES:
         layer = replace(sampler, width=width, scale=scale).sample(points, seed)
-        errors.append(_held_out(layer.features(x[few]), targets[few], train))
+        errors.append(held_out(layer.features(x[few]), targets[few], train))
     return int(np.argmin(errors))
 
 
@@ -63,39 +63,60 @@ def _descend(error: Callable[[int], float], k: int) -> int:
     return k
 
 
-def _targets(problem: Problem, points: Points, width: int) -> tuple[Array, Array | None]:
-    """Return points and what is known there, each column of norm one; None if all data are constant."""
-    count = 5 * width // 2
+def data_at(problem: Problem, x: Array, varying: bool = False) -> Array | None:
+    """Return initial values, velocities and forcings at some times, each column of norm one; None if all vanish.
+
+    Parameters
+    ----------
+    problem, x
+        Whose data, and where, shape (n, d).
+    varying
+        Whether constants are left out, which every basis represents.
+    """
     start, end = problem.time
-    rng = np.random.default_rng(0)
-    x = points.x[rng.permutation(len(points))[:count]]
     columns = [datum(x, start) for datum in (*problem.initial.values(), *problem.initial_velocity.values())]
     with np.errstate(all="ignore"):
         for equation in problem.equations:
             if equation.forcing != 0:
                 program = problem.compile([equation.forcing])
                 columns += [np.broadcast_to(program(*x.T, t)[0], len(x)) for t in (start, (start + end) / 2, end)]
-    chosen = [c for c in columns if np.all(np.isfinite(c)) and np.ptp(c) > 1e-12 * np.max(np.abs(c), initial=0.0)]
-    if not chosen:  # the boundary data move the solution
-        sides = [problem.domain.sample_side(c.side, 2 * width, "sobol", 0).x for c in problem.conditions]
-        values = [c.value(s, (start + end) / 2) for c, s in zip(problem.conditions, sides, strict=True)]
-        if not sides:
-            return x, None
-        order = rng.permutation(sum(map(len, sides)))[:count]
-        x, column = np.concatenate(sides)[order], np.concatenate(values)[order]
-        if np.ptp(column) <= 1e-12 * np.max(np.abs(column), initial=0.0):
-            return x, None
-        chosen = [column]
+    sizes = [float(np.ptp(c) if varying else np.max(np.abs(c), initial=0.0)) for c in columns]
+    chosen = [
+        c
+        for c, size in zip(columns, sizes, strict=True)
+        if np.all(np.isfinite(c)) and size > 1e-12 * np.max(np.abs(c), initial=0.0)
+    ]
+    if not chosen:
+        return None
     table = np.stack(chosen, axis=1)
-    return x, table / np.linalg.norm(table, axis=0)
+    return np.asarray(table / np.linalg.norm(table, axis=0))
 
 
-def _held_out(features: Array, targets: Array, train: int) -> float:
+def _targets(problem: Problem, points: Points, width: int) -> tuple[Array, Array | None]:
+    """Return points and what is known there, each column of norm one; None if all data are constant."""
+    count = 5 * width // 2
+    rng = np.random.default_rng(0)
+    x = points.x[rng.permutation(len(points))[:count]]
+    table = data_at(problem, x, varying=True)
+    if table is not None or not problem.conditions:
+        return x, table
+    # the boundary data move the solution
+    middle = sum(problem.time) / 2
+    sides = [problem.domain.sample_side(c.side, 2 * width, "sobol", 0).x for c in problem.conditions]
+    values = [c.value(s, middle) for c, s in zip(problem.conditions, sides, strict=True)]
+    order = rng.permutation(sum(map(len, sides)))[:count]
+    x, column = np.concatenate(sides)[order], np.concatenate(values)[order]
+    if np.ptp(column) <= 1e-12 * np.max(np.abs(column), initial=0.0):
+        return x, None
+    return x, column[:, None] / np.linalg.norm(column)
+
+
+def held_out(features: Array, targets: Array, train: int, ridge: float = _RIDGE) -> float:
     """Fit by regularised least squares on the first rows; return the worst relative error on the others."""
     m = features.shape[1]
     stacked = np.zeros((train + m, m), order="F")
     stacked[:train] = features[:train]
-    stacked[np.arange(train, train + m), np.arange(m)] = _RIDGE * np.linalg.norm(features[:train])
+    stacked[np.arange(train, train + m), np.arange(m)] = ridge * np.linalg.norm(features[:train])
     right = np.zeros((train + m, targets.shape[1]))
     right[:train] = targets[:train]
     product, r = sla.qr_multiply(stacked, right.T, mode="right", overwrite_a=True)

@@ -30,6 +30,7 @@ Slopes = tuple[Array, list[Array]]  #: places in increasing order, and non-negat
 _PER_CELL = 8  # Gauss points in each cell of a graded interval
 _FIRST_GRID = 4001  # places at which initial data are looked at
 _NEGLIGIBLE = 1e-4  # a field this small beside another one need not be resolved for itself
+_SPREAD = 0.3  # part of the interval on which a solution that changes everywhere is steep
 _BETWEEN = 0.02  # part of the variation of initial data that may fall between the points
 
 
@@ -147,6 +148,21 @@ def state_slopes(system: System, y: Array, t: float) -> Slopes:
     lower, upper = system.problem.domain.lower[0], system.problem.domain.upper[0]
     x = np.concatenate([[lower], np.sort(system.points.x[:, 0]), [upper]])
     return x, [_field(system, y, name, (1,))(x[:, None], t) for name in system.problem.fields]
+
+
+def is_spread_out(slopes: Slopes) -> bool:
+    """Whether a solution is about as steep everywhere, so that a finer basis helps and a graded one does not.
+
+    The measure is the part of the interval that |uₓ| takes up, (∫|uₓ|)² / (L ∫uₓ²): 0.8 for a sine, small for a front.
+    """
+    places, sizes = slopes
+    length = float(places[-1] - places[0])
+    parts = []
+    for size in sizes:
+        square = float(np.trapezoid(size**2, places))
+        if square > 0:
+            parts.append(float(np.trapezoid(np.abs(size), places)) ** 2 / (length * square))
+    return not parts or min(parts) > _SPREAD
 
 
 def graded_points(grading: Grading, n: int, method: str, rng: np.random.Generator) -> Points:

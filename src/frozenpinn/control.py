@@ -1,0 +1,373 @@
+"""Tolerance in, answer and error out: solve, look at the estimate, grow, until the tolerance is met or nothing helps.
+
+Every solve is compared with the next, which has other neurons, more of them, other points and smaller tolerances in
+time. That distance is the estimate of the first one's error; if it is too large, the next one is already the better
+candidate. So no work is lost, and what is returned is a solution with a witness that is finer than itself.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from frozenpinn.errors import BudgetError, FrozenPinnWarning, IntegrationError, ResolutionWarning, SettingsError
+from frozenpinn.estimate import ErrorEstimate, compare
+from frozenpinn.planning import Settings
+from frozenpinn.problem.problem import Problem
+from frozenpinn.solution import Solution, Verdict
+
+Progress = Callable[[str], None]
+Run = Callable[[Settings, Progress], Solution]
+
+FINEST = 1e-13  #: of all tolerances in double precision
+_SEEDS = 7919  # between two solves
+_STEP, _STRIDE = 4 / 3, 1.8  # growth of the width from one solve to the next, at least and at most
+_FAR = 30.0  # a ratio of estimate to tolerance that calls for the latter
+_SAFETY = 0.5  # part of the tolerance that the estimate may take
+_FIRST_RTOL, _TIGHTER = 0.3, 0.3  # tolerance in time as a part of tol, and of that of the solve before
+_HELPS = 0.7  # what a wider network must do to the estimate, at least; …
+_FLOOR = 1e-9  # … below this a failure to do so is round-off
+_COST = 2.7  # power of the width with which time grows
+_PATIENCE = 60.0  # seconds for growing if no limit is given
+_WRONG = 0.1  # an error of solutions that have nothing in common with the truth
+_LONGER = 0.03  # part of the time by which a solution must be right for longer to go on
+_TRIES = 3
+_SAME_TIME = 0.05  # part of the whole time within which two failures are one
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a solve: ``seconds`` from ``started`` on, ``memory`` in bytes; None for the defaults."""
+
+    seconds: float | None = None
+    memory: float | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        for name, value, unit in (("time_limit", self.seconds, "seconds"), ("memory_limit", self.memory, "bytes")):
+            if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
+                raise SettingsError(f"{name} is a positive number of {unit}, got {value!r}.")
+
+    @property
+    def left(self) -> float:
+        """Seconds that may still be used for growing."""
+        return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
+
+    @property
+    def bytes(self) -> float:
+        """Memory that may be used."""
+        return _free_memory() if self.memory is None else float(self.memory)
+
+    def watched(self, progress: Progress) -> Progress:
+        """Return a progress function that raises when the time given is over."""
+        if self.seconds is None:
+            return progress
+
+        def told(stage: str) -> None:
+            if self.left < 0:
+                raise BudgetError(f"the time limit of {self.seconds:g} s was over during: {stage}.")
+            progress(stage)
+
+        return told
+
+
+def _free_memory() -> float:
+    try:
+        return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 4e9
+
+
+@dataclass
+class Attempt:
+    """One solve on the way: what it cost, what it warned of, what its error was found to be."""
+
+    settings: Settings
+    solution: Solution
+    seconds: float
+    warnings: list[warnings.WarningMessage]
+    estimate: ErrorEstimate | None = None
+
+    @property
+    def width(self) -> int:
+        """How many neurons it had (on each axis of a product)."""
+        return self.solution.width
+
+    @property
+    def error(self) -> float:
+        """The estimated error; infinite if it is not known."""
+        worst = float("nan") if self.estimate is None else self.estimate.worst
+        return worst if np.isfinite(worst) else float("inf")
+
+
+def read_tolerance(tol: float | None) -> float | None:
+    """Check a tolerance; one below what double precision can reach is raised, with a warning."""
+    if tol is None:
+        return None
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.floating) or not 0 < tol < 1:
+        raise SettingsError(f"tol must lie between 0 and 1, got {tol!r}; write for example tol=1e-6.")
+    if tol < FINEST:
+        warnings.warn(
+            f"tol={tol:g} is below what double precision can reach; tol={FINEST:g} is taken instead.",
+            FrozenPinnWarning,
+            stacklevel=3,
+        )
+    return max(float(tol), FINEST)
+
+
+def warn_of_contradictions(settings: Settings, windows: object, tol: float) -> None:
+    """Warn about settings that are coarser than the tolerance: they are kept, and the tolerance may not be met."""
+    integrator = getattr(settings.integrator, "rtol", None)
+    coarse = [
+        ("rtol", settings.rtol if settings.rtol != Settings.rtol else None),
+        ("the integrator's rtol", integrator),
+        ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
+        ("rcond", settings.rcond),
+        ("the threshold of windows", getattr(windows, "threshold", None)),
+    ]
+    for name, value in coarse:
+        if isinstance(value, int | float | np.floating) and value > tol:
+            warnings.warn(
+                f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
+                f"tol={value:g}.",
+                FrozenPinnWarning,
+                stacklevel=4,
+            )
+
+
+class Control:
+    """Solves a problem to a tolerance.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    settings
+        What the user has fixed; sizes that are left open grow.
+    run
+        Solves once with given settings.
+    tol
+        Relative L² error that is asked for, of every field.
+    budget
+        Limits of time and memory.
+    progress
+        Told about every stage.
+    """
+
+    def __init__(
+        self, problem: Problem, settings: Settings, run: Run, tol: float, budget: Budget, progress: Progress
+    ) -> None:
+        self.problem, self.tol, self.budget = problem, tol, budget
+        self.settings = replace(settings, accuracy=tol, rtol=_first_rtol(settings.rtol, tol))
+        self._run, self._progress = run, budget.watched(progress)
+        self.attempts: list[Attempt] = []
+        self._count = 0
+        self._failure: IntegrationError | None = None
+
+    def solve(self) -> Solution:
+        """Return the first solution within the tolerance, or the best that was found."""
+        self._add(self._first())
+        while True:
+            reason = self._advance()
+            if reason is not None:
+                break
+        return self._finish(reason)
+
+    # ---- one step ---------------------------------------------------------------------------------
+
+    def _advance(self) -> str | None:
+        """Solve once more and judge the solve before by it; return why to stop, or None."""
+        current = self.attempts[-1]
+        try:
+            witness = self._witness()
+        except BudgetError as error:
+            return f"{error} The error of the last solution is not known" if len(self.attempts) == 1 else str(error)
+        if witness is None:
+            return f"a second solve with other neurons failed: {self._failure}"
+        current.estimate = compare(current.solution, witness.solution)
+        current.solution.witness = witness.solution
+        self._add(witness)
+        if current.error <= _SAFETY * self.tol:
+            return ""
+        return self._reason_to_stop()
+
+    def _reason_to_stop(self) -> str | None:
+        """Return why growing on makes no sense, if so."""
+        judged = [a.error for a in self.attempts[:-1]]
+        last = self.attempts[-1]
+        if not self._grows:
+            return f"{self._fixed} was given; left open, it grows until the tolerance is met"
+        rates = [b / a for a, b in pairwise(judged)]
+        if rates and rates[-1] > _HELPS:
+            if max(judged[-2:]) < _FLOOR:
+                return "this is the floor of double precision for this problem"
+            if len(rates) > 1 and rates[-2] > _HELPS and not self._lasts_longer():
+                return "a wider network does not help any more"
+        growth = self._growth()
+        ahead = last.seconds * growth**_COST
+        if ahead > self.budget.left:
+            limit = f"of {self.budget.seconds:g} s" if self.budget.seconds else "of a minute (give time_limit for more)"
+            return f"another step, of {_duration(ahead)} or so, would exceed the time limit {limit}"
+        needed = last.solution.bytes * growth**2
+        if needed > self.budget.bytes:
+            limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
+            return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
+        return None
+
+    def _lasts_longer(self) -> bool:
+        """Whether the last two solutions, though wrong in the end, were right for longer than those before."""
+        start, end = self.problem.time
+        estimates = [a.estimate for a in self.attempts if a.estimate is not None]
+        times = [estimate.holds_until(_WRONG) for estimate in estimates[-3:]]
+        return estimates[-1].worst > _WRONG and times[-1] - times[0] > _LONGER * (end - start)
+
+    @property
+    def _fixed(self) -> str:
+        if self.settings.width is not None:
+            return f"width={self.settings.width}"
+        return f"sampler={self.settings.sampler!r}"
+
+    @property
+    def _grows(self) -> bool:
+        return self.settings.width is None and isinstance(self.settings.sampler, str | None)
+
+    def _growth(self) -> float:
+        """Return by how much the next solve shall be wider than the last.
+
+        From two estimates the width that is needed is found as if the logarithm of the error fell linearly with it.
+        """
+        judged = [a for a in self.attempts if a.estimate is not None]
+        if not judged:
+            return _STEP
+        far = np.log(judged[-1].error / (_SAFETY * self.tol))
+        if len(judged) == 1:
+            return _STRIDE if far > np.log(_FAR) else _STEP
+        a, b = judged[-2:]
+        gained, wider = np.log(a.error / b.error), b.settings.effort - a.settings.effort
+        if gained <= 0:
+            return _STRIDE
+        needed = b.settings.effort + wider * far / gained
+        return float(np.clip(needed / self.attempts[-1].settings.effort, _STEP, _STRIDE))
+
+    # ---- one solve --------------------------------------------------------------------------------
+
+    def _add(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+    def _first(self) -> Attempt:
+        """Return the first solve that comes through; failures at one and the same time are those of the problem."""
+        effort, before = 1.0, None
+        for _ in range(_TRIES):
+            try:
+                return self._attempt(replace(self.settings, effort=effort))
+            except IntegrationError as error:
+                start, end = self.problem.time
+                same = before is not None and abs(error.time - before) <= _SAME_TIME * (end - start)
+                if same or not self._grows or not np.isfinite(error.time):
+                    raise
+                before, self._failure, effort = error.time, error, effort * _STRIDE
+            except BudgetError as error:
+                raise BudgetError(
+                    f"{error} Not even a first solution was found; allow more time, or leave time_limit out."
+                ) from None
+        assert self._failure is not None
+        raise self._failure
+
+    def _witness(self) -> Attempt | None:
+        """Return a solve that shares as little as possible with the last and is finer; None if it fails twice."""
+        last = self.attempts[-1]
+        growth = self._growth()
+        for more in (1.0, 1.15):
+            settings = replace(
+                last.settings,
+                seed=self.settings.seed + _SEEDS * self._count,
+                rtol=max(_TIGHTER * last.settings.rtol, FINEST),
+                effort=last.settings.effort * growth * more,
+            )
+            if not self._grows:
+                settings = independent(last.solution, settings)
+            try:
+                return self._attempt(settings)
+            except IntegrationError as error:
+                self._failure = error
+        return None
+
+    def _attempt(self, settings: Settings) -> Attempt:
+        self._count += 1
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            solution = self._run(settings, self._progress)
+        return Attempt(settings, solution, time.perf_counter() - started, list(caught))
+
+    # ---- the end ------------------------------------------------------------------------------------
+
+    def _finish(self, reason: str) -> Solution:
+        """Choose the best attempt and say what is to be said about it."""
+        judged = [a for a in self.attempts if a.estimate is not None]
+        best = min(judged, key=lambda a: a.error) if judged else self.attempts[0]
+        if judged and (judged[-1].error <= self.tol or best.error > _WRONG):
+            best = judged[-1]
+        solution = best.solution
+        solution.error_estimate = best.estimate or ErrorEstimate.unknown(self.problem)
+        met = best.error <= self.tol
+        solution.verdict = Verdict(
+            "converged" if met else "reached",
+            self.tol,
+            "" if met else reason,
+            tuple((a.width, a.error, a.seconds) for a in self.attempts),
+        )
+        solution.seconds = {**solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds}
+        for caught in best.warnings:
+            if not (met and issubclass(caught.category, ResolutionWarning)):
+                warnings.warn(caught.message, stacklevel=4)
+        if not met:
+            warnings.warn(_complaint(solution, self.tol, reason), FrozenPinnWarning, stacklevel=4)
+        return solution
+
+
+def _first_rtol(given: float, tol: float) -> float:
+    """Return the tolerance in time of the first solve: what the user insists on, or a part of the tolerance."""
+    return given if given != Settings.rtol else max(_FIRST_RTOL * tol, FINEST)
+
+
+def independent(solution: Solution, settings: Settings) -> Settings:
+    """Return settings for a solve that shares neither neurons nor points with one of given sizes, and is finer."""
+    counts = tuple(n + max(2, n // 4) for n in solution.counts)
+    points = counts if len(counts) > 1 else counts[0]
+    width = solution.width + max(1, solution.width // 4)
+    if isinstance(settings.sampler, str | None):
+        return replace(settings, points=points, width=width)
+    try:
+        return replace(settings, points=points, width=None, sampler=replace(settings.sampler, width=width))  # type: ignore[type-var]
+    except TypeError:  # a sampler of the user's own
+        return replace(settings, points=points)
+
+
+def _complaint(solution: Solution, tol: float, reason: str) -> str:
+    """Say how far the solution is from what was asked for."""
+    estimate = solution.error_estimate
+    assert estimate is not None
+    if not np.isfinite(estimate.worst):
+        return f"the error can't be estimated: {reason}."
+    text = f"the estimated error is {estimate.worst:.2g}, above tol={tol:g}: {reason}."
+    start, end = solution.problem.time
+    until = estimate.holds_until(tol)
+    if estimate.growth is not None:
+        return (
+            f"{text} Errors grow like exp({estimate.growth:.3g}·t), as in chaos: the solution is within tol until "
+            f"t = {until:.3g}, and from t = {estimate.holds_until(0.1):.3g} on only its statistics mean something."
+        )
+    return f"{text} It is within tol until t = {until:.3g}." if start < until < end else text
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"

@@ -1,0 +1,186 @@
+"""How far a solution may be from the truth: its distance from a second one that shares as little as possible with it.
+
+Both solve the same problem, with other neurons, other points, more of both, and smaller tolerances in time. Where
+their errors are independent, the distance is the error of the less accurate one (up to √2). Where they share a bias
+that falls off slowly with the width, as at corners and jumps, the second is so much wider that the distance is still a
+good part of it. At the start, the data themselves tell the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.problem import Problem
+
+Array = np.ndarray
+POINTS, TIMES = 256, 25
+_NEIGHBOURS = 16  # points around a point at which its error is looked at …
+_NEAR = 0.02  # … in a neighbourhood of this part of the domain
+_CHAOTIC = 1e3  # growth of relative errors that no front or layer explains
+_STEADY = 0.9  # correlation of the logarithm of the error with time
+
+
+class Field(Protocol):
+    """A solution, as far as it is compared."""
+
+    problem: Problem
+
+    def jet_values(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return one derivative at all points and all times, shape (n, m)."""
+
+    def paired_values(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return one derivative at pairs of points and times, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorEstimate(Mapping[str, float]):
+    """Estimated relative L² error over space and time by field, ``estimate["u"]``, and its course in time.
+
+    Attributes
+    ----------
+    overall
+        One number per field.
+    times, curves
+        The course: root mean square of the error over space at each time, relative to the root mean square of the field
+        over space and time.
+    growth
+        Rate λ if errors grow like exp(λt) all the time, as in chaos; None otherwise.
+    """
+
+    overall: Mapping[str, float]
+    times: Array
+    curves: Mapping[str, Array]
+    growth: float | None = None
+
+    def __getitem__(self, field: str) -> float:
+        return self.overall[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.overall)
+
+    def __len__(self) -> int:
+        return len(self.overall)
+
+    def __repr__(self) -> str:
+        return "ErrorEstimate(" + ", ".join(f"{name}={value:.2g}" for name, value in self.items()) + ")"
+
+    @property
+    def worst(self) -> float:
+        """The largest of all fields; not a number if there is no estimate."""
+        values = list(self.overall.values())
+        return float(np.max(values)) if values else float("nan")
+
+    def at(self, t: Any, field: str | None = None) -> Array:
+        """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
+        name = next(iter(self.overall)) if field is None else field
+        logs = np.log(np.maximum(self.curves[name], 1e-300))
+        return np.asarray(np.exp(np.interp(np.asarray(t, dtype=float), self.times, logs)))
+
+    def holds_until(self, tol: float) -> float:
+        """Return up to when all fields are estimated to be within a tolerance."""
+        above = np.any([np.asarray(curve) > tol for curve in self.curves.values()], axis=0)
+        if not np.any(above):
+            return float(self.times[-1])
+        return float(self.times[max(0, int(np.argmax(above)) - 1)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers."""
+        return {
+            "overall": {name: float(value) for name, value in self.overall.items()},
+            "times": [float(t) for t in self.times],
+            "curves": {name: [float(v) for v in curve] for name, curve in self.curves.items()},
+            "growth": self.growth,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> ErrorEstimate:
+        """Read what :meth:`as_dict` has written."""
+        curves = {name: np.array(curve, dtype=float) for name, curve in stored["curves"].items()}
+        overall = {name: float("nan") if value is None else value for name, value in stored["overall"].items()}
+        return cls(overall, np.array(stored["times"], dtype=float), curves, stored["growth"])
+
+    @classmethod
+    def unknown(cls, problem: Problem) -> ErrorEstimate:
+        """Return the estimate of an error that can't be estimated."""
+        times = np.array(problem.time)
+        return cls(
+            dict.fromkeys(problem.fields, float("nan")), times, dict.fromkeys(problem.fields, np.full(2, np.nan))
+        )
+
+
+def compare(solution: Field, witness: Field) -> ErrorEstimate:
+    """Estimate the error of a solution by its distance from one that is at least as accurate."""
+    problem = solution.problem
+    x, times = comparison_points(problem)
+    overall, curves, growths = {}, {}, []
+    for name in problem.fields:
+        jet = problem.jets.field(name)
+        mine, theirs = solution.jet_values(x, times, jet), witness.jet_values(x, times, jet)
+        gaps, sizes = _rms(mine - theirs), _rms(mine)
+        gaps[0] = max(gaps[0], _initial_gap(problem, name, x, mine[:, 0]))
+        scale = float(_rms(sizes)) or float(np.max(gaps)) or 1.0
+        curves[name] = gaps / scale
+        overall[name] = float(_rms(gaps)) / scale
+        growths.append(_growth(times, gaps, sizes))
+    steady = [rate for rate in growths if rate is not None]
+    return ErrorEstimate(overall, times, curves, max(steady) if steady else None)
+
+
+def comparison_points(problem: Problem, points: int = POINTS, times: int = TIMES) -> tuple[Array, Array]:
+    """Return scattered points, and times from start to end."""
+    method = "latin-hypercube" if problem.domain.dimension == 1 else "random"
+    return problem.domain.sample(points, method, 97531).x, np.linspace(*problem.time, times)
+
+
+def _rms(values: Array) -> Array:
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
+
+
+def _initial_gap(problem: Problem, name: str, x: Array, found: Array) -> float:
+    """Return the error at the start, which is known."""
+    try:
+        return float(_rms(problem.initial[name](x, problem.time[0]) - found))
+    except FrozenPinnError:  # a stored problem has no initial data
+        return 0.0
+
+
+def _growth(times: Array, gaps: Array, sizes: Array) -> float | None:
+    """Return the rate of an error that grows exponentially beside the solution, from small to visible."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(gaps / sizes)
+    top = int(np.argmax(logs > np.log(0.1))) if np.any(logs > np.log(0.1)) else len(times) - 1
+    rising = slice(1, top + 1)
+    if top < 6 or not np.all(np.isfinite(logs[rising])):
+        return None
+    if logs[top] - logs[1] < np.log(_CHAOTIC) or np.corrcoef(times[rising], logs[rising])[0, 1] < _STEADY:
+        return None
+    return float(np.polyfit(times[rising], logs[rising], 1)[0])
+
+
+def pointwise(solution: Field, witness: Field, x: Array, times: Array, name: str) -> Array:
+    """Return the estimated absolute error at pairs of points (n, d) and times (n,).
+
+    Two solutions cross each other in places without being right there, so what is taken is the root mean square of
+    their distance over a small neighbourhood.
+    """
+    domain, jet = solution.problem.domain, solution.problem.jets.field(name)
+    rng = np.random.default_rng(8642)
+    offsets = rng.uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension)) * domain.lengths
+    offsets[0] = 0.0
+    total, count = np.zeros(len(x)), np.zeros(len(x))
+    for offset in offsets:
+        near = domain.wrap(x + offset)
+        inside = domain.contains(near)
+        if not np.any(inside):
+            continue
+        gap = solution.paired_values(near[inside], times[inside], jet)
+        gap = gap - witness.paired_values(near[inside], times[inside], jet)
+        total[inside] += gap**2
+        count[inside] += 1
+    return np.asarray(np.sqrt(total / np.maximum(count, 1)))
