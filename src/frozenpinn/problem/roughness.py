@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,27 +65,34 @@ def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
 
 def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
     """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
-    start = problem.time[0]
     lines = list(_lines_through(problem.domain))
     for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
         if not _is_polynomial(datum.expression):
-            rough = _worst(Line(lambda s, d=datum, p=p: d(p(s), start), _place_on(p)) for p in lines)  # type: ignore[misc]
+            rough = _worst(_along(points, partial(datum, t=problem.time[0])) for points in lines)
             if rough is not None:
                 yield datum.what, rough, False, "warning"
     for equation in problem.equations:
-        if _is_polynomial(equation.forcing):
-            continue
-        rough = _worst(_forced(problem, equation.forcing, p, share) for share in (0.13, 0.71) for p in lines)
-        if rough is not None:
-            yield f"the forcing of {equation.field}", rough, False, "warning"
-    for condition in problem.conditions:
-        datum = condition.value
-        if datum.depends_on_time and not _is_polynomial(datum.expression):
-            rough = _worst([_in_time(problem, condition)])
+        if not _is_polynomial(equation.forcing):
+            forces = [_force(problem, equation.forcing, share) for share in (0.13, 0.71)]
+            rough = _worst(_along(points, force) for force in forces for points in lines)
             if rough is not None:
-                # a solve that needs the derivative in time of a text that jumps refuses it, with a text of its own
-                severity: Severity = "warning" if datum.expression is None else "note"
-                yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, severity
+                yield f"the forcing of {equation.field}", rough, False, "warning"
+    for condition in _distinct(problem.conditions):
+        rough = _worst([_in_time(problem, condition)])
+        if rough is not None:
+            # a solve that needs the derivative in time of a text that jumps refuses it, with a text of its own
+            severity: Severity = "warning" if condition.value.expression is None else "note"
+            yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, severity
+
+
+def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
+    """Return conditions whose data change in time, each text once: sides of a box often share it."""
+    found: dict[object, LinearCondition] = {}
+    for condition in conditions:
+        value = condition.value
+        if value.depends_on_time and not _is_polynomial(value.expression):
+            found.setdefault(value.given if value.expression is None else value.expression, condition)
+    return list(found.values())
 
 
 def _is_polynomial(expression: sp.Expr | None) -> bool:
@@ -117,24 +125,27 @@ def _segment(a: Array, b: Array) -> Callable[[Array], Array]:
     return lambda s: a + np.asarray(s)[:, None] * (b - a)
 
 
-def _place_on(points: Callable[[Array], Array]) -> Callable[[float], str]:
+def _along(points: Callable[[Array], Array], values: Callable[[Array], Array]) -> Line:
+    """Return a function of points along a line."""
+
     def place(s: float) -> str:
         x = points(np.array([s]))[0]
         return f"x = {x[0]:.6g}" if len(x) == 1 else f"x = ({', '.join(f'{c:.4g}' for c in x)})"
 
-    return place
+    several = points(np.zeros(1)).shape[1] > 1
+    return Line(lambda s: values(points(s)), place, POINTS // 4 if several else POINTS)
 
 
-def _forced(problem: Problem, forcing: sp.Expr, points: Callable[[Array], Array], share: float) -> Line:
-    """Return a forcing along a line, after some share of the time."""
+def _force(problem: Problem, forcing: sp.Expr, share: float) -> Callable[[Array], Array]:
+    """Return a forcing after some share of the time."""
     program = problem.compile([forcing])
     t = problem.time[0] + share * (problem.time[1] - problem.time[0])
 
-    def of(s: Array) -> Array:
+    def values(x: Array) -> Array:
         with np.errstate(all="ignore"):
-            return np.broadcast_to(program(*points(s).T, t)[0], len(s))
+            return np.broadcast_to(program(*x.T, t)[0], len(x))
 
-    return Line(of, _place_on(points))
+    return values
 
 
 def _in_time(problem: Problem, condition: LinearCondition) -> Line:
