@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.baselines import score
+from frozenpinn.baselines.methods import BASELINES, solve_baseline
+from frozenpinn.baselines.settings import ADVECTION_POINTS, LADDERS, SETTINGS
 from frozenpinn.baselines.spacetime import solve_spacetime
 from frozenpinn.baselines.spacetime_rows import PointCounts, SpaceTime, blocks_of, derivatives
-from frozenpinn.benchmarks import find_case
+from frozenpinn.benchmarks import CASES, find_case
 from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
 from frozenpinn.network.sampling import ELM
 from frozenpinn.problem.jet import Jet
@@ -178,3 +181,43 @@ def test_refused_settings(settings, text):
 def test_budget():
     with pytest.raises(IntegrationError, match="budget of 1e-09 s was exceeded before"):
         solve_spacetime(heat(), seconds=1e-9, **SMALL)
+
+
+def test_budget_of_a_nonlinear_solve_returns_what_it_has(monkeypatch):
+    asked = []
+
+    def spent(self):
+        asked.append(self)
+        return len(asked) > 1
+
+    monkeypatch.setattr(score.Budget, "is_spent", property(spent))
+    solution = solve_spacetime(burgers(), **SMALL)
+    assert solution.stopped
+    assert solution.iterations == 1
+
+
+# ---- settings of the cases ----------------------------------------------------------------------------
+
+
+def test_settings_belong_to_cases_and_methods():
+    assert {*SETTINGS, *LADDERS} <= set(CASES)
+    assert {method for table in (SETTINGS, LADDERS) for methods in table.values() for method in methods} == {*BASELINES}
+    published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.rel_l2}
+    assert len(published) == 5
+    assert all(SETTINGS[case][m].paper for case, m in published)
+    assert max(ADVECTION_POINTS) == 100
+
+
+@pytest.mark.parametrize("case", LADDERS)
+def test_the_lowest_rung_of_each_ladder_solves(case):
+    problem = find_case(case).problem()
+    for method, rungs in LADDERS[case].items():
+        if method != "fem":
+            solution = solve_baseline(method, problem, **rungs[0])
+            assert solution.error()["rel_l2"] < 0.6
+            assert solution.size < 600
+
+
+def test_unknown_methods_are_refused():
+    with pytest.raises(SettingsError, match="unknown baseline 'magic'; choose one of 'fem', 'iga'"):
+        solve_baseline("magic", heat())

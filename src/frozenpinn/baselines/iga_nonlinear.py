@@ -10,6 +10,7 @@ given. The paper names neither quadrature nor integrator; its figure for Burgers
 from __future__ import annotations
 
 import numpy as np
+from scipy.interpolate import BSpline
 
 from frozenpinn.baselines.iga import IgaSolution
 from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
@@ -106,6 +107,12 @@ def spline_elements(space: SplineSpace, periodic: bool) -> Elements:
         dropped = int(np.max(np.abs(space.table(space.nodes[:1]))) == 0)
         first = np.clip(np.arange(spans) - dropped, 0, space.size - degree - 1)
         dofs = first[:, None] + np.arange(degree + 1)
-    tables = [space.table(x.ravel(), k).reshape(*x.shape, -1) for k in (0, 1)]
-    values, slopes = (np.take_along_axis(table, dofs[:, None, :], axis=2) for table in tables)
+    values, slopes = np.empty((2, *x.shape, degree + 1))
+    for chunk in np.array_split(np.arange(spans), max(1, spans // 32)):  # few functions live on few spans
+        columns, place = np.unique(dofs[chunk], return_inverse=True)
+        part = SplineSpace(BSpline(space.splines.t, space.splines.c[:, columns], degree), space.nodes)
+        place = place.reshape(len(chunk), 1, degree + 1)
+        for k, out in enumerate((values, slopes)):
+            table = part.table(x[chunk].ravel(), k).reshape(len(chunk), len(s), -1)
+            out[chunk] = np.take_along_axis(table, place, axis=2)
     return Elements(values, slopes[None], x[None], h * w, dofs, space.size)

@@ -3,8 +3,9 @@
     uₜ = a(x, t, u) Δu + b(x, t, u, ∇u)   becomes   ⟨v, uₜ⟩ = −⟨∇v, a ∇u⟩ + ⟨v, b − ∇a·∇u⟩
 
 which is exact for test functions v that vanish where u is given, and otherwise imposes ∂u/∂n = 0. The derivatives by u
-and ∇u are symbolic, so the Jacobian is exact. Integrals are sums over the quadrature points of all elements, matrices
-have one sparsity pattern for good.
+and ∇u are symbolic, so the Jacobian is exact. Integrals are sums over the quadrature points of all elements; one sparse
+matrix takes coefficients to u and ∇u there, and its transpose takes the integrands to the residual. The forcing, the
+part of b without u, is evaluated once per time. Matrices have one sparsity pattern for good.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Elements:
 
 
 class WeakForm:
-    """The terms a and q = b − ∇a·∇u of an equation, and their derivatives by u and ∇u."""
+    """The terms a and q = b − ∇a·∇u of an equation, their derivatives by u and ∇u, and the forcing (not in q)."""
 
     def __init__(self, problem: Problem) -> None:
         if len(problem.fields) != 1 or problem.equations[0].order != 1:
@@ -60,14 +61,19 @@ class WeakForm:
         first = [jets.shifted(value, axis) for axis in range(d)]
         highest = jets.shifted(first[0], 0) if d == 1 else Jet(value.field, value.alpha, 1)
         known = {jets.symbol(jet) for jet in (value, *first)}
-        a = sp.diff(equation.right_side, jets.symbol(highest))
-        b = equation.right_side.xreplace({jets.symbol(highest): sp.Integer(0)})
+        linear = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear.items()]
+        in_time = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear_in_time.items()]
+        right_side = sp.Add(*linear, *in_time, equation.nonlinear)
+        a = sp.diff(right_side, jets.symbol(highest))
+        b = right_side.xreplace({jets.symbol(highest): sp.Integer(0)})
         if set(jets.jets_in(a)) - {jets.symbol(value)} or set(jets.jets_in(b)) - known:
             raise SettingsError(f"'{equation}' is not of the form u_t = a(x, t, u)·lap(u) + b(x, t, u, grad u).")
         q = b - sum(jets.total_derivative(a, i) * jets.symbol(jet) for i, jet in enumerate(first))
         slopes = [sp.diff(a, jets.symbol(value)), *(sp.diff(q, jets.symbol(jet)) for jet in (value, *first))]
         self.terms = problem.compile([a, q], [value, *first])
         self.derivatives = problem.compile([a, *slopes], [value, *first])
+        self.forcing = None if equation.forcing == 0 else problem.compile([equation.forcing])
+        self.is_steady = jets.t not in equation.forcing.free_symbols
 
 
 class Semidiscrete:
@@ -95,13 +101,14 @@ class Semidiscrete:
         self.given = given or (lambda t: np.zeros(len(self.fixed)))
         self.free = np.setdiff1d(np.arange(elements.size), self.fixed)
         self._make_pattern()
+        self._make_tables()
+        self._loads: dict[float, Array] = {}
         weighted = elements.values * elements.weights[..., None]
         local = np.swapaxes(weighted, 1, 2) @ elements.values
         n = elements.dofs.shape[1]
         rows, columns = np.repeat(elements.dofs, n, axis=1).ravel(), np.tile(elements.dofs, (1, n)).ravel()
         full = sparse.csr_matrix((local.ravel(), (rows, columns)), (elements.size,) * 2)
         self.mass_rows = full[self.free]
-        self.mass_matrix = full
         self.mass_entries = self._assemble(local)
 
     def _make_pattern(self) -> None:
@@ -120,35 +127,58 @@ class Semidiscrete:
         """Add matrices of elements, shape (E, n, n); return the entries in the order of the pattern."""
         return np.bincount(self._place, local.ravel()[self._kept], minlength=len(self._indices))
 
-    def at_points(self, u: Array, t: float) -> tuple[list[Array], list[Array]]:
-        """Return u and its gradient at the quadrature points, and the arguments of the terms there."""
+    def _make_tables(self) -> None:
+        """Make the matrix from coefficients to u, and to each component of ∇u, at the quadrature points."""
         e = self.elements
-        local = u[e.dofs][..., None]
-        state = [(e.values @ local)[..., 0], *((g @ local)[..., 0] for g in e.gradients)]
-        return state, [*e.points, t, *state]
+        shape = e.values.shape
+        rows = np.broadcast_to(np.arange(e.weights.size).reshape(shape[0], shape[1], 1), shape)
+        columns = np.broadcast_to(e.dofs[:, None, :], shape)
+        parts = [
+            sparse.csr_matrix((table.ravel(), (rows.ravel(), columns.ravel())), (e.weights.size, e.size))
+            for table in (e.values, *e.gradients)
+        ]
+        self._table = sparse.vstack(parts, format="csr")
+        self._adjoint = self._table[:, self.free].T.tocsr()
+        self._value_adjoint = parts[0][:, self.free].T.tocsr()
+        self._weights, self._points = e.weights.ravel(), e.points.reshape(len(e.points), -1)
+
+    def at_points(self, u: Array) -> Array:
+        """Return u and its gradient at the quadrature points, shape (1 + d, E·q)."""
+        return np.asarray(self._table @ u).reshape(1 + len(self._points), -1)
+
+    def load(self, t: float) -> Array | float:
+        """Return ⟨v, f⟩ at the free coefficients; those of the last times are remembered."""
+        if self.form.forcing is None:
+            return 0.0
+        key = 0.0 if self.form.is_steady else t
+        if key not in self._loads:
+            while len(self._loads) > 8:
+                del self._loads[next(iter(self._loads))]
+            values = np.broadcast_to(self.form.forcing(*self._points, t)[0], self._weights.shape)
+            self._loads[key] = self._value_adjoint @ (self._weights * values)
+        return self._loads[key]
 
     def residual(self, u: Array, t: float) -> Array:
         """Return R at the free coefficients; ``u`` are all of them."""
-        e = self.elements
-        (_, *slope), arguments = self.at_points(u, t)
-        a, q = (np.broadcast_to(value, e.weights.shape) for value in self.form.terms(*arguments))
-        local = np.einsum("eqn,eq->en", e.values, e.weights * q)
-        for g, s in zip(e.gradients, slope, strict=True):
-            local -= np.einsum("eqn,eq->en", g, e.weights * a * s)
-        return np.bincount(e.dofs.ravel(), local.ravel(), minlength=e.size)[self.free]
+        state = self.at_points(u)
+        a, q = self.form.terms(*self._points, t, *state)
+        integrand = np.empty_like(state)
+        integrand[0] = self._weights * q
+        np.multiply(-a * self._weights, state[1:], out=integrand[1:])
+        return np.asarray(self._adjoint @ integrand.ravel() + self.load(t))
 
     def jacobian(self, u: Array, t: float) -> Array:
         """Return the entries of ∂R/∂u between free coefficients."""
         e = self.elements
-        (_, *slope), arguments = self.at_points(u, t)
-        table = [e.weights * np.broadcast_to(value, e.weights.shape) for value in self.form.derivatives(*arguments)]
-        a, a_u, q_u, *q_slope = (values[..., None] for values in table)
+        state = self.at_points(u)
+        table = self.form.derivatives(*self._points, t, *state)
+        a, a_u, q_u, *q_slope = ((self._weights * v).reshape(*e.weights.shape, 1) for v in table)
         source = q_u * e.values
         for g, weight in zip(e.gradients, q_slope, strict=True):
             source += weight * g
         local = np.swapaxes(e.values, 1, 2) @ source
-        for g, s in zip(e.gradients, slope, strict=True):
-            local -= np.swapaxes(g, 1, 2) @ (a * g + (a_u * s[..., None]) * e.values)
+        for g, s in zip(e.gradients, state[1:].reshape(-1, *e.weights.shape, 1), strict=True):
+            local -= np.swapaxes(g, 1, 2) @ (a * g + (a_u * s) * e.values)
         return self._assemble(local)
 
     def factorised(self, shift: complex, step: float, jacobian: Array) -> Any:
@@ -158,11 +188,8 @@ class Semidiscrete:
 
     def projected(self, function: Callable[[Array], Array], t: float) -> Array:
         """Return all coefficients of the L² projection of a function of points (n, d), with the given ones exact."""
-        e = self.elements
-        u = np.zeros(e.size)
+        u = np.zeros(self.elements.size)
         u[self.fixed] = self.given(t)
-        values = function(e.points.reshape(len(e.points), -1).T).reshape(e.weights.shape)
-        load = np.einsum("eqn,eq->en", e.values, e.weights * values)
-        right = np.bincount(e.dofs.ravel(), load.ravel(), minlength=e.size)[self.free] - self.mass_rows @ u
+        right = self._value_adjoint @ (self._weights * function(self._points.T)) - self.mass_rows @ u
         u[self.free] = self.factorised(1.0, 0.0, self.mass_entries).solve(right)
         return u

@@ -189,10 +189,11 @@ def integrate_adaptively(
     step = (end - t) * min(1e-3, 0.1 * rtol**0.25)
     starts, lengths, values = [], [], []
     guess, fresh = np.zeros((3, len(state))), True
-    while t < end * (1 - 1e-14) if end > 0 else t < end:
+    smallest = 1e-13 * (end - t)
+    while end - t > smallest:
         budget.check(t)
         step = min(step, end - t)
-        if step < 1e-13 * (end - time[0]):
+        if step < smallest:
             raise IntegrationError(f"the time step became too small at t = {t:.4g}.", t)
         stepper.prepare(state, t, step, fresh)
         z, count = stepper.newton(state, t, step, guess)
@@ -203,8 +204,7 @@ def integrate_adaptively(
         error = stepper.error(state, t, z) / rtol
         factor = float(np.clip(0.9 * max(error, 1e-10) ** -0.25, 0.2, 5.0))
         if error > 1:
-            step, guess = step * min(factor, 0.9), np.zeros_like(guess)
-            fresh = stepper.step == 0.0
+            step, guess, fresh = step * min(factor, 0.9), np.zeros_like(guess), False
             continue
         starts.append(t)
         lengths.append(step)
