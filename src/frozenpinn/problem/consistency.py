@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 _CONTRADICTS = 1e-8  # relative to the size of the terms of a condition
 _WRONG = 1e-6  # the same for exact solutions, which may be written with few digits, …
-_MISSED = 1e-5  # … and at boundaries, where one of an infinite domain is cut off
+_MISSED = 1e-5  # … and at boundaries, where data of an infinite domain are cut off
 _ROUND_OFF = 1e-12
 
 
@@ -74,13 +74,11 @@ def _against_velocity(problem: Problem, condition: LinearCondition) -> str | Non
             rate = condition.value.time_derivative(1, points.x, start, problem.time)
     except FrozenPinnError:
         return None
-    gap = _gap(problem, condition, points, problem.initial_velocity, start, rate)
+    gap = _gap(problem, condition, points, problem.initial_velocity, start, rate, _MISSED)
     if gap is None or not gap > 0:
         return None
-    size = _data_size(condition, points, problem.time) / (problem.time[1] - start)
-    exact = condition.value.expression is not None  # derivatives of Python functions in time are differences
-    if gap <= (_CONTRADICTS if exact else 1e-5) * max(size, float(np.max(np.abs(rate)))):
-        return None
+    if gap <= _MISSED * _data_size(condition, points, problem.time) / (problem.time[1] - start):
+        return None  # derivatives of Python functions in time are differences
     return (
         f"the initial velocity contradicts the time derivative of the condition '{condition.text}' on side "
         f"'{condition.side.name}' by {gap:.3g} at t = {start:g}; a kink runs into the domain from there and limits the "
@@ -106,8 +104,9 @@ def _gap(
     data: Mapping[str, Datum],
     t: float,
     wanted: Array,
+    tolerance: float = _CONTRADICTS,
 ) -> float | None:
-    """Return how far data miss a condition; 0 for round-off, None if a derivative of them is not known."""
+    """Return how far data miss a condition; 0 within the tolerance, None if a derivative of them is not known."""
     total = -wanted
     scale = float(np.max(np.abs(total)))
     coefficients = condition.coefficients_at(points)
@@ -120,12 +119,12 @@ def _gap(
         total = total + coefficient * value
         scale = max(scale, float(np.max(np.abs(coefficient * value))))
     gap = float(np.max(np.abs(total)))
-    if gap <= _CONTRADICTS * scale:
+    if gap <= tolerance * scale:
         return 0.0
     for jet, coefficient in zip(condition.jets, coefficients, strict=True):  # what may cancel, in the user's units
         typical = _size(problem, data[jet.field], t) / problem.domain.size**jet.order
         scale = max(scale, float(np.max(np.abs(coefficient))) * typical)
-    return gap if gap > _CONTRADICTS * scale else 0.0
+    return gap if gap > tolerance * scale else 0.0
 
 
 def _values(problem: Problem, datum: Datum, jet: Jet, x: Array, t: float) -> Array | None:
