@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,19 +38,19 @@ def run_adam(
     learning_rate
         At the start; it falls by a tenth every 2000 steps.
     batch
-        Interior points (for causal weights: points on each time level) of one step; None for all.
+        Interior points (for causal weights: points on each time level) of one step, with the same share of the
+        initial and boundary points; None for all.
     rng
         Source of the mini-batches.
     """
     if monitor.is_over:
         return parameters
     optimizer = optax.adam(optax.exponential_decay(learning_rate, DECAY_STEPS, DECAY))
-    whole = batch is None or batch >= objective.units
-    size = objective.units if batch is None or whole else batch
+    share = 1.0 if batch is None else min(1.0, batch / objective.units)
 
     def step(rows: dict[str, Any], state: Any, index: Any) -> tuple[Any, Any]:
         parameters, memory = state
-        chosen = rows if whole else objective.pick(rows, index)
+        chosen = rows if share == 1.0 else objective.pick(rows, index)
         loss, gradient, weight = objective.gradient(parameters, chosen)
         change, memory = optimizer.update(gradient, memory)
         return (optax.apply_updates(parameters, change), memory), (loss, weight)
@@ -60,7 +60,7 @@ def run_adam(
         return state, (losses.mean(), weights[-1])
 
     rows = jax.device_put(objective.rows)
-    batches = _batches(objective.units, 1 if whole else size, rng)
+    batches = _batches(objective.counts, share, rng)
     state = (parameters, optimizer.init(parameters))
     with monitor.compiling():
         run = jax.jit(several).lower(state, rows, next(batches)).compile()
@@ -80,11 +80,19 @@ def _same(parameters: Any) -> Any:
     return parameters
 
 
-def _batches(units: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Return indices of mini-batches, shape (steps, size): each unit once in every epoch."""
+def _batches(counts: Sequence[int], share: float, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+    """Return the rows of some steps, (steps, rows) for each block: a share of each, but not less than 32."""
+    streams = [_shuffled(n, min(n, max(32, round(share * n))) if k else max(1, round(share * n)), rng)
+               for k, n in enumerate(counts)]  # fmt: skip
+    while True:
+        yield [next(stream) for stream in streams]
+
+
+def _shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Return indices, shape (steps, size): all of them once in every epoch."""
     pool = np.empty(0, dtype=int)
     while True:
         while len(pool) < TOGETHER * size:
-            pool = np.concatenate([pool, rng.permutation(units)])
+            pool = np.concatenate([pool, rng.permutation(count)])
         yield pool[: TOGETHER * size].reshape(TOGETHER, size)
         pool = pool[TOGETHER * size :]

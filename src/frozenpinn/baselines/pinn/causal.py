@@ -29,7 +29,7 @@ class CausalObjective(Objective):
 
     Parameters
     ----------
-    field, interior, conditions, width
+    field, interior, conditions, group
         As for :class:`Objective`; the rows of ``interior`` are those of :func:`time_levels`.
     levels
         Number of time levels.
@@ -38,9 +38,9 @@ class CausalObjective(Objective):
     """
 
     def __init__(
-        self, field: Field, interior: Block, conditions: Sequence[Block], width: int, levels: int, epsilons: Array
+        self, field: Field, interior: Block, conditions: Sequence[Block], group: int, levels: int, epsilons: Array
     ) -> None:
-        super().__init__(field, interior, conditions, width)
+        super().__init__(field, interior, conditions, group)
         self.levels, self.epsilons, self.stage = levels, tuple(epsilons), 0
 
     @property
@@ -52,11 +52,10 @@ class CausalObjective(Objective):
     @property
     def units(self) -> int:
         """Number of points on each level: a mini-batch has some of them, on all levels."""
-        return len(self.interior.rows[1]) // self.levels
+        return len(self.interior.weights) // self.levels
 
-    def pick(self, rows: dict[str, Any], index: Array) -> dict[str, Any]:
-        """Return the same rows with some of the points of each level."""
-        return {**rows, "interior": jax.tree.map(lambda a: a[:, index], rows["interior"])}
+    def _pick_interior(self, interior: Any, index: Array) -> Any:
+        return jax.tree.map(lambda a: a[:, index], interior)
 
     def advance(self, weight: float) -> bool:
         """Take the next ε if the last weight is near 1; return whether there was one."""

@@ -31,13 +31,12 @@ class Objective:
         The equations at their collocation points, with weights that sum to λ₁.
     conditions
         Initial and boundary conditions with their weights.
-    width
-        Number of neurons per layer, which sets how many points fit into the cache.
+    group
+        How many points are treated at a time.
     """
 
-    def __init__(self, field: Field, interior: Block, conditions: Sequence[Block], width: int) -> None:
-        self.field, self.interior, self.conditions = field, interior, tuple(conditions)
-        self.group = int(np.clip(10_000 // width, 64, 1024))
+    def __init__(self, field: Field, interior: Block, conditions: Sequence[Block], group: int) -> None:
+        self.field, self.interior, self.conditions, self.group = field, interior, tuple(conditions), group
 
     @property
     def rows(self) -> dict[str, Any]:
@@ -47,13 +46,23 @@ class Objective:
 
     @property
     def units(self) -> int:
-        """How many parts a mini-batch may consist of: here interior points."""
-        return len(self.interior.rows[1])
+        """How many parts the interior of a mini-batch is chosen from: here points."""
+        return len(self.interior.weights)
 
-    def pick(self, rows: dict[str, Any], index: Array) -> dict[str, Any]:
-        """Return the same rows with a part of the interior, which weighs as much as the whole."""
-        part, weights = jax.tree.map(lambda a: a[index], rows["interior"])
-        return {**rows, "interior": (part, weights * (self.units / len(index)))}
+    @property
+    def counts(self) -> list[int]:
+        """Number of units in the interior and of rows in each of the conditions."""
+        return [self.units, *(len(block.weights) for block in self.conditions)]
+
+    def pick(self, rows: dict[str, Any], indices: Sequence[Array]) -> dict[str, Any]:
+        """Return some rows of the interior and of each condition, which weigh as much as all of them."""
+        inside, *others = indices
+        pairs = zip(rows["conditions"], others, strict=True)
+        return {**rows, "interior": self._pick_interior(rows["interior"], inside),
+                "conditions": [sample(*pair) for pair in pairs]}  # fmt: skip
+
+    def _pick_interior(self, interior: Any, index: Array) -> Any:
+        return sample(interior, index)
 
     def gradient(self, parameters: Any, rows: dict[str, Any]) -> tuple[Array, Gradient, Array]:
         """Return the loss, its gradient, and the smallest causal weight (1 where there is none)."""
@@ -80,6 +89,17 @@ class Objective:
         parts = jax.tree.map(lambda a: fold(a, groups), (rows, weights))
         total, _ = jax.lax.scan(lambda total, part: (add(total, both(parameters, *part)), None), zero, parts)
         return total
+
+
+def group_size(width: int, dimension: int) -> int:
+    """Return how many points fit into the cache, with the derivatives of all neurons of a layer."""
+    return int(np.clip(30_000 // (width * (dimension + 2)), 16, 1024))
+
+
+def sample(weighted: tuple[Rows, Array], index: Array) -> tuple[Rows, Array]:
+    """Return some rows, with their weights raised."""
+    rows, weights = jax.tree.map(lambda a: a[index], weighted)
+    return rows, weights * (len(weighted[1]) / len(index))
 
 
 def squares(block: Block, field: Field, parameters: Any, rows: Rows) -> Array:

@@ -123,14 +123,15 @@ def _objective(problem: Problem, network: Any, settings: PinnSettings, rng: np.r
     """Place the points and put the loss together."""
     from frozenpinn.baselines.pinn import residual
     from frozenpinn.baselines.pinn.causal import CausalObjective, time_levels
-    from frozenpinn.baselines.pinn.loss import Objective
+    from frozenpinn.baselines.pinn.loss import Objective, group_size
 
     pde, others = settings.weights
+    group = group_size(settings.width, problem.domain.dimension)
     conditions = residual.condition_blocks(problem, settings.conditions, others, rng)
     if settings.optimizer == "causal":
         z = time_levels(problem, settings.interior, settings.levels, rng)
         interior = residual.equations(problem, z, pde)
-        return CausalObjective(network, interior, conditions, settings.width, settings.levels, settings.epsilons)
+        return CausalObjective(network, interior, conditions, group, settings.levels, settings.epsilons)
     x = problem.domain.sample(settings.interior, "latin-hypercube", rng).x
     z = np.column_stack([x, residual.stratified(problem.time, len(x), rng)])
-    return Objective(network, residual.equations(problem, z, pde), conditions, settings.width)
+    return Objective(network, residual.equations(problem, z, pde), conditions, group)
