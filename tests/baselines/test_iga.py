@@ -306,10 +306,15 @@ def test_baselines_load_lazily():
 
 
 def test_runge_kutta_agrees_with_the_closed_form():
-    for problem in (heat(), wave(), advection()):
-        exact, stepped = (solve_iga(problem, 12, 5, integrator=name) for name in ("exact", "dop853"))
+    for problem, method in ((heat(), "radau"), (wave(), "dop853"), (advection(), "dop853"), (beam(), "radau")):
+        exact, stepped = (solve_iga(problem, 12, 5, integrator=name) for name in ("exact", method))
         x, t = np.linspace(problem.domain.lower[0], problem.domain.upper[0], 20)[:, None], np.linspace(*problem.time, 5)
         assert np.max(np.abs(exact(x, t) - stepped(x, t))) < 1e-8
+
+
+def test_unknown_integrators_are_refused():
+    with pytest.raises(SettingsError, match="'exact' or one of 'BDF', 'DOP853'"):
+        solve_iga(heat(), 12, 5, integrator="euler")
 
 
 def test_budget_ends_a_step_by_step_solve():

@@ -33,7 +33,7 @@ from frozenpinn.baselines.weak_form import (
     essential_conditions,
     read_coefficients,
 )
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, choices
 from frozenpinn.evolution.integrators.interpolation import (
     DEGREE,
     TooManyWindowsError,
@@ -46,6 +46,7 @@ from frozenpinn.problem.problem import Problem
 from frozenpinn.threads import blas_threads
 
 Array = np.ndarray
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
 class IgaSolution:
@@ -105,7 +106,8 @@ def solve_iga(
     degree
         Polynomial degree; the functions have ``degree - 1`` continuous derivatives.
     integrator
-        ``"exact"``, or a method of :func:`scipy.integrate.solve_ivp`.
+        ``"exact"``, or a method of :func:`scipy.integrate.solve_ivp`. On beams, stability limits the steps of explicit
+        ones; ``"radau"`` has no such limit.
     rtol
         Relative accuracy of the time integration, or of the interpolation of the load in time.
     seconds
@@ -174,10 +176,21 @@ class Stepper:
             return highest if order == 1 else np.concatenate([y[size:], highest + self.damping * y[size:]])
 
         scale = self.rtol * float(np.max(np.abs(state)))
-        found = solve_ivp(rhs, problem.time, state, self.method.upper(), dense_output=True, rtol=self.rtol, atol=scale)
+        name = {method.lower(): method for method in METHODS}.get(self.method.lower())
+        if name is None:
+            raise SettingsError(f"the integrator of IGA is 'exact' or one of {choices(METHODS)}, got {self.method!r}.")
+        more = {"jac": self.jacobian(order)} if name in ("Radau", "BDF") else {}
+        found = solve_ivp(rhs, problem.time, state, name, dense_output=True, rtol=self.rtol, atol=scale, **more)
         if not found.success:
             raise IntegrationError(f"IGA with {self.method} failed: {found.message}")
         return lambda times: found.sol(times).T
+
+    def jacobian(self, order: int) -> Array:
+        """Return the constant matrix of the first-order system, for implicit methods."""
+        if order == 1:
+            return self.operator
+        one = np.eye(len(self.operator))
+        return np.block([[0 * one, one], [self.operator, self.damping * one]])
 
 
 def spline_space(problem: Problem, nodes: int, degree: int, coefficients: Coefficients) -> SplineSpace:
