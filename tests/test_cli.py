@@ -202,6 +202,10 @@ def test_solve_json_to_standard_output(problem_file):
         "error_estimate",
         "error",
         "subspace",
+        "status",
+        "tol",
+        "choices",
+        "error_curve",
     }
     assert table["width"] == 30
     assert next(iter(table["seconds"])) == "points"
@@ -333,8 +337,8 @@ def test_broken_toml(refused, tmp_path, content):
         ({"k": '"__import__"'}, "", "names with '__' are refused"),
         ({"width": "20.5"}, "", "width must be a positive whole number of neurons, got 20.5."),
         ({"width": '"wide"'}, "", "width must be a positive whole number"),
-        ({}, 'tol = "small"\n', "tol must lie between 0 and 1, got 'small'."),
-        ({}, "tol = 7\n", "tol must lie between 0 and 1, got 7."),
+        ({}, 'tol = "small"\n', "tol must lie between 0 and 1, got 'small';"),
+        ({}, "tol = 7\n", "tol must lie between 0 and 1, got 7;"),
         ({}, "seed = -1\n", "seed must be a whole number from 0 on, got -1."),
         ({}, 'seed = "x"\n', "seed must be a whole number from 0 on, got 'x'."),
         ({}, 'points = "many"\n', "points"),
@@ -362,7 +366,7 @@ def test_tables_that_are_none(refused, tmp_path, document):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--tol", 7), "tol must lie between 0 and 1, got 7.0."),
+        (("--tol", 7), "tol must lie between 0 and 1, got 7.0;"),
         (("--seed", -1), "seed must be a whole number from 0 on, got -1."),
         (("--plot", "nowhere/u.png"), "nowhere"),
         (("--plot", "u.picture"), "picture"),
@@ -518,8 +522,8 @@ def test_bench_all(small_cases, monkeypatch):
     ("arguments", "text"),
     [
         (("advektion",), "unknown case 'advektion'. Did you mean 'advection'?"),
-        (("advection", "--recipe", "own"), "unknown recipe 'own'; choose one of 'best', 'paper'."),
-        (("--all", "--recipe", "own"), "unknown recipe 'own'; choose one of 'best', 'paper'."),
+        (("advection", "--recipe", "own"), "unknown recipe 'own'; choose one of 'auto', 'best', 'paper'."),
+        (("--all", "--recipe", "own"), "unknown recipe 'own'; choose one of 'auto', 'best', 'paper'."),
         (("advection", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
         (("--all", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
         (("advection-fast", "--precision", "low"), "case 'advection-fast' has no settings for 'best/low', only for"),

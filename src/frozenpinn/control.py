@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from frozenpinn.errors import BudgetError, FrozenPinnWarning, IntegrationError, ResolutionWarning, SettingsError
+from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, SettingsError, warn
 from frozenpinn.estimate import ErrorEstimate, compare
 from frozenpinn.planning import Settings
 from frozenpinn.problem.problem import Problem
@@ -113,11 +113,7 @@ def read_tolerance(tol: float | None) -> float | None:
     if isinstance(tol, bool) or not isinstance(tol, int | float | np.floating) or not 0 < tol < 1:
         raise SettingsError(f"tol must lie between 0 and 1, got {tol!r}; write for example tol=1e-6.")
     if tol < FINEST:
-        warnings.warn(
-            f"tol={tol:g} is below what double precision can reach; tol={FINEST:g} is taken instead.",
-            FrozenPinnWarning,
-            stacklevel=3,
-        )
+        warn(f"tol={tol:g} is below what double precision can reach; tol={FINEST:g} is taken instead.")
     return max(float(tol), FINEST)
 
 
@@ -133,11 +129,9 @@ def warn_of_contradictions(settings: Settings, windows: object, tol: float) -> N
     ]
     for name, value in coarse:
         if isinstance(value, int | float | np.floating) and value > tol:
-            warnings.warn(
+            warn(
                 f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
-                f"tol={value:g}.",
-                FrozenPinnWarning,
-                stacklevel=4,
+                f"tol={value:g}."
             )
 
 
@@ -326,9 +320,9 @@ class Control:
         solution.seconds = {**solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds}
         for caught in best.warnings:
             if not (met and issubclass(caught.category, ResolutionWarning)):
-                warnings.warn(caught.message, stacklevel=4)
+                warn(caught.message)
         if not met:
-            warnings.warn(_complaint(solution, self.tol, reason), FrozenPinnWarning, stacklevel=4)
+            warn(_complaint(solution, self.tol, reason))
         return solution
 
 

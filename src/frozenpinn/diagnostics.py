@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnWarning, IntegrationError, ResolutionWarning
+from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.evolution.boundary import condition_terms
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import falls_between
@@ -53,18 +52,15 @@ def warn_if_suspicious(solution: Solution) -> None:
     misfits = _initial(solution, x, solution.pieces[0].system.initial_state)
     for name, error in misfits.items():
         if error > 1e-3:
-            warnings.warn(
+            warn(
                 f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
                 "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
                 ResolutionWarning,
-                stacklevel=4,
             )
     if max(misfits.values()) <= 1e-3 and falls_between(problem, solution.pieces[0].system):
-        warnings.warn(
+        warn(
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
-            "larger width.",
-            FrozenPinnWarning,
-            stacklevel=4,
+            "larger width."
         )
     end = problem.time[1]
     norms = np.concatenate([_norms(piece) for piece in solution.pieces])
@@ -80,12 +76,10 @@ def warn_if_suspicious(solution: Solution) -> None:
     if growth > 1e6:  # suspicious, unless the solution starts from zero and is driven
         growth = float(norms.max() / typical_size(solution.pieces[0].system))
     if growth > 1e6:
-        warnings.warn(
+        warn(
             f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
             f"{solution.system.spectral_abscissa:.3g}. If the equation itself does not grow like this, the basis is "
-            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
-            FrozenPinnWarning,
-            stacklevel=4,
+            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions."
         )
 
 
@@ -116,13 +110,12 @@ def _warn_if_unresolved(solution: Solution) -> None:
             times = np.linspace(piece.start, piece.end, 129)
             lost = np.linalg.norm(piece.trajectory(times)[:, block][:, -count:], axis=1) > _UNRESOLVED * scale
             since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
-            warnings.warn(
+            warn(
                 f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
                 f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
                 f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
                 "is forming, some viscosity.",
                 ResolutionWarning,
-                stacklevel=5,
             )
 
 
@@ -151,12 +144,10 @@ def _warn_if_boundary_is_missed(solution: Solution) -> None:
             scale = max(scale, float(np.max(np.abs(part))), sizes[jet.field] / size**jet.order, 1e-300)
         missed = float(np.max(np.abs(total)))
         if missed > (_MISSED_SOFTLY if soft else _MISSED) * scale:
-            warnings.warn(
+            warn(
                 f"the solution misses the condition '{condition.text}' on side '{condition.side.name}' by up to "
                 f"{missed / scale:.2g} of its terms. Use a larger width or more boundary points; a corner where "
-                "conditions of two kinds meet, or one that points inwards, makes solutions singular.",
-                FrozenPinnWarning,
-                stacklevel=5,
+                "conditions of two kinds meet, or one that points inwards, makes solutions singular."
             )
 
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class FrozenPinnError(Exception):
@@ -58,6 +63,14 @@ class FrozenPinnWarning(UserWarning):
 
 class ResolutionWarning(FrozenPinnWarning):
     """The basis may be too coarse; an estimate of the error within the tolerance tells that it is not."""
+
+
+def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) -> None:
+    """Warn at the line of the user that called this library, however deep inside it the reason is found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -13,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from frozenpinn.errors import IntegrationError, ResolutionWarning
+from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.evolution.integrators import Integrator, Trajectory, choose_integrator
 from frozenpinn.evolution.integrators.protocol import typical_size
 from frozenpinn.evolution.resampling import (
@@ -245,11 +244,10 @@ class March:
 
     def _tell(self) -> None:
         if self._given_up is not None and self.threshold > max(100.0 * self.settings.rtol, _HARMLESS):
-            warnings.warn(
+            warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
                 f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
                 ResolutionWarning,
-                stacklevel=6,
             )
 
     # ---- one basis ------------------------------------------------------------------------------------

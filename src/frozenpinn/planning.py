@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices
+from frozenpinn.errors import SettingsError, choices, warn
 from frozenpinn.evolution.fitting import fitted
 from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.orientation import with_initial_gradient
@@ -249,11 +248,9 @@ def _stable_on_shapes(problem: Problem, system: System) -> float:
             return cutoff
     best = min(abscissas, key=lambda cutoff: abscissas[cutoff])
     if (abscissas[best] - bound) * duration > FATAL:
-        warnings.warn(
+        warn(
             f"the basis has modes that grow like exp({abscissas[best]:.3g}·t), while the equation has none faster than "
-            f"exp({bound:.3g}·t); the solution may be wrong. Use more points, or another seed.",
-            FrozenPinnWarning,
-            stacklevel=7,
+            f"exp({bound:.3g}·t); the solution may be wrong. Use more points, or another seed."
         )
     return best
 
@@ -303,11 +300,9 @@ def _check_points(n: int, width: int, settings: Settings) -> None:
             f"per basis function. Use points={2 * width} or a smaller width."
         )
     if n < width:
-        warnings.warn(
+        warn(
             f"{n} points are too few for width {width}: neurons steeper than the point spacing are not resolved. "
-            f"Use points={2 * width} or width={max(1, n // 2)}.",
-            FrozenPinnWarning,
-            stacklevel=4,
+            f"Use points={2 * width} or width={max(1, n // 2)}."
         )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from frozenpinn.diagnostics import largest_term
 from frozenpinn.embedding import embed
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, warn
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.domain import FlatSide
 from frozenpinn.problem.jet import Jet
@@ -70,11 +70,9 @@ def solve_on(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solu
     misfit = judge(solution, tol)
     if misfit is not None:
         directions = subspace.describe(problem.domain.coordinates)
-        warnings.warn(
+        warn(
             f"the solution on the subspace {directions} does not satisfy {misfit.what} in all coordinates: "
-            f"the relative residual is {misfit.size:.2g}. Use subspace='auto' or None.",
-            FrozenPinnWarning,
-            stacklevel=3,
+            f"the relative residual is {misfit.size:.2g}. Use subspace='auto' or None."
         )
     return solution
 
@@ -90,7 +88,7 @@ def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
             raise found
         if isinstance(found, Solution):
             for warning in caught:
-                warnings.warn(warning.message, stacklevel=3)
+                warn(warning.message)
             return found
         wider = with_axes(problem, subspace, set(found.axes))
         subspace = None if wider is subspace else wider

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, choices
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, choices, warn
 from frozenpinn.estimate import ErrorEstimate, compare, pointwise
 from frozenpinn.evolution.integrators.protocol import Trajectory
 from frozenpinn.evolution.semidiscrete import System
@@ -254,11 +254,9 @@ class Solution:
         noise = 1e3 * np.finfo(float).eps * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1)))
         size = float(np.max(np.abs(rows @ c)))
         if noise > 1e-2 * size:
-            warnings.warn(
+            warn(
                 f"the derivative of order {jet.order} is dominated by round-off: expect a relative error of "
-                f"{noise / max(size, 1e-300):.1g}. A smaller width makes high derivatives more accurate.",
-                FrozenPinnWarning,
-                stacklevel=3,
+                f"{noise / max(size, 1e-300):.1g}. A smaller width makes high derivatives more accurate."
             )
 
     def _field(self, field: str | None) -> str:
@@ -416,19 +414,13 @@ class Solution:
                     failed = str(error)
             if self.witness is None:
                 self.error_estimate = ErrorEstimate.unknown(self.problem)
-                warnings.warn(
-                    f"the error can't be estimated, because a second solve with other neurons failed: {failed}",
-                    FrozenPinnWarning,
-                    stacklevel=2,
-                )
+                warn(f"the error can't be estimated, because a second solve with other neurons failed: {failed}")
                 return self.error_estimate
             self.error_estimate = compare(self, self.witness)
             if self.error_estimate.worst > 1e-2:
-                warnings.warn(
+                warn(
                     f"the estimated relative error is {self.error_estimate.worst:.2g}: the solution is not resolved. "
-                    "Use a larger width, or a shorter time if the dynamics is chaotic.",
-                    FrozenPinnWarning,
-                    stacklevel=2,
+                    "Use a larger width, or a shorter time if the dynamics is chaotic."
                 )
         return self.error_estimate
 

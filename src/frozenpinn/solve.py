@@ -219,8 +219,9 @@ def check(problem: Problem) -> None:
 def solve_once(problem: Problem, settings: Settings, progress: Progress | None = None) -> Solution:
     """Run the pipeline once with fixed settings."""
     watch = Stopwatch(progress)
-    with watch.stage("choice of sizes"), blas_threads(0.0):
-        settings = prepare(problem, settings)
+    if settings.accuracy is not None:
+        with watch.stage("choice of sizes"), blas_threads(0.0):
+            settings = prepare(problem, settings)
     plan = make_plan(problem, settings)
     with blas_threads(plan.operations):
         march = March(problem, settings, plan, watch)
