@@ -60,7 +60,7 @@ def run_adam(
         return state, (losses.mean(), weights[-1])
 
     rows = jax.device_put(objective.rows)
-    batches = _batches(objective.counts, share, rng)
+    batches = _batches(objective.counts if share < 1.0 else [1], share, rng)
     state = (parameters, optimizer.init(parameters))
     with monitor.compiling():
         run = jax.jit(several).lower(state, rows, next(batches)).compile()

@@ -57,9 +57,9 @@ class Objective:
     def pick(self, rows: dict[str, Any], indices: Sequence[Array]) -> dict[str, Any]:
         """Return some rows of the interior and of each condition, which weigh as much as all of them."""
         inside, *others = indices
-        pairs = zip(rows["conditions"], others, strict=True)
-        return {**rows, "interior": self._pick_interior(rows["interior"], inside),
-                "conditions": [sample(*pair) for pair in pairs]}  # fmt: skip
+        interior = self._pick_interior(rows["interior"], inside)
+        conditions = [sample(*pair) for pair in zip(rows["conditions"], others, strict=True)]
+        return {**rows, "interior": interior, "conditions": conditions}
 
     def _pick_interior(self, interior: Any, index: Array) -> Any:
         return sample(interior, index)
