@@ -12,14 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 from frozenpinn.errors import (
+    BudgetError,
     EvaluationError,
     ExpressionError,
     FrozenPinnError,
     FrozenPinnWarning,
     IntegrationError,
     ProblemError,
+    ResolutionWarning,
     SettingsError,
 )
+from frozenpinn.estimate import ErrorEstimate
 from frozenpinn.evolution.integrators import (
     CVODE,
     ETD,
@@ -53,6 +56,7 @@ from frozenpinn.problem.domain import (
     SurfaceMesh,
     read_mesh,
 )
+from frozenpinn.problem.findings import Finding, Findings
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution
 from frozenpinn.solve import check, solve
@@ -68,16 +72,20 @@ __all__ = [
     "AugmentedODE",
     "Ball",
     "Box",
+    "BudgetError",
     "ConvexPolytope",
     "Dirichlet",
     "Disk",
     "Domain",
     "Ellipsoid",
+    "ErrorEstimate",
     "EvaluationError",
     "ExactPropagator",
     "ExponentialCollocation",
     "ExpressionError",
     "Extruded",
+    "Finding",
+    "Findings",
     "Free",
     "FrozenPinnError",
     "FrozenPinnWarning",
@@ -97,6 +105,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "ProjectedSWIM",
+    "ResolutionWarning",
     "Revolved",
     "Robin",
     "SciPy",

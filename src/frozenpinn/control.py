@@ -28,12 +28,14 @@ Run = Callable[[Settings, Progress], Solution]
 FINEST = 1e-13  #: of all tolerances in double precision
 _SEEDS = 7919  # between two solves
 _STEP, _STRIDE = 4 / 3, 1.8  # growth of the width from one solve to the next, at least and at most
+_COARSER = 0.6  # growth if there is no time for a finer witness: the estimate becomes an upper bound
 _FAR = 30.0  # a ratio of estimate to tolerance that calls for the latter
 _SAFETY = 0.5  # part of the tolerance that the estimate may take
 _FIRST_RTOL, _TIGHTER = 0.3, 0.3  # tolerance in time as a part of tol, and of that of the solve before
 _HELPS = 0.7  # what a wider network must do to the estimate, at least; …
-_FLOOR = 1e-9  # … below this a failure to do so is round-off
+_FLOOR = 1e-8  # … below this a failure to do so is round-off
 _COST = 2.7  # power of the width with which time grows
+_BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
 _PATIENCE = 60.0  # seconds for growing if no limit is given
 _WRONG = 0.1  # an error of solutions that have nothing in common with the truth
 _LONGER = 0.03  # part of the time by which a solution must be right for longer to go on
@@ -58,6 +60,11 @@ class Budget:
     def left(self) -> float:
         """Seconds that may still be used for growing."""
         return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
+
+    @property
+    def hard(self) -> float:
+        """Seconds until a solve is broken off."""
+        return np.inf if self.seconds is None else self.left
 
     @property
     def bytes(self) -> float:
@@ -198,13 +205,15 @@ class Control:
         if not self._grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         rates = [b / a for a, b in pairwise(judged)]
+        growth = self._growth()
+        ahead = last.seconds * growth**_COST
+        if judged[-1] <= self.tol and (ahead > _BRIEF or (rates and rates[-1] > _HELPS)):
+            return ""
         if rates and rates[-1] > _HELPS:
             if max(judged[-2:]) < _FLOOR:
                 return "this is the floor of double precision for this problem"
             if len(rates) > 1 and rates[-2] > _HELPS and not self._lasts_longer():
                 return "a wider network does not help any more"
-        growth = self._growth()
-        ahead = last.seconds * growth**_COST
         if ahead > self.budget.left:
             limit = f"of {self.budget.seconds:g} s" if self.budget.seconds else "of a minute (give time_limit for more)"
             return f"another step, of {_duration(ahead)} or so, would exceed the time limit {limit}"
@@ -277,6 +286,8 @@ class Control:
         """Return a solve that shares as little as possible with the last and is finer; None if it fails twice."""
         last = self.attempts[-1]
         growth = self._growth()
+        if len(self.attempts) == 1 and last.seconds * growth**_COST > self.budget.hard:
+            growth = _COARSER  # a witness that is no better than nothing else, and cheap
         for more in (1.0, 1.15):
             settings = replace(
                 last.settings,

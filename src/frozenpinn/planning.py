@@ -107,7 +107,7 @@ class Plan:
             axes = [problem.domain.axis(i).sample(n) for i, n in enumerate(self.counts)]
             rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]
             layers = [self.sampler.sample(a, g) for a, g in zip(axes, rngs, strict=True)]
-            fine = 1e-10 if settings.cutoff == "auto" else cutoff
+            fine = _product_cutoff(settings) if settings.cutoff == "auto" else cutoff
             assert fine is not None
             return [build_product_space(problem, name, layers, cloud, fine) for (name,) in problem.groups]
         sampler = self.sampler
@@ -143,6 +143,13 @@ def make_plan(problem: Problem, settings: Settings) -> Plan:
     size = min(sampler.width**d / 4.0, 4000.0) if product else float(sampler.width)
     chosen = settings.sampler is None and isinstance(sampler, Orthogonal)
     return Plan(sampler, counts, method, product, strategy, 2.0 * total * size**2, chosen)
+
+
+def _product_cutoff(settings: Settings) -> float:
+    """Return the cut-off on each axis of a product: the rank is what costs, so no finer than the accuracy needs."""
+    if settings.accuracy is None:
+        return 1e-10
+    return float(np.clip(1e-3 * settings.accuracy / settings.effort**2, FINEST, 1e-8))
 
 
 def _sampler(problem: Problem, settings: Settings, product: bool) -> Sampler:

@@ -22,11 +22,13 @@ from frozenpinn.foresight import prepare
 from frozenpinn.marching import March, Progress, Stopwatch
 from frozenpinn.network.sampling import Sampler
 from frozenpinn.planning import Settings, boundary_strategy, check_settings, make_plan, read_windows
+from frozenpinn.problem.findings import Findings
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.subspace import Subspace
 from frozenpinn.problem.wellposedness import check_well_posed
 from frozenpinn.progress import LateBar
 from frozenpinn.reduction import read_subspace, solve_on, try_subspace
+from frozenpinn.scaling import solve_in_units
 from frozenpinn.solution import Solution
 from frozenpinn.threads import blas_threads
 
@@ -199,8 +201,13 @@ def _on_few_directions(problem: Problem, settings: Settings, progress: Progress 
     return solution
 
 
-def check(problem: Problem) -> None:
+def check(problem: Problem) -> Findings:
     """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
+
+    Returns
+    -------
+    Findings
+        Everything that was found, notes included; ``print`` shows it.
 
     Raises
     ------
@@ -210,14 +217,20 @@ def check(problem: Problem) -> None:
     Warns
     -----
     FrozenPinnWarning
-        If a side has more or fewer boundary conditions than the equations need there.
+        If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
+        if they jump or are noisy.
     """
-    check_well_posed(problem)
+    findings = check_well_posed(problem)
     _CHECKED.add(problem)
+    return findings
 
 
 def solve_once(problem: Problem, settings: Settings, progress: Progress | None = None) -> Solution:
-    """Run the pipeline once with fixed settings."""
+    """Run the pipeline once with fixed settings, with fields of very different size in units of their own."""
+    return solve_in_units(problem, lambda scaled: _solve_in_these_units(scaled, settings, progress))
+
+
+def _solve_in_these_units(problem: Problem, settings: Settings, progress: Progress | None) -> Solution:
     watch = Stopwatch(progress)
     if settings.accuracy is not None:
         with watch.stage("choice of sizes"), blas_threads(0.0):
