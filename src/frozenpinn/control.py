@@ -33,7 +33,7 @@ _FAR = 30.0  # a ratio of estimate to tolerance that calls for the latter
 _SAFETY = 0.5  # part of the tolerance that the estimate may take
 _FIRST_RTOL, _TIGHTER = 0.3, 0.3  # tolerance in time as a part of tol, and of that of the solve before
 _HELPS = 0.7  # what a wider network must do to the estimate, at least; …
-_FLOOR = 1e-8  # … below this a failure to do so is round-off
+_FLOOR = 1e-11  # … below this a failure to do so is round-off
 _COST = 2.7  # power of the width with which time grows
 _BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
 _PATIENCE = 60.0  # seconds for growing if no limit is given
@@ -169,7 +169,7 @@ class Control:
         self._run, self._progress = run, budget.watched(progress)
         self.attempts: list[Attempt] = []
         self._count = 0
-        self._failure: IntegrationError | None = None
+        self._failures: list[IntegrationError] = []
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
@@ -188,9 +188,9 @@ class Control:
         try:
             witness = self._witness()
         except BudgetError as error:
-            return f"{error} The error of the last solution is not known" if len(self.attempts) == 1 else str(error)
+            return str(error).rstrip(".")
         if witness is None:
-            return f"a second solve with other neurons failed: {self._failure}"
+            return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
         current.estimate = compare(current.solution, witness.solution)
         current.solution.witness = witness.solution
         self._add(witness)
@@ -265,22 +265,26 @@ class Control:
 
     def _first(self) -> Attempt:
         """Return the first solve that comes through; failures at one and the same time are those of the problem."""
-        effort, before = 1.0, None
+        effort = 1.0
         for _ in range(_TRIES):
             try:
                 return self._attempt(replace(self.settings, effort=effort))
             except IntegrationError as error:
-                start, end = self.problem.time
-                same = before is not None and abs(error.time - before) <= _SAME_TIME * (end - start)
-                if same or not self._grows or not np.isfinite(error.time):
+                if self._fails_again(error) or not self._grows:
                     raise
-                before, self._failure, effort = error.time, error, effort * _STRIDE
+                effort *= _STRIDE
             except BudgetError as error:
                 raise BudgetError(
                     f"{error} Not even a first solution was found; allow more time, or leave time_limit out."
                 ) from None
-        assert self._failure is not None
-        raise self._failure
+        raise self._failures[-1]
+
+    def _fails_again(self, error: IntegrationError) -> bool:
+        """Remember a failure; return whether there was one at the same time before: then it is the problem's own."""
+        start, end = self.problem.time
+        same = any(abs(error.time - other.time) <= _SAME_TIME * (end - start) for other in self._failures)
+        self._failures.append(error)
+        return same or not np.isfinite(error.time)
 
     def _witness(self) -> Attempt | None:
         """Return a solve that shares as little as possible with the last and is finer; None if it fails twice."""
@@ -300,7 +304,8 @@ class Control:
             try:
                 return self._attempt(settings)
             except IntegrationError as error:
-                self._failure = error
+                if self._fails_again(error):  # steps of the first may have jumped over what stops the finer ones
+                    raise
         return None
 
     def _attempt(self, settings: Settings) -> Attempt:
@@ -330,7 +335,7 @@ class Control:
         )
         solution.seconds = {**solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds}
         for caught in best.warnings:
-            if not (met and issubclass(caught.category, ResolutionWarning)):
+            if not (np.isfinite(best.error) and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
                 warn(caught.message)
         if not met:
             warn(_complaint(solution, self.tol, reason))
