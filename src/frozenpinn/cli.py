@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from frozenpinn.benchmarks.studies import STUDIES, find_study, plot_study
+from frozenpinn.benchmarks.studies import STUDIES, find_study, plot_study, write_csv
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 
 app = typer.Typer(
@@ -247,12 +247,17 @@ def _records_table(records: list[dict[str, Any]]) -> Table:
 def study(
     name: Annotated[str, typer.Argument(help=f"Which study: {', '.join(STUDIES)}.")],
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
-    plot: Annotated[Path | None, typer.Option(help="Write the plot (PNG, SVG, PDF).")] = None,
+    plot: Annotated[
+        list[Path] | None, typer.Option(help="Write the plot (PNG, SVG, PDF); may be given several times.")
+    ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; nested values as JSON.")] = None,
 ) -> None:
-    """Run a study: quantities against one setting, as a table, a plot and JSON."""
+    """Run a study: a table, plots, and its numbers as JSON and CSV."""
     found = find_study(name)
-    _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
+    for picture in plot or []:
+        _check_targets(picture)
+    _check_targets(None, csv_file, None if json_file in (None, "-") else Path(json_file))
     with log.status(found.title) as status:
         rows = found.rows(seeds, _announcer(status))
     if json_file is not None:
@@ -264,9 +269,13 @@ def study(
         out.print(table)
         for reason in (reason for row in rows for reason in row.get("failures", [])):
             log.print(f"failed: {_escaped(reason)}")
-    if plot is not None:
-        plot_study(found, rows, str(plot))
-        log.print(f"wrote {plot}")
+    if csv_file is not None:
+        with csv_file.open("w", encoding="utf-8", newline="") as stream:
+            write_csv(rows, stream)
+        log.print(f"wrote {csv_file}")
+    for picture in plot or []:
+        plot_study(found, rows, str(picture))
+        log.print(f"wrote {picture}")
 
 
 @app.command()

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -31,6 +31,9 @@ from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution
 from frozenpinn.solve import solve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TOLERANCES = (1e-3, 1e-6, 1e-9)
 BUDGET = 20.0  # seconds after which a solve returns what it has reached
@@ -230,38 +233,17 @@ BARS = (
 # ---- table and picture ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Calibration(Study):
-    """A study whose rows are runs, drawn as points."""
-
-    def cells(self, row: Row) -> list[str]:
-        """Return one line of the table."""
-        return [*(_cell(row[column]) for column in self.columns[:-1]), str(len(row["failures"]))]
-
-    def draw(self, rows: list[Row], file: str) -> None:
-        """Draw estimates against true errors, with the diagonal and the band of a factor of ten."""
-        import matplotlib
-
-        matplotlib.use("Agg", force=False)
-        import matplotlib.pyplot as plt
-
-        figure, axis = plt.subplots(figsize=(7, 6), layout="constrained")
-        runs = [row for row in rows if row["group"] != BAR and row["ratio"] is not None]
-        _band(axis, [max(run[key], _FLOOR) for run in runs for key in ("error", "estimate")] or [1e-9, 1.0])
-        for colour, group in zip(COLOURS, GROUPS, strict=False):
-            for status in dict.fromkeys(run["status"] for run in runs if run["group"] == group):
-                _points(axis, [run for run in runs if (run["group"], run["status"]) == (group, status)], colour)
-        axis.set(xlabel="true relative L² error", ylabel="estimated relative L² error", title=self.title)
-        if runs:
-            axis.legend(fontsize=8)
-        figure.savefig(file, dpi=130)
-        plt.close(figure)
-
-
-def _cell(value: float | str | None) -> str:
-    if value is None:
-        return "–"
-    return value if isinstance(value, str) else f"{value:.3g}"
+def draw(rows: list[Row], figure: Figure) -> None:
+    """Draw estimates against true errors, with the diagonal and the band of a factor of ten."""
+    axis = figure.subplots()
+    runs = [row for row in rows if row["group"] != BAR and row["ratio"] is not None]
+    _band(axis, [max(run[key], _FLOOR) for run in runs for key in ("error", "estimate")] or [1e-9, 1.0])
+    for colour, group in zip(COLOURS, GROUPS, strict=False):
+        for status in dict.fromkeys(run["status"] for run in runs if run["group"] == group):
+            _points(axis, [run for run in runs if (run["group"], run["status"]) == (group, status)], colour)
+    axis.set(xlabel="true relative L² error", ylabel="estimated relative L² error")
+    if runs:
+        axis.legend(fontsize=8)
 
 
 def _band(axis: Any, values: list[float]) -> None:
@@ -279,7 +261,8 @@ def _points(axis: Any, runs: list[Row], colour: str) -> None:
     axis.loglog(errors, estimates, markersize=5, markerfacecolor=face, label=f"{group}, {status}".strip(", "), **style)
 
 
-STUDY = Calibration(
+Calibration = Study  # rows are runs and bars, not settings
+STUDY = Study(
     "calibration",
     "estimated against true errors",
     "problem",
@@ -287,4 +270,6 @@ STUDY = Calibration(
     rows,
     details=("about", "tol"),
     beside=("status", "seconds"),
+    draw=draw,
+    size=(7, 6),
 )

@@ -1,13 +1,23 @@
-"""What a study is: quantities against one setting, as a table, a plot and JSON."""
+"""What a study is: rows of numbers, as a table, a plot, JSON and CSV.
+
+Most studies show quantities against one setting. A study whose figure is another one brings its own ``draw``; it draws
+from the rows alone, which may hold lists and dictionaries for that, so that what is seen is also in the files.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Row = dict[str, Any]
 Announce = Callable[[str], None]
+Draw = Callable[[list[Row], "Figure"], None]
 
 #: Colours of Okabe and Ito, which differ for colour-blind readers too, and markers that differ without any colour.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
@@ -39,6 +49,10 @@ class Study:
         Label of its vertical axis.
     details
         Further columns of the table, which are not drawn.
+    draw
+        Draws the rows into an empty figure, which has a title already; None for quantities against the abscissa.
+    size
+        Of the figure, in inches; None for one that fits one or two pictures.
     """
 
     name: str
@@ -50,6 +64,8 @@ class Study:
     beside: tuple[str, ...] = ()
     beside_ordinate: str = ""
     details: tuple[str, ...] = ()
+    draw: Draw | None = None
+    size: tuple[float, float] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -66,37 +82,55 @@ def _setting(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _value(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
+def _value(value: float | str | None) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:.3g}"
+
+
+def write_csv(rows: list[Row], stream: IO[str]) -> None:
+    """Write rows as comma-separated values: nothing for None, lists and dictionaries as JSON.
+
+    Columns are all keys in the order in which they appear first.
+    """
+    table = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({k: json.dumps(v) if isinstance(v, list | dict) else v for k, v in row.items()})
 
 
 def plot_study(study: Study, rows: list[Row], file: str) -> None:
+    """Draw a study into a file, whose ending tells the format."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=study.size or (11 if study.beside else 7, 4.6), layout="constrained")
+    figure.suptitle(study.title)
+    if study.draw is None:
+        _draw_quantities(study, rows, figure)
+    else:
+        study.draw(rows, figure)
+    figure.savefig(file, dpi=130)
+
+
+def _draw_quantities(study: Study, rows: list[Row], figure: Figure) -> None:
     """Draw all quantities against the abscissa, on logarithmic axes; names instead of numbers make bars."""
-    import matplotlib
-
-    matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
-
     pictures = [(study.quantities, study.ordinate)]
     if study.beside:
         pictures.append((study.beside, study.beside_ordinate))
     named = any(isinstance(row[study.abscissa], str) for row in rows)
-    figure, axes = plt.subplots(
-        1, len(pictures), figsize=(7 if len(pictures) == 1 else 11, 4.6), layout="constrained", squeeze=False
-    )
+    axes = figure.subplots(1, len(pictures), squeeze=False)
     for axis, (quantities, ordinate) in zip(axes[0], pictures, strict=True):
-        (_bars if named else _curves)(axis, study.abscissa, quantities, rows)
-        axis.set(ylabel=ordinate)
-        axis.grid(color="0.92")
-        axis.set_axisbelow(True)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize=8)
-    if len(pictures) == 1:
-        axes[0, 0].set_title(study.title)
-    else:
-        figure.suptitle(study.title)
-    figure.savefig(file, dpi=130)
-    plt.close(figure)
+        (bars if named else curves)(axis, study.abscissa, quantities, rows)
+        finish(axis, ylabel=ordinate)
+
+
+def finish(axis: Any, **labels: Any) -> None:
+    """Set labels and draw a grid behind everything, and a legend if something has a label."""
+    axis.set(**labels)
+    axis.grid(color="0.92")
+    axis.set_axisbelow(True)
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize=8)
 
 
 def _styles(quantities: tuple[str, ...]) -> dict[str, tuple[str, str, bool]]:
@@ -106,7 +140,8 @@ def _styles(quantities: tuple[str, ...]) -> dict[str, tuple[str, str, bool]]:
     return {q: (COLOURS[i], MARKERS[i], q.startswith(PUBLISHED)) for q, i in places.items()}
 
 
-def _curves(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+def curves(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+    """Draw one curve per quantity on logarithmic axes; a grey line marks a setting where something failed."""
     for quantity, (colour, marker, published) in _styles(quantities).items():
         pairs = [(r[abscissa], r[quantity]) for r in rows if r[quantity] is not None]
         if pairs:
@@ -124,7 +159,8 @@ def _curves(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Ro
     axis.set_xlabel(abscissa.replace("_", " "))
 
 
-def _bars(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+def bars(axis: Any, abscissa: str, quantities: tuple[str, ...], rows: list[Row]) -> None:
+    """Draw a group of bars per name, one bar per quantity."""
     width = 0.8 / len(quantities)
     for k, (quantity, (colour, _, published)) in enumerate(_styles(quantities).items()):
         pairs = [(i + (k + 0.5) * width - 0.4, r[quantity]) for i, r in enumerate(rows) if r[quantity] is not None]
