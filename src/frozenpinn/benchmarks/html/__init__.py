@@ -1,0 +1,10 @@
+"""The report of a benchmark run: one HTML file with everything inside, and the picture of the README."""
+
+from __future__ import annotations
+
+from frozenpinn.benchmarks.html.machine import describe_machine
+from frozenpinn.benchmarks.html.overview import draw_work_precision
+from frozenpinn.benchmarks.html.page import render_report, write_report
+from frozenpinn.benchmarks.html.results import Results
+
+__all__ = ["Results", "describe_machine", "draw_work_precision", "render_report", "write_report"]
