@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from frozenpinn.benchmarks.studies import calibration, dimension, interior_points, kappa, snapshot, svd_layer, width
+from frozenpinn.benchmarks.studies import (
+    advection_convergence,
+    advection_long,
+    advection_speed,
+    calibration,
+    dimension,
+    interior_points,
+    kappa,
+    rcond,
+    snapshot,
+    svd_layer,
+    svd_threshold,
+    width,
+)
 from frozenpinn.benchmarks.studies.study import Announce, Row, Study, plot_study, write_csv
 from frozenpinn.errors import SettingsError, choices, suggestion
 
 STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
+        advection_speed.STUDY,
+        advection_convergence.STUDY,
+        advection_long.STUDY,
         kappa.STUDY,
+        rcond.STUDY,
+        svd_threshold.STUDY,
         snapshot.STUDY,
         *width.STUDIES,
         interior_points.STUDY,

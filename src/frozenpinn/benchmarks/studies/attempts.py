@@ -1,0 +1,87 @@
+"""Solves for studies that look at the solution itself: warnings are silent, failures are told among the rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.benchmarks.case import Case, Variant
+from frozenpinn.benchmarks.studies.study import Announce
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.problem.problem import Problem
+from frozenpinn.solution import Solution
+from frozenpinn.solve import solve
+
+Array = np.ndarray
+
+
+class Attempt(NamedTuple):
+    """A solution and the seconds that it took."""
+
+    solution: Solution
+    seconds: float
+
+
+def attempts(
+    problem: Problem, options: Mapping[str, Any], seeds: int, announce: Announce, label: str, failures: list[str]
+) -> list[Attempt]:
+    """Solve once per seed; the reasons of those that fail are added to a list."""
+    found = []
+    for seed in range(seeds):
+        announce(f"{label}, seed {seed}")
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FrozenPinnWarning)
+                solution = solve(problem, seed=seed, **options)
+        except FrozenPinnError as error:
+            failures.append(f"{label}, seed {seed}: {error}")
+            continue
+        found.append(Attempt(solution, time.perf_counter() - start))
+    return found
+
+
+def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> Attempt:
+    """Solve a case once, by a recipe at high precision; errors are raised."""
+    variant = variant or case.variants[0]
+    announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        solution = solve(case.problem(**variant.problem), **case.options(recipe, "high", variant))
+    return Attempt(solution, time.perf_counter() - start)
+
+
+def estimate(solution: Solution) -> float:
+    """Return the program's own estimate of the relative L² error, silently."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        return solution.estimate_error().worst
+
+
+def median(values: Iterable[float]) -> float | None:
+    """Return the median, None of nothing."""
+    found = list(values)
+    return float(np.median(found)) if found else None
+
+
+def relative(found: Array, exact: Array) -> float:
+    """Return the relative L² difference of two arrays."""
+    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+
+
+def exponential(x: Array, y: Array) -> tuple[float, float]:
+    """Return a and r of a·exp(r x) through positive values, by least squares of the logarithms.
+
+    Examples
+    --------
+    >>> a, r = exponential(np.array([0.0, 1.0, 2.0]), 3 * np.exp([0.0, -2.0, -4.0]))
+    >>> round(a, 12), round(r, 12)
+    (3.0, -2.0)
+    """
+    rate, offset = np.polyfit(x, np.log(y), 1)
+    return float(np.exp(offset)), float(rate)
