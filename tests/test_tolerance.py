@@ -47,7 +47,7 @@ def disk():
     exact = "exp(-t)*(x**2 + y) + 1"
     return Problem(
         "u_t = lap(u) - exp(-t)*(x**2 + y + 4) + 2*exp(-t)",
-        fp.Disk(1),
+        fp.Disk([0, 0], 1),
         (0, 1),
         "x**2 + y + 1",
         f"u = {exact}",
@@ -75,7 +75,7 @@ def quietly(problem, **options):
 # ---- the tolerance is met, and the estimate tells the error -----------------------------------------
 
 
-@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_tolerance_is_met(name, tol):
     solution = fp.solve(PROBLEMS[name](), tol=tol)  # warnings are errors here
@@ -258,9 +258,9 @@ def test_a_budget_too_small_to_do_anything():
 
 
 def test_a_small_budget_gives_what_there_is():
-    problem = Problem("u_t = lap(u)", fp.Disk(1), (0, 0.1), "cos(3*x)*sin(2*y)*(1 - x**2 - y**2)", "u = 0")
+    problem = Problem("u_t = lap(u)", fp.Disk([0, 0], 1), (0, 0.1), "cos(9*x)*sin(8*y)*(1 - (x**2 + y**2))", "u = 0")
     started = time.perf_counter()
-    with pytest.warns(fp.FrozenPinnWarning, match=r"another step, of .* would exceed the time limit of 2 s|the time"):
+    with pytest.warns(fp.FrozenPinnWarning, match="the time limit of 2 s"):
         solution = fp.solve(problem, tol=1e-12, time_limit=2)
     assert time.perf_counter() - started < 12
     assert solution.status == "reached"
@@ -292,7 +292,7 @@ def test_jumps_and_noise_have_their_messages():
     def jump(x):
         return np.where((x > 3) & (x < 6), 1.0, 0.0)
 
-    for datum, text in ((noise, "noise"), (jump, "jump")):
+    for datum, text in ((noise, "noisy"), (jump, "jumps")):
         with pytest.warns(fp.FrozenPinnWarning) as caught:
             solution = fp.solve(Problem("u_t = u_xx", CIRCLE, (0, 0.1), datum), tol=1e-6)
         assert any(text in str(warning.message) for warning in caught)

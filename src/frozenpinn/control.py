@@ -34,7 +34,7 @@ _SAFETY = 0.5  # part of the tolerance that the estimate may take
 _FIRST_RTOL, _TIGHTER = 0.3, 0.3  # tolerance in time as a part of tol, and of that of the solve before
 _HELPS = 0.7  # what a wider network must do to the estimate, at least; …
 _FLOOR = 1e-11  # … below this a failure to do so is round-off
-_COST = 2.7  # power of the width with which time grows
+_COST, _STEEPEST = 2.5, 7.0  # powers of the width with which time grows, at least and at most
 _BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
 _PATIENCE = 60.0  # seconds for growing if no limit is given
 _WRONG = 0.1  # an error of solutions that have nothing in common with the truth
@@ -206,7 +206,7 @@ class Control:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         rates = [b / a for a, b in pairwise(judged)]
         growth = self._growth()
-        ahead = last.seconds * growth**_COST
+        ahead = last.seconds * max(growth, self._needed if judged[-1] < _WRONG else 1.0) ** self._exponent
         if judged[-1] <= self.tol and (ahead > _BRIEF or (rates and rates[-1] > _HELPS)):
             return ""
         if rates and rates[-1] > _HELPS:
@@ -216,7 +216,7 @@ class Control:
                 return "a wider network does not help any more"
         if ahead > self.budget.left:
             limit = f"of {self.budget.seconds:g} s" if self.budget.seconds else "of a minute (give time_limit for more)"
-            return f"another step, of {_duration(ahead)} or so, would exceed the time limit {limit}"
+            return f"to go on would take about {_duration(ahead)}, more than the time limit {limit}"
         needed = last.solution.bytes * growth**2
         if needed > self.budget.bytes:
             limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
@@ -245,6 +245,11 @@ class Control:
 
         From two estimates the width that is needed is found as if the logarithm of the error fell linearly with it.
         """
+        return float(np.clip(self._needed, _STEP, _STRIDE))
+
+    @property
+    def _needed(self) -> float:
+        """How much wider than the last the network has to be, as far as one can tell."""
         judged = [a for a in self.attempts if a.estimate is not None]
         if not judged:
             return _STEP
@@ -255,8 +260,16 @@ class Control:
         gained, wider = np.log(a.error / b.error), b.settings.effort - a.settings.effort
         if gained <= 0:
             return _STRIDE
-        needed = b.settings.effort + wider * far / gained
-        return float(np.clip(needed / self.attempts[-1].settings.effort, _STEP, _STRIDE))
+        return float((b.settings.effort + wider * far / gained) / self.attempts[-1].settings.effort)
+
+    @property
+    def _exponent(self) -> float:
+        """The power of the width with which time has grown from one solve to the next, at least the usual one."""
+        if len(self.attempts) < 2:
+            return _COST
+        a, b = self.attempts[-2:]
+        wider = np.log(b.settings.effort / a.settings.effort)
+        return float(np.clip(np.log(b.seconds / a.seconds) / wider if wider > 0 else _COST, _COST, _STEEPEST))
 
     # ---- one solve --------------------------------------------------------------------------------
 

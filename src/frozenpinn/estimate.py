@@ -122,7 +122,7 @@ def compare(solution: Field, witness: Field) -> ErrorEstimate:
     for name in problem.fields:
         jet = problem.jets.field(name)
         mine, theirs = solution.jet_values(x, times, jet), witness.jet_values(x, times, jet)
-        gaps, sizes = _rms(mine - theirs), _rms(mine)
+        gaps, sizes = _rms(mine - theirs), _rms(theirs)  # a solution that explodes must not be judged by its own size
         gaps[0] = max(gaps[0], _initial_gap(problem, name, x, mine[:, 0]))
         scale = float(_rms(sizes)) or float(np.max(gaps)) or 1.0
         curves[name] = gaps / scale

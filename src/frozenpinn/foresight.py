@@ -30,13 +30,19 @@ _TRIAL_WIDTH, _TRIAL_TOL, _TRIAL_SHARE = 200, 1e-3, 5e-2
 _RIDGE = 1e-14  # of the fit, about the cut-off of the SVD layer
 _FOLLOWING = 140  # neurons of a basis that follows the solution: fewer need many windows
 _FURTHER = 1.5  # how far beyond the width of the trial its outcome is trusted
-_MANY_START = 300
+_MANY_START = 200
 _LADDERS = {
     1: (40, 56, 80, 110, 150, 200, 280, 400),
     2: (12, 16, 20, 24, 32, 40, 48),  # per axis
     3: (8, 10, 12, 16, 20),
 }
 _SHAPES = (100, 150, 220, 330, 500, 800)
+_STEPPING = {
+    1: 400,
+    2: 24,
+    3: 12,
+}  # the widest first networks where there is no closed form, so that solves are costly …
+_STEPPING_ON_SHAPES = 220  # … and the same on shapes
 
 
 def prepare(problem: Problem, settings: Settings) -> Settings:
@@ -74,6 +80,9 @@ def _width_for_data(problem: Problem, settings: Settings) -> int:
     product = make_plan(problem, replace(settings, width=10)).product
     line = problem.domain.dimension == 1
     ladder = _LADDERS[problem.domain.dimension] if product or line else _SHAPES
+    if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
+        widest = _STEPPING[problem.domain.dimension] if product or line else _STEPPING_ON_SHAPES
+        ladder = tuple(width for width in ladder if width <= widest)
     margin = _ON_LINES if line else _ON_PRODUCTS if product else _ON_SHAPES
     before = np.inf
     for previous, width in zip((ladder[0], *ladder), ladder, strict=False):

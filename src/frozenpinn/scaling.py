@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from frozenpinn.errors import IntegrationError
+from frozenpinn.errors import IntegrationError, warn
 from frozenpinn.evolution.semidiscrete import System
 from frozenpinn.network.network import Network
 from frozenpinn.network.product import ProductNetwork
@@ -42,7 +42,7 @@ def solve_in_units(problem: Problem, run: Run) -> Solution:
         problem.derived["scales"] = better  # for further solves
         return run(problem) if better is None else _run(problem, better, run)
     for warning in caught:
-        warnings.warn(warning.message, stacklevel=3)
+        warn(warning.message)
     return solution
 
 

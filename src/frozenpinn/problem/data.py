@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -23,9 +22,9 @@ from frozenpinn.errors import (
     EvaluationError,
     ExpressionError,
     FrozenPinnError,
-    FrozenPinnWarning,
     ProblemError,
     choices,
+    warn,
 )
 from frozenpinn.problem.derivatives import resolve_function_derivatives
 from frozenpinn.problem.expression import parse
@@ -305,11 +304,7 @@ def _difference(
         wider = narrower
     typical = max(float(np.max(np.abs(function(s)), initial=0.0)) for s in (*interval, t)) / duration**order
     if gap > 1e-2 * max(float(np.max(np.abs(best), initial=0.0)), typical):
-        warnings.warn(
-            f"the time derivative of {what} is not resolved near t = {t:g} (a jump?); make it smooth or text.",
-            FrozenPinnWarning,
-            stacklevel=2,
-        )
+        warn(f"the time derivative of {what} is not resolved near t = {t:g} (a jump?); make it smooth or text.")
     return best
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnWarning, ProblemError, choices, suggestion
+from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.problem.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.problem.consistency import inconsistencies
 from frozenpinn.problem.data import Datum, Given
@@ -120,7 +119,7 @@ class Problem:
         self.exact = {} if exact is None else self._data(exact, "the exact solution", required=self.fields)
         self._probe_initial_data()
         for finding in inconsistencies(self):
-            warnings.warn(finding.text, FrozenPinnWarning, stacklevel=2)
+            warn(finding.text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)

@@ -11,7 +11,6 @@ Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equ
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnWarning, ProblemError
+from frozenpinn.errors import ProblemError, warn
 from frozenpinn.problem.consistency import further_contradictions, inconsistencies
 from frozenpinn.problem.domain import Box, FlatSide, Side
 from frozenpinn.problem.findings import Finding, Findings
@@ -40,7 +39,7 @@ def examine(problem: Problem) -> Findings:
     return Findings((*inconsistencies(problem), *_further(problem)))
 
 
-def check_well_posed(problem: Problem, stacklevel: int = 5) -> Findings:
+def check_well_posed(problem: Problem) -> Findings:
     """Raise for equations whose short waves explode, warn about everything else; return all findings.
 
     What contradicts itself in the statement has been warned about when the problem was stated.
@@ -49,7 +48,7 @@ def check_well_posed(problem: Problem, stacklevel: int = 5) -> Findings:
         if finding.severity == "error":
             raise ProblemError(finding.text)
         if finding.severity == "warning":
-            warnings.warn(finding.text, FrozenPinnWarning, stacklevel=stacklevel)
+            warn(finding.text)
     return examine(problem)
 
 

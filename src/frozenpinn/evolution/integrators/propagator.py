@@ -8,7 +8,6 @@ matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digit
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.errors import FrozenPinnWarning, IntegrationError, SettingsError
+from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.evolution.integrators.duhamel import LoadTrajectory
 from frozenpinn.evolution.integrators.interpolation import (
     DEGREE,
@@ -85,7 +84,7 @@ class ExactPropagator:
             text = "forcing or boundary data vary too rapidly in time to be interpolated"
             if self.fallback is None:
                 raise IntegrationError(f"{text}; use integrator='cvode'.") from None
-            warnings.warn(f"{text}; {self.fallback.name} is used instead.", FrozenPinnWarning, stacklevel=2)
+            warn(f"{text}; {self.fallback.name} is used instead.")
             return self.fallback.integrate(system)
         # few coefficients are mapped to the modes, instead of the many values they were found from
         return forced(modes, vectors, state.T, [Window(w.start, w.length, w.coefficients @ left.T) for w in windows])
