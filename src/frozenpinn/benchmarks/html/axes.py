@@ -36,7 +36,7 @@ class LogAxis:
     def ticks(self, most: int = 6) -> list[int]:
         """Return the exponents to label, at most so many."""
         step = max(1, math.ceil((self.last - self.first) / most))
-        return list(range(self.first, self.last + 1, step))
+        return [exponent for exponent in range(self.first, self.last + 1) if exponent % step == 0]
 
 
 def power_label(exponent: int) -> str:

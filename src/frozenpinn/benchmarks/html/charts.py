@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from frozenpinn.benchmarks.html.axes import LogAxis, power_label, time_label
 from frozenpinn.benchmarks.html.methods import Look, look_of, marker, order_of
 from frozenpinn.benchmarks.html.numbers import error_text, finite, seconds_text
 
-WIDTH, HEIGHT = 400.0, 330.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 388.0, 12.0, 288.0
+WIDTH, HEIGHT = 350.0, 310.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 340.0, 10.0, 268.0
 MOST_MARKS = 9  # on one curve; a history of training has hundreds of points
 
 
@@ -107,7 +108,7 @@ def hover(look: Look, point: Point) -> str:
 
 def _labels(curves: Sequence[Curve], x: LogAxis, y: LogAxis) -> str:
     """Write each method's name near the end of its curve, where no other label and few marks are."""
-    marks = [(x(point.seconds), y(point.error)) for curve in curves for point in curve.points]
+    marks = [place for curve in curves for place in _places(curve, x, y)]
     taken: list[tuple[float, float, float, float]] = []
     parts = []
     for curve in curves:
@@ -120,6 +121,17 @@ def _labels(curves: Sequence[Curve], x: LogAxis, y: LogAxis) -> str:
         parts.append(marker(curve.look, left + 5, middle, 3.8))
         parts.append(f'<text class="label" x="{left + 12:.1f}" y="{middle + 4:.1f}">{escape(curve.look.name)}</text>')
     return "".join(parts)
+
+
+def _places(curve: Curve, x: LogAxis, y: LogAxis) -> list[tuple[float, float]]:
+    """Return the places of the marks and some along the lines between them."""
+    marks = [(x(point.seconds), y(point.error)) for point in curve.points]
+    between = [
+        (a + share * (c - a), b + share * (d - b))
+        for (a, b), (c, d) in pairwise(marks)
+        for share in (0.2, 0.4, 0.6, 0.8)
+    ]
+    return marks + between
 
 
 def _ends(curve: Curve) -> list[Point]:

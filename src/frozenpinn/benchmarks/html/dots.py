@@ -11,7 +11,7 @@ from frozenpinn.benchmarks.html.methods import GREY, Look, marker
 from frozenpinn.benchmarks.html.numbers import error_text, seconds_text
 from frozenpinn.benchmarks.html.rows import Row
 
-WIDTH, LEFT, RIGHT, STEP, TOP = 400.0, 150.0, 388.0, 22.0, 26.0
+WIDTH, LEFT, RIGHT, STEP, TOP = 350.0, 138.0, 340.0, 19.0, 24.0
 PUBLISHED = Look("published", "published", GREY, "o")
 
 
@@ -74,18 +74,29 @@ def _chart(
             parts.append(f'<path class="span" d="M{axis(min(every)):.1f} {y:g}H{axis(max(every)):.1f}"/>')
         if theirs:
             note = escape(f"published: {write(theirs)}")
-            parts.append(marker(PUBLISHED, axis(theirs), y, 4.5, note, hollow=True))
-        for row, v in reversed(places):
+            parts.append(marker(PUBLISHED, axis(theirs), y, 3.8, note, hollow=True))
+        lanes = _lanes([axis(v) for _, v in places])
+        for (row, v), lane in reversed(list(zip(places, lanes, strict=True))):
             point = Point(row.seconds or 0.0, row.error or 0.0, row.stopped_text)
-            parts.append(marker(row.look, axis(v), y, 5.2, hover(row.look, point)))
+            parts.append(marker(row.look, axis(v), y + lane, 4.3, hover(row.look, point)))
     return (
-        f'<figure class="chart"><figcaption><strong>{title}</strong> <span>{hint}</span></figcaption>'
+        f'<figure class="chart dots"><figcaption><strong>{title}</strong> <span>{hint}</span></figcaption>'
         f'<svg viewBox="0 0 {WIDTH:g} {bottom + 6:g}" role="img" '
         f'aria-label="{title} of each method per case; the table below has the numbers">{"".join(parts)}</svg></figure>'
     )
 
 
+def _lanes(places: Sequence[float]) -> list[float]:
+    """Return how far up or down each mark moves so that neighbours stay visible; the first ones stay in the middle."""
+    lanes: list[float] = []
+    for k, place in enumerate(places):
+        near = [lanes[j] for j in range(k) if abs(places[j] - place) < 7.0]
+        lanes.append(min((0.0, -5.0, 5.0), key=near.count))
+    return lanes
+
+
 def _name(row: Row) -> str:
-    """Return the case's name, shortened to what fits."""
-    name = f"{row.case} {row.variant}".strip()
-    return escape(name if len(name) <= 25 else name[:24] + "…")
+    """Return the case's name, with the variant if both fit, shortened if need be."""
+    full = f"{row.case} {row.variant}".strip()
+    name = full if len(full) <= 25 else row.case
+    return f"<title>{escape(full)}</title>{escape(name if len(name) <= 26 else name[:25] + '…')}"

@@ -52,7 +52,7 @@ def draw_work_precision(diagrams: Sequence[Mapping[str, Any]], file: str | Path,
             [handles[look] for look in order],
             [look.name for look in order],
             loc="outside upper center",
-            ncols=min(len(order), 2 * columns),
+            ncols=len(order) if len(order) <= 2 * columns + 1 else math.ceil(len(order) / 2),
             frameon=False,
         )
         figure.supxlabel("time in seconds", fontsize=9)
@@ -68,7 +68,7 @@ def _draw(axis: Any, curve: Curve) -> Any:
         [point.error for point in curve.points],
         color=curve.look.colour,
         marker=curve.look.shape,
-        markersize=7 if ours else 6,
+        markersize={"best": 7}.get(curve.look.family, 9 if curve.look.shape == "*" else 6),
         markeredgecolor="white",
         markeredgewidth=0.6,
         markevery=max(1, len(curve.points) // MOST_MARKS),

@@ -45,7 +45,7 @@ def render_report(results: Results) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>frozenpinn: benchmarks</title><style>{_asset('style.css')}</style>"
-        "<noscript><style>tr.more[hidden]{display:table-row}.tools,.copy,.toggle{display:none}</style></noscript></head>"
+        "<noscript><style>tr.more[hidden]{display:table-row!important}.tools,.copy,.toggle{display:none}</style></noscript></head>"
         f"<body><header><div><h1>frozenpinn <span>benchmarks</span></h1><p>{_lead(results)}</p></div>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header><main>{body}</main>'
         f"<script>{_asset('script.js')}</script></body></html>\n"

@@ -10,7 +10,7 @@ from frozenpinn.benchmarks.html.numbers import ratio_text
 from frozenpinn.benchmarks.html.rows import Row
 
 _RIVALS = (
-    ("paper", "the paper’s recipe, run here"),
+    ("paper", "the paper’s recipe, run beside ours"),
     ("pinn", "trained PINNs"),
     ("mesh", "IGA and FEM"),
     ("spacetime", "space–time random features"),
@@ -50,10 +50,11 @@ def _speed(rows: Sequence[Row], family: str, name: str) -> str:
     compared = [row for group in cases.values() for row in group]
     bound = "≥ " if sum(row.stopped for row in compared) * 2 > len(compared) else ""
     accurate = sum(row.better is True for row in compared)
-    what = f"the time of ours: {name}"
+    faster = typical >= 1.0
+    what = f"{'faster' if faster else 'slower'} than {name}"
     plural = "" if len(cases) == 1 else "s"
     return _card(
-        f"{bound}{ratio_text(typical)}",
+        f"{bound if faster else ''}{ratio_text(typical if faster else 1.0 / typical)}",
         what,
         f"median over {len(cases)} case{plural}; ours at least as accurate in {accurate} of {len(compared)} rows",
     )

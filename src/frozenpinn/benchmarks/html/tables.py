@@ -123,9 +123,13 @@ def _method(row: Row) -> str:
     notes = ""
     if row.failed:
         reason = str(row.record.get("reason") or "no reason was recorded")
-        notes += f'<span class="note bad"><strong>failed:</strong> {escape(reason)}</span>'
+        notes += (
+            f'<span class="note bad clamp" title="{escape(reason)}"><strong>failed:</strong> {escape(reason)}</span>'
+        )
     if row.stopped:
-        notes += f'<span class="note late">{escape(row.stopped_text)}</span>'
+        when, _, error = escape(row.stopped_text).partition(" at error ")
+        tail = f' <span class="nowrap">at error {error}</span>' if error else ""
+        notes += f'<span class="note late">{when}{tail}</span>'
     if row.record.get("note"):
         notes += f'<span class="note">{escape(str(row.record["note"]))}</span>'
     precision = row.record.get("precision")
@@ -144,6 +148,7 @@ def _error(row: Row) -> str:
 def _details(row: Row) -> str:
     record = row.record
     facts: list[tuple[str, Any]] = [("Problem", record.get("title")), ("Settings", _settings(row))]
+    facts.append(("Why it failed", record.get("reason") if row.failed else None))
     facts += [(name, record.get(key)) for name, key in (("Precision", "precision"), ("Verdict", "verdict"))]
     facts.append(("Tolerance", error_text(finite(record.get("tol"))) if finite(record.get("tol")) else None))
     facts.append(("Budget", seconds_text(finite(record.get("budget"))) if finite(record.get("budget")) else None))
