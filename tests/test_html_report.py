@@ -1,10 +1,13 @@
 """The report as a page: complete and harmless as text, and sorted, filtered and laid out by a real browser."""
 
 import json
+import platform
+import re
 import shutil
 import subprocess
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import matplotlib.image
 import numpy as np
@@ -141,7 +144,16 @@ def test_every_row_of_the_table_has_every_column(page, results):
 
 
 def test_numbers_stand_in_the_page_as_people_read_them(page):
-    for text in ("4.0e-12", "10 ms", "≥ 60 s", "13×", "≥ 6\u202f020×", "stopped after 60 s", "1 of 2 seeds stopped"):
+    for text in (
+        "4.0e-12",
+        "10 ms",
+        "≥ 60 s",
+        "13×",
+        "≥ 6\u202f020×",
+        "stopped after 60 s",
+        "tol 1e-8",
+        "1 of 2 seeds stopped",
+    ):
         assert text in page, text
     assert "frozenpinn bench wave --method pinn-adam" in page
     assert "nan" not in page.lower().replace("nance", "")
@@ -191,17 +203,13 @@ def test_results_survive_json_and_refuse_nonsense(results):
 
 
 def test_machine_is_described_without_naming_it():
-    import getpass
-    import platform
-
     machine = describe_machine()
     assert {"cpu", "cores", "memory", "os", "python", "blas", "versions", "date"} == set(machine)
     assert "numpy" in machine["versions"]
     text = json.dumps(machine)
-    assert platform.node() not in text or platform.node() in machine["os"].lower()
+    assert not {platform.node(), Path.home().name} & set(re.findall(r"[\w.-]+", text))
     assert "/home" not in text
     assert "site-packages" not in text
-    assert getpass.getuser() not in text.split()
 
 
 def test_diagrams_label_every_curve_and_mark_long_ones_sparsely(results):

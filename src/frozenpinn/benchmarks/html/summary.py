@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from statistics import median
 
-from frozenpinn.benchmarks.html.numbers import ratio_text
+from frozenpinn.benchmarks.html.numbers import finite, ratio_text
 from frozenpinn.benchmarks.html.rows import Row
 
 _RIVALS = (
@@ -84,12 +84,12 @@ def _estimate(rows: Sequence[Row]) -> str:
     pairs = [
         (estimate, error)
         for row in rows
-        for estimate, error in zip(
+        for guess, truth in zip(
             (row.record.get("estimate") or {}).get("values") or (),
             (row.record.get("rel_l2") or {}).get("values") or (),
             strict=False,
         )
-        if estimate is not None and error
+        if (estimate := finite(guess)) is not None and (error := finite(truth))
     ]
     if not pairs:
         return ""

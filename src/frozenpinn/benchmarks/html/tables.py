@@ -132,9 +132,19 @@ def _method(row: Row) -> str:
         notes += f'<span class="note late">{when}{tail}</span>'
     if row.record.get("note"):
         notes += f'<span class="note">{escape(str(row.record["note"]))}</span>'
-    precision = row.record.get("precision")
-    low = f' <span class="variant">{escape(str(precision))} precision</span>' if precision not in {None, "high"} else ""
-    return f"{glyph(row.look)}<span>{escape(row.look.name)}</span>{low}{notes}"
+    tags = "".join(f' <span class="variant">{escape(tag)}</span>' for tag in _tags(row))
+    return f"{glyph(row.look)}<span>{escape(row.look.name)}</span>{tags}{notes}"
+
+
+def _tags(row: Row) -> Iterator[str]:
+    """Yield what tells rows of one method apart."""
+    precision, tol = row.record.get("precision"), finite(row.record.get("tol"))
+    if precision not in {None, "high"}:
+        yield f"{precision} precision"
+    if row.look.family == "auto" and tol is not None:
+        yield f"tol {error_text(tol, 0)}"
+    if row.look.family == "mesh" and row.record.get("recipe") == "paper":
+        yield "paper’s settings"
 
 
 def _error(row: Row) -> str:
