@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.benchmarks.case import Baseline, Case, Published, Variant
+from frozenpinn.benchmarks.case import Case, Published, Variant
 from frozenpinn.evolution.integrators import SciPy
 from frozenpinn.network.outer_basis import OuterBasis
 from frozenpinn.network.sampling import ELM, SWIM, MultiScale
@@ -75,7 +75,6 @@ CASES = (
             ("paper", "low"): PAPER_LOW,
         },
         {"low": Published(4.19e-3, 0.67), "high": Published(8.42e-9, 0.70)},
-        baselines={"iga": Baseline(IGA, Published(1.17e-10, 0.07))},
     ),
     Case(
         "advection-fast",
@@ -91,7 +90,6 @@ CASES = (
         lambda: advection(1.0, 1000.0),
         {("best", "high"): BEST, ("paper", "high"): PAPER_LONG},
         {"high": Published(1e-5, 0.94)},
-        baselines={"iga": Baseline(IGA, recipe=None)},
     ),
     Case(
         "advection-convergence",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.benchmarks.case import Baseline, Case, Published
+from frozenpinn.benchmarks.case import Case, Published
 from frozenpinn.evolution.integrators import SciPy
 from frozenpinn.evolution.spaces import AugmentedODE
 from frozenpinn.network.sampling import ELM, SWIM, MultiScale
@@ -75,7 +75,6 @@ CASES = (
             ("paper", "low"): paper(ELM(50, eta=2), 1e-6, 1e-6, 1e-4),
         },
         {"low": Published(2.82e-4, 0.05), "high": Published(9.33e-9, 6.90)},
-        baselines={"iga": Baseline({"nodes": 27, "degree": 9}, Published(4.21e-7, 0.94))},
     ),
     Case(
         "euler-bernoulli-winkler",
@@ -88,6 +87,5 @@ CASES = (
             ("paper", "low"): paper(ELM(200, eta=2), 1e-6, 1e-6, 1e-4),
         },
         {"low": Published(1.41e-2, 0.05), "high": Published(1.42e-7, 2.41)},
-        baselines={"iga": Baseline({"nodes": 60, "degree": 6}, Published(2.70e-8, 1.08))},
     ),
 )

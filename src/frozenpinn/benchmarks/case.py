@@ -8,11 +8,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from frozenpinn.benchmarks.peers import PEERS, Baseline, Published, baselines_of
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.problem.problem import Problem
 
+__all__ = [
+    "AUTO",
+    "FROZEN_PINN",
+    "METHODS",
+    "PRECISIONS",
+    "RECIPES",
+    "Baseline",
+    "Case",
+    "Published",
+    "Variant",
+    "check_choice",
+]
+
 FROZEN_PINN = "frozen-pinn"
-METHODS = (FROZEN_PINN, "iga", "iga-exact")
+METHODS = (FROZEN_PINN, *PEERS)
 AUTO = "auto"
 RECIPES = ("best", "paper", AUTO)
 PRECISIONS = ("low", "high")
@@ -34,26 +48,6 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Published:
-    """What the paper reports (Datar et al., Frozen-PINN): relative L² error and seconds."""
-
-    rel_l2: float | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """How another method solves a case (at high precision): settings, figures, whether both are the paper's.
-
-    ``recipe`` is ``"paper"`` for settings of the paper, None for our own.
-    """
-
-    settings: Mapping[str, Any]
-    published: Published = Published()
-    recipe: str | None = "paper"
-
-
-@dataclass(frozen=True)
 class Case:
     """A benchmark case.
 
@@ -65,8 +59,6 @@ class Case:
         Keyword arguments of :func:`frozenpinn.solve` by ``(recipe, precision)``.
     published
         The paper's figures by precision.
-    baselines
-        Other methods by name.
     test_points
         Where errors are measured; None takes the common grid.
     trivial
@@ -81,7 +73,6 @@ class Case:
     settings: Mapping[tuple[str, str], Mapping[str, Any]]
     published: Mapping[str, Published] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
-    baselines: Mapping[str, Baseline] = field(default_factory=dict)
     test_points: TestPoints | None = None
     trivial: str | None = None
     costly: tuple[str, ...] = ()
@@ -107,6 +98,11 @@ class Case:
             distinct.setdefault((tuple(variant.problem.items()), variant.test_points), variant)
         return [v if len(distinct) > 1 else replace(v, label="") for v in distinct.values()]
 
+    @property
+    def baselines(self) -> dict[str, Baseline]:
+        """Other methods by name."""
+        return baselines_of(self.name)
+
     def baseline(self, method: str, precision: str) -> Baseline:
         """Return how another method solves this case."""
         check_choice("precision", precision, PRECISIONS)
@@ -122,6 +118,8 @@ class Case:
         """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
         if method == FROZEN_PINN:
             return recipe == AUTO or (recipe, precision) in self.settings
+        if method == "iga-exact" and not self.problem(**self.variants[0].problem).is_linear:
+            return False
         return method.removesuffix("-exact") in self.baselines and precision == "high"
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
+from frozenpinn.benchmarks.peers import PINNS, solve_peer
+from frozenpinn.control import Budget
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
@@ -17,6 +20,9 @@ from frozenpinn.solve import solve
 
 Array = np.ndarray
 Record = dict[str, Any]
+#: Seconds at which the error of a network in training is measured, outside its clock.
+CHECKPOINTS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
+SAMPLERS = {"iga": "b-splines", "iga-exact": "b-splines", "fem": "finite elements"}
 Announce = Callable[[str], None]
 
 
@@ -36,6 +42,58 @@ class Job(NamedTuple):
     estimate: Callable[[Any], float | None]
 
 
+@dataclass(frozen=True)
+class Run:
+    """One line of a table: a variant of a case, solved in one way for some seeds.
+
+    Attributes
+    ----------
+    tol
+        That of the recipe "auto"; None takes the one of the precision.
+    budget
+        Seconds of one solve, after which it is cut.
+    changes
+        To the settings of another method, such as fewer iterations.
+    """
+
+    case: Case
+    variant: Variant
+    method: str = FROZEN_PINN
+    recipe: str = "best"
+    precision: str = "high"
+    seeds: tuple[int, ...] = (0, 1, 2)
+    tol: float | None = None
+    budget: float | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether there is no untimed warm-up: networks in training, recipes that take minutes."""
+        return self.method in PINNS or (self.method == FROZEN_PINN and self.recipe in self.case.costly)
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The seeds that are run: recipes that take minutes run with one."""
+        return self.seeds[:1] if self.is_costly and self.method == FROZEN_PINN else self.seeds
+
+    @property
+    def label(self) -> str:
+        """What is being run, for people."""
+        name = " ".join(part for part in (self.case.name, self.variant.label, self.method) if part)
+        return f"{name} {self.recipe}/{self.precision}" if self.method == FROZEN_PINN else name
+
+    @property
+    def command(self) -> str:
+        """What repeats it."""
+        ours = self.method == FROZEN_PINN
+        parts = ["frozenpinn bench", self.case.name, f"--recipe {self.recipe}" if ours else f"--method {self.method}"]
+        parts += [f"--precision {self.precision}"] if self.precision != "high" else []
+        parts += [f"--tol {self.tol:g}"] if self.tol is not None and ours and self.recipe == AUTO else []
+        parts += [f"--budget {self.budget:g}"] if self.budget is not None else []
+        parts += [f"--seeds {len(self.seeds)}"] if len(self.seeds) != 3 else []
+        return " ".join(parts)
+
+
 def run_case(
     case: Case,
     recipe: str,
@@ -44,71 +102,98 @@ def run_case(
     announce: Announce = lambda text: None,
     method: str = FROZEN_PINN,
     tol: float | None = None,
+    budget: float | None = None,
 ) -> list[Record]:
     """Run all variants of a case; a failure becomes a record with its reason."""
     variants = case.members(recipe) if method == FROZEN_PINN else case.variants
-    return [run_variant(case, variant, recipe, precision, seeds, announce, method, tol) for variant in variants]
+    runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget) for v in variants]
+    return [carry_out(run, announce) for run in runs]
 
 
-def run_variant(
-    case: Case,
-    variant: Variant,
-    recipe: str,
-    precision: str,
-    seeds: Sequence[int],
-    announce: Announce,
-    method: str = FROZEN_PINN,
-    tol: float | None = None,
-) -> Record:
-    """Run one variant for all seeds, after one untimed warm-up; ``tol`` is that of the recipe "auto"."""
-    check_choice("method", method, METHODS)
-    problem = case.problem(**variant.problem)
-    if method == FROZEN_PINN:
-        job = frozen_pinn_job(problem, case, variant, recipe, precision, tol)
-    else:
-        job = iga_job(problem, case, precision, method)
-    if recipe in case.costly and method == FROZEN_PINN:
-        seeds = seeds[:1]
-        schedule = list(seeds)
-    else:
-        schedule = [seeds[0], *seeds]
-    warm_up = len(schedule) > len(seeds)
-    place = variant.test_points or case.test_points
+def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
+    """Solve for all seeds, after one untimed warm-up unless that is too costly."""
+    check_choice("method", run.method, METHODS)
+    problem = run.case.problem(**run.variant.problem)
+    job = frozen_pinn_job(problem, run) if run.method == FROZEN_PINN else peer_job(problem, run)
+    place = run.variant.test_points or run.case.test_points
     at = {} if place is None else {"at": place(problem)}
     record: Record = {
-        "case": case.name,
-        "variant": variant.label,
-        "method": method,
+        "case": run.case.name,
+        "title": run.case.title,
+        "variant": run.variant.label,
+        "method": run.method,
         **job.head,
-        "precision": precision,
-        "seeds": list(seeds),
+        "precision": run.precision,
+        "seeds": list(run.chosen),
+        "budget": run.budget,
+        "command": run.command,
         "windows": 1,
         **dict.fromkeys(("width", "rank", "points")),
     }
-    errors: list[dict[str, float]] = []
-    seconds: list[float] = []
-    estimates: list[float | None] = []
-    solution: Solved | None = None
+    measured = Measured()
     try:
-        for count, seed in enumerate(schedule):
-            step = "warm-up" if warm_up and count == 0 else f"seed {seed}"
-            announce(f"{case.name} {variant.label} {method} {job.head['recipe'] or 'own'}/{precision}: {step}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FrozenPinnWarning)
-                start = time.perf_counter()
-                solution = job.solve(seed)
-                elapsed = time.perf_counter() - start
-            if warm_up and count == 0:
-                continue
-            seconds.append(elapsed)
-            errors.append(solution.error(problem.fields[0], **at))
-            estimates.append(job.estimate(solution))
+        if not run.is_costly:
+            announce(f"{run.label}: warm-up")
+            _timed(job, run.chosen[0])
+        for seed in run.chosen:
+            announce(f"{run.label}: seed {seed}")
+            solution, seconds = _timed(job, seed)
+            measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
     except FrozenPinnError as error:
-        return {**record, **_statistics(errors, seconds, estimates), "status": "failed", "reason": str(error)}
+        return {**record, **measured.statistics(), "status": "failed", "reason": str(error)}
     record |= job.sizes(solution)
-    if case.trivial is not None:
-        record["trivial"] = _score(problem, case.trivial, at["at"])
-    return {**record, **_statistics(errors, seconds, estimates), "status": "ok", "reason": None}
+    if run.case.trivial is not None:
+        record["trivial"] = _score(problem, run.case.trivial, at["at"])
+    return {**record, **measured.statistics(), "status": "ok", "reason": None}
+
+
+def _timed(job: Job, seed: int) -> tuple[Any, float]:
+    """Solve once; return the solution and the seconds, without those that a network spent on measuring its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        start = time.perf_counter()
+        solution = job.solve(seed)
+        elapsed = time.perf_counter() - start
+    own = getattr(solution, "seconds", None)
+    return solution, own if isinstance(own, float) else elapsed
+
+
+@dataclass
+class Measured:
+    """What was measured, one entry per seed."""
+
+    errors: list[dict[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    estimates: list[float | None] = field(default_factory=list)
+    stopped: list[bool] = field(default_factory=list)
+    curve: list[list[float]] = field(default_factory=list)
+
+    def add(self, solution: Any, seconds: float, error: dict[str, float], estimate: float | None) -> None:
+        """Add a solve; the course of the error during training is kept of the first one."""
+        self.errors.append(error)
+        self.seconds.append(seconds)
+        self.estimates.append(estimate)
+        self.stopped.append(bool(getattr(solution, "stopped", False)))
+        self.curve = self.curve or [[float(t), float(e)] for t, e in getattr(solution, "errors", ())]
+
+    def statistics(self) -> Record:
+        """Return means, standard deviations and medians."""
+
+        def spread(values: list[float]) -> Record:
+            mean = float(np.mean(values)) if values else None
+            return {"mean": mean, "std": float(np.std(values)) if values else None, "values": values}
+
+        return {
+            "rel_l2": spread([e["rel_l2"] for e in self.errors]),
+            "rmse": spread([e["rmse"] for e in self.errors]),
+            "seconds": {
+                "median": float(np.median(self.seconds)) if self.seconds else None,
+                "values": list(self.seconds),
+            },
+            "estimate": {"values": list(self.estimates)},
+            "stopped": list(self.stopped),
+            "curve": self.curve,
+        }
 
 
 def _score(problem: Problem, predictor: str, x: Array) -> float:
@@ -120,13 +205,11 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
 
 
-def frozen_pinn_job(
-    problem: Problem, case: Case, variant: Variant, recipe: str, precision: str, tol: float | None = None
-) -> Job:
+def frozen_pinn_job(problem: Problem, run: Run) -> Job:
     """Prepare a solve by a frozen network."""
-    options = case.options(recipe, precision, variant)
-    if recipe == AUTO and tol is not None:
-        options["tol"] = tol
+    options = run.case.options(run.recipe, run.precision, run.variant)
+    if run.recipe == AUTO and run.tol is not None:
+        options["tol"] = run.tol
     sampler = options.get("sampler", "multi-scale")
 
     def sizes(solution: Any) -> Record:
@@ -142,31 +225,40 @@ def frozen_pinn_job(
 
     return Job(
         {
-            "recipe": recipe,
+            "recipe": run.recipe,
             "sampler": sampler if isinstance(sampler, str) else sampler.name,
             "tol": options.get("tol"),
-            "paper": _paper(case.published.get(precision, Published())),
+            "paper": _paper(run.case.published.get(run.precision, Published())),
         },
-        lambda seed: solve(problem, seed=seed, **options),
+        lambda seed: solve(problem, seed=seed, progress=_limited(run.budget), **options),
         sizes,
-        lambda solution: None if recipe == "paper" else solution.estimate_error().worst,
+        lambda solution: None if run.recipe == "paper" else solution.estimate_error().worst,
     )
 
 
-def iga_job(problem: Problem, case: Case, precision: str, method: str) -> Job:
-    """Prepare a solve by isogeometric analysis; the seed has no meaning there."""
-    from frozenpinn.baselines.iga import solve_iga
+def _limited(seconds: float | None) -> Callable[[str], None]:
+    """Return a progress function that breaks a solve off after some seconds."""
+    return Budget(seconds).watched(lambda stage: None)
 
-    baseline = case.baseline(method, precision)
-    settings = {**baseline.settings, "integrator": "exact" if method == "iga-exact" else "dop853"}
+
+def peer_job(problem: Problem, run: Run) -> Job:
+    """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
+    method = run.method
+    baseline = run.case.baseline(method, run.precision)
+    settings = {**baseline.settings, **run.changes}
+    moments = CHECKPOINTS if method in PINNS and problem.exact else ()
 
     def sizes(solution: Any) -> Record:
-        points = len(solution.space.quadrature()[0])
-        return {"width": solution.size, "rank": solution.size, "points": points}
+        return {"width": solution.size, "rank": solution.size, "points": getattr(solution, "points", None)}
 
     return Job(
-        {"recipe": baseline.recipe, "sampler": "b-splines", "paper": _paper(baseline.published)},
-        lambda seed: solve_iga(problem, **settings),
+        {
+            "recipe": baseline.recipe,
+            "sampler": SAMPLERS.get(method, method),
+            "paper": _paper(baseline.published),
+            "note": baseline.note or None,
+        },
+        lambda seed: solve_peer(method, problem, settings, seed, run.budget, moments),
         sizes,
         lambda solution: None,
     )
@@ -174,18 +266,3 @@ def iga_job(problem: Problem, case: Case, precision: str, method: str) -> Job:
 
 def _paper(published: Published) -> Record:
     return {"rel_l2": published.rel_l2, "seconds": published.seconds}
-
-
-def _statistics(
-    errors: Sequence[dict[str, float]], seconds: Sequence[float], estimates: Sequence[float | None]
-) -> Record:
-    def spread(values: list[float]) -> dict[str, Any]:
-        mean = float(np.mean(values)) if values else None
-        return {"mean": mean, "std": float(np.std(values)) if values else None, "values": values}
-
-    return {
-        "rel_l2": spread([e["rel_l2"] for e in errors]),
-        "rmse": spread([e["rmse"] for e in errors]),
-        "seconds": {"median": float(np.median(seconds)) if len(seconds) else None, "values": list(seconds)},
-        "estimate": {"values": list(estimates)},
-    }

@@ -54,7 +54,6 @@ CASES = (
         wave,
         {("best", "high"): {"sampler": MultiScale(80), "points": 160}, ("paper", "high"): PAPER},
         {"high": Published(1.81e-6, 0.56)},
-        baselines={"iga": IGA},
     ),
     Case(
         "wave-multiscale",
@@ -62,6 +61,5 @@ CASES = (
         lambda: wave(third=True),
         {("best", "high"): {"sampler": MultiScale(100), "points": 200}, ("paper", "high"): PAPER},
         {"high": Published(1e-5, None)},
-        baselines={"iga": IGA},
     ),
 )
