@@ -176,45 +176,89 @@ def bench(
     cases: Annotated[list[str] | None, typer.Argument(help="Names of cases; see 'frozenpinn list'.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Run all cases.")] = False,
     recipe: Annotated[list[str] | None, typer.Option(help="best, paper or auto; may be given several times.")] = None,
-    precision: Annotated[str, typer.Option(help="low or high.")] = "high",
+    precision: Annotated[str | None, typer.Option(help="low or high (default; both in a report).")] = None,
     tol: Annotated[
         float | None, typer.Option(help="Tolerance of the recipe auto (1e-8 at high, 1e-3 at low precision).")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
     method: Annotated[
-        list[str] | None, typer.Option(help="frozen-pinn (default), iga or iga-exact; may be given several times.")
+        list[str] | None,
+        typer.Option(help="frozen-pinn (default; all in a report) or a peer, see 'frozenpinn list'; several times."),
     ] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds of one solve, after which it is cut.")] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with tables and diagrams; finished runs are kept beside it.")
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="A report in ten minutes: shorter trainings, no sweeps.")] = False,
+    fresh: Annotated[bool, typer.Option(help="Run again what a report has already.")] = False,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
     from frozenpinn.benchmarks import CASES, find_case
+    from frozenpinn.benchmarks.campaign import Scope
     from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
     from frozenpinn.benchmarks.runner import run_case
 
-    recipes, methods = recipe or ["best"], method or [FROZEN_PINN]
+    recipes = recipe or (["best"] if report is None else list(RECIPES))
+    methods = method or ([FROZEN_PINN] if report is None else list(METHODS))
+    precisions = [precision] if precision else (["high"] if report is None or quick else list(PRECISIONS)[::-1])
     if tol is not None and AUTO not in recipes:
         raise SettingsError("--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6.")
+    if (quick or fresh) and report is None:
+        raise SettingsError("--quick and --fresh belong to a report; write --report report.html.")
+    if budget is not None and budget <= 0:
+        raise SettingsError(f"--budget is a positive number of seconds, got {budget:g}.")
     for what, names, known in (
         ("method", methods, METHODS),
         ("recipe", recipes, RECIPES),
-        ("precision", [precision], PRECISIONS),
+        ("precision", precisions, PRECISIONS),
     ):
         for name in names:
             check_choice(what, name, known)
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
-    records = []
-    runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
+    _check_targets(None, report)
     with log.status("benchmark") as status:
-        for case in chosen:
-            for solver, name in runs:
-                if not every or case.can_run(solver, name, precision):
-                    records += run_case(case, name, precision, range(seeds), _announcer(status), solver, tol)
+        if report is not None:
+            scope = Scope(methods, recipes, precisions, seeds, tol, budget, quick)
+            records = _report(chosen, scope, report, fresh, _announcer(status))
+        else:
+            runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
+            records = [
+                record
+                for case in chosen
+                for solver, name in runs
+                if not every or case.can_run(solver, name, precisions[0])
+                for record in run_case(case, name, precisions[0], range(seeds), _announcer(status), solver, tol, budget)
+            ]
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
     if json_file != "-":
         out.print(_records_table(records))
+
+
+def _report(chosen: list[Any], scope: Any, page: Path, fresh: bool, announce: Callable[[str], None]) -> list[Any]:
+    """Run what is not there yet, and write the page."""
+    from frozenpinn.benchmarks import campaign
+    from frozenpinn.benchmarks.html import Results, describe_machine, write_report
+
+    runs = page.with_suffix(".runs.jsonl")
+    if fresh:
+        runs.unlink(missing_ok=True)
+    store = campaign.Store(runs)
+    lines, pictures = campaign.lines(chosen, scope), campaign.figures(scope.quick)
+    tasks: list[campaign.Task] = [*lines, *campaign.points(chosen, scope), *pictures]
+    try:
+        campaign.perform(tasks, store, announce)
+    except KeyboardInterrupt:
+        log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
+    records = [store.records[line.key] for line in lines if line.key in store.records]
+    drawn = [store.records[p.key] for p in pictures if store.records.get(p.key, {}).get("svg")]
+    results = Results(records, campaign.diagrams(tasks, store), drawn, describe_machine())
+    write_report(results, page)
+    log.print(f"wrote {page}")
+    return records
 
 
 def _records_table(records: list[dict[str, Any]]) -> Table:
