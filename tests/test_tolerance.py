@@ -260,8 +260,9 @@ def test_a_budget_too_small_to_do_anything():
 def test_a_small_budget_gives_what_there_is():
     problem = Problem("u_t = lap(u)", fp.Disk([0, 0], 1), (0, 0.1), "cos(9*x)*sin(8*y)*(1 - (x**2 + y**2))", "u = 0")
     started = time.perf_counter()
-    with pytest.warns(fp.FrozenPinnWarning, match="the time limit of 2 s"):
+    with pytest.warns(fp.FrozenPinnWarning) as caught:
         solution = fp.solve(problem, tol=1e-12, time_limit=2)
+    assert any("the time limit of 2 s" in str(warning.message) for warning in caught)
     assert time.perf_counter() - started < 12
     assert solution.status == "reached"
 

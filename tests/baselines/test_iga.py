@@ -107,7 +107,8 @@ def test_further_cases(name, bound):
 
 def test_small_eigenvalues_survive_large_ones():
     """A beam's spectrum reaches over nine orders of magnitude; sin x must not feel the upper end."""
-    assert iga(find_case("euler-bernoulli")).error()["rel_l2"] < 1e-12
+    problem = find_case("euler-bernoulli").problem()
+    assert solve_iga(problem, nodes=27, degree=9, integrator="exact").error()["rel_l2"] < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -261,7 +262,6 @@ def test_bench_records_have_the_same_form():
     assert iga_record["paper"] == {"rel_l2": 1.17e-10, "seconds": 0.07}
     assert iga_record["recipe"] == "paper"
     assert iga_record["rank"] == iga_record["width"] == 15
-    assert iga_record["points"] == 15 * 9
     assert iga_record["seeds"] == [0, 1]
     assert len(set(iga_record["rel_l2"]["values"])) == 1
     assert iga_record["estimate"]["values"] == [None, None]
@@ -276,18 +276,18 @@ def test_bench_runs_a_baseline_once_whatever_the_recipes():
 
 
 def test_bench_all_takes_the_cases_with_settings():
-    records = bench("--all", "--method", "iga", "--seeds", "1")
-    assert {r["case"] for r in records} == {name for name, case in CASES.items() if "iga" in case.baselines}
+    records = bench("--all", "--method", "fem", "--seeds", "1")
+    assert {r["case"] for r in records} == {name for name, case in CASES.items() if "fem" in case.baselines}
     assert all(r["status"] == "ok" for r in records)
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("advection", "--method", "magic"), "unknown method 'magic'; choose one of 'frozen-pinn', 'iga'."),
+        (("advection", "--method", "magic"), "unknown method 'magic'; choose one of .*'frozen-pinn', 'iga', "),
         (
-            ("burgers", "--method", "iga"),
-            "case 'burgers' has no settings for the method 'iga', only for 'frozen-pinn'.",
+            ("burgers", "--method", "fem"),
+            "case 'burgers' has no settings for the method 'fem', only for .*'frozen-pinn', 'iga'",
         ),
         (("advection", "--method", "iga", "--precision", "low"), "high precision only"),
     ],

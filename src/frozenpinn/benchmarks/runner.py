@@ -122,13 +122,13 @@ def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
         "title": run.case.title,
         "variant": run.variant.label,
         "method": run.method,
+        **dict.fromkeys(("width", "rank", "points", "tol", "verdict", "note")),
         **job.head,
         "precision": run.precision,
         "seeds": list(run.chosen),
         "budget": run.budget,
         "command": run.command,
         "windows": 1,
-        **dict.fromkeys(("width", "rank", "points")),
     }
     measured = Measured()
     try:
