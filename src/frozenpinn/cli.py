@@ -295,7 +295,7 @@ def study(
         list[Path] | None, typer.Option(help="Write the plot (PNG, SVG, PDF); may be given several times.")
     ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; nested values as JSON.")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; lists as JSON.")] = None,
 ) -> None:
     """Run a study: a table, plots, and its numbers as JSON and CSV."""
     found = find_study(name)

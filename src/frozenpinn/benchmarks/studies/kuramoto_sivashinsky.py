@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 SHORT, LONG = "kuramoto-sivashinsky", "kuramoto-sivashinsky-long"
+RUNS = (SHORT, LONG)
 RECIPES = ("best", "paper")
 SMALL, SETTLED = 0.1, 0.3
 STATISTICS = "energy", "reference_energy", "energy_spread"
@@ -34,7 +35,7 @@ STATISTICS = "energy", "reference_energy", "energy_spread"
 def rows(_: int, announce: Announce) -> list[Row]:
     """Return one row per run, with the first seed."""
     table: list[Row] = []
-    for name in (SHORT, LONG):
+    for name in RUNS:
         for recipe in RECIPES:
             solution, seconds = attempt(find_case(name), announce, recipe)
             announce("reference")
@@ -48,7 +49,7 @@ def rows(_: int, announce: Announce) -> list[Row]:
 def _compared(solution: Solution) -> Row:
     """Return the picture and the course of the distance."""
     exact, (start, end) = solution.problem.exact["u"], solution.problem.time
-    x, t = np.linspace(0, 2 * np.pi, 129), np.linspace(start, end, 101)
+    x, t = np.linspace(0, 2 * np.pi, 121), np.linspace(start, end, 101)
     found, truth = solution(x[:, None], t), np.stack([exact(x[:, None], float(s)) for s in t], axis=1)
     distance = np.linalg.norm(found - truth, axis=0) / np.linalg.norm(truth, axis=0)
     chosen = (t >= SETTLED) & (distance < SMALL)

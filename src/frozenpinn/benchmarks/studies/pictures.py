@@ -44,7 +44,7 @@ def picture(across: Array, up: Array, labels: tuple[str, str], found: Array, exa
             "labels": list(labels),
             "exact": rounded(exact),
             "solution": rounded(found),
-            "difference": rounded(np.abs(found - exact)),
+            "difference": rounded(np.abs(found - exact), 3),
         },
     }
 

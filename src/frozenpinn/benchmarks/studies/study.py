@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -89,14 +89,22 @@ def _value(value: float | str | None) -> str:
 
 
 def write_csv(rows: list[Row], stream: IO[str]) -> None:
-    """Write rows as comma-separated values: nothing for None, lists and dictionaries as JSON.
+    """Write rows as comma-separated values: nothing for None, lists as JSON, dictionaries as columns ``key.inner``.
 
-    Columns are all keys in the order in which they appear first.
+    Columns are in the order in which they appear first.
     """
-    table = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    lines = [dict(_flat(row)) for row in rows]
+    table = csv.DictWriter(stream, list(dict.fromkeys(key for line in lines for key in line)), lineterminator="\n")
     table.writeheader()
-    for row in rows:
-        table.writerow({k: json.dumps(v) if isinstance(v, list | dict) else v for k, v in row.items()})
+    table.writerows(lines)
+
+
+def _flat(row: Row, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, json.dumps(value) if isinstance(value, list) else value
 
 
 def plot_study(study: Study, rows: list[Row], file: str) -> None:
