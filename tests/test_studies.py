@@ -1,7 +1,11 @@
-"""Studies: the numbers behave as they must, and the command writes table, plot and JSON or refuses."""
+"""Studies: the numbers behave as they must, and the command writes table, plots, JSON and CSV or refuses."""
 
+import csv
+import io
 import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,20 +13,35 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import cli
+from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.burgers import cole_hopf
 from frozenpinn.benchmarks.high_dimension import box_points, heat, paper_heat
 from frozenpinn.benchmarks.studies import (
     STUDIES,
     Study,
+    advection_convergence,
+    advection_long,
+    advection_speed,
+    bases,
+    burgers_points,
     dimension,
+    directions,
+    fields,
     find_study,
     interior_points,
     kappa,
+    kuramoto_sivashinsky,
     plot_study,
+    rcond,
     runs,
+    slices,
     snapshot,
     svd_layer,
+    svd_threshold,
     width,
+    width_burgers,
+    width_heat,
+    write_csv,
 )
 from frozenpinn.evolution.spaces import AugmentedODE
 from frozenpinn.network.sampling import ELM
@@ -402,8 +421,11 @@ def test_every_study_is_named_in_the_help(name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("snapshto",), r"unknown study 'snapshto'\. Did you mean 'snapshot'\? The studies are 'dimension', "),
-        (("xyz",), r"unknown study 'xyz'\. The studies are 'dimension', .*'width-reaction'\."),
+        (
+            ("snapshto",),
+            r"unknown study 'snapshto'\. Did you mean 'snapshot'\? The studies are 'advection-convergence', ",
+        ),
+        (("xyz",), r"unknown study 'xyz'\. The studies are 'advection-convergence', .*'width-reaction'\."),
         (("snapshot", "--plot", "nowhere/s.png"), "there is no folder 'nowhere'"),
         (("snapshot", "--plot", "s.picture"), "the file must end in one of"),
         (("snapshot", "--json", "nowhere/s.json"), "there is no folder 'nowhere'"),
@@ -418,3 +440,298 @@ def test_refusals_come_before_any_work(arguments, message, monkeypatch, tmp_path
 
 def test_no_seeds_are_refused():
     assert CliRunner().invoke(cli.app, ["study", "snapshot", "--seeds", "0"]).exit_code == 2
+
+
+# ---- figures of the paper -------------------------------------------------------------------------------------------
+
+
+def fewer(module, name, value):
+    return lambda patch: patch.setattr(module, name, value)
+
+
+def two_speeds(patch):
+    case = find_case("advection-fast")
+    patch.setattr(advection_speed, "find_case", lambda _: replace(case, variants=case.variants[2:5:2]))
+
+
+def one_problem(patch):
+    name = "nonlinear diffusion"
+    patch.setattr(svd_threshold, "PROBLEMS", {name: svd_threshold.PROBLEMS[name]})
+    patch.setattr(svd_threshold, "CUTOFFS", (1e-2, 1e-8))
+
+
+def few_slices(patch):
+    patch.setattr(slices, "LINES", {"heat-10d": (3,)})
+    patch.setattr(slices, "GRID", (13, 11))
+    patch.setattr(slices, "TIMES", (0.5,))
+
+
+def two_fields(patch):
+    patch.setattr(fields, "NAMES", ("advection", "nonlinear-diffusion"))
+    patch.setattr(fields, "TIMES", (1.0,))
+    patch.setattr(fields, "PLANE", (20, 25))
+
+
+def short_run(patch):
+    patch.setattr(kuramoto_sivashinsky, "RUNS", (kuramoto_sivashinsky.SHORT,))
+    patch.setattr(kuramoto_sivashinsky, "RECIPES", ("best",))
+
+
+def narrow(patch):
+    patch.setattr(width_heat, "WIDTHS", (25, 50))
+    patch.setattr(width_heat, "POINTS", 500)
+
+
+#: How each study is made small.
+TINY = {
+    "advection-speed": two_speeds,
+    "advection-convergence": fewer(advection_convergence, "WIDTHS", (6, 10, 16)),
+    "advection-long": fewer(advection_long, "TIMES", (10.0, 1000.0)),
+    "rcond": fewer(rcond, "CUTOFFS", (1e-3, 1e-9, 1e-14)),
+    "svd-threshold": one_problem,
+    "bases": fewer(bases, "STEEPNESS", (1.0, 0.006)),
+    "directions": fewer(directions, "WIDTHS", (10, 40)),
+    "burgers-points": fewer(burgers_points, "RECIPES", ("best",)),
+    "fields": two_fields,
+    "slices": few_slices,
+    "kuramoto-sivashinsky": short_run,
+    "width-heat": narrow,
+    "width-burgers": fewer(width_burgers, "FIGURES", {240: 4.27e-4}),
+    "snapshot-fits": lambda _: None,
+}
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """Return a function that runs a small study once: its rows from JSON, and its files without their endings."""
+    found = {}
+
+    def get(name):
+        if name not in found:
+            stem = tmp_path_factory.mktemp("studies") / name
+            files = {kind: stem.with_suffix(f".{kind}") for kind in ("png", "svg", "csv", "json")}
+            options = [
+                f(k) for k in files for f in (lambda k: "--plot" if k in ("png", "svg") else f"--{k}", files.get)
+            ]
+            with pytest.MonkeyPatch.context() as patch:
+                TINY[name](patch)
+                result = run("study", name, "--seeds", 1, *options)
+            assert result.exit_code == 0
+            found[name] = json.loads(files["json"].read_text(encoding="utf-8"))["rows"], files
+        return found[name]
+
+    return get
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_figures_have_columns_and_files(name, figures):
+    rows, files = figures(name)
+    study = find_study(name)
+    assert len(rows) >= 1
+    assert all(set(study.columns) - {"failures"} <= set(row) for row in rows)
+    assert files["png"].read_bytes().startswith(b"\x89PNG")
+    text = files["svg"].read_text(encoding="utf-8")
+    assert text.startswith("<?xml")
+    assert f"<!-- {study.title} -->" in text
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_csv_holds_the_same_numbers(name, figures):
+    rows, files = figures(name)
+    with files["csv"].open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert len(table) == len(rows)
+    for line, row in zip(table, rows, strict=True):
+        assert_same(line, row)
+
+
+def assert_same(line, values, prefix=""):
+    """Compare a line of a table with nested values."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            assert_same(line, value, f"{prefix}{key}.")
+        elif value is None:
+            assert line[prefix + key] == ""
+        else:
+            read = json.loads if isinstance(value, list) else type(value)
+            assert read(line[prefix + key]) == value
+
+
+def test_every_study_is_described():
+    text = (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8")
+    for name in STUDIES:
+        assert f"`{name}`" in text, name
+
+
+def test_csv_of_rows_with_different_keys():
+    stream = io.StringIO()
+    write_csv([{"a": 1, "b": None}, {"a": 'x,"y"', "c": [1, None], "d": {"e": {"f": 2}}}], stream)
+    assert stream.getvalue().splitlines() == ["a,b,c,d.e.f", "1,,,", '"x,""y""",,"[1, null]",2']
+
+
+def test_speed_does_not_matter_to_a_frozen_basis(figures):
+    for row in figures("advection-speed")[0]:
+        assert row["best"] < 1e-11
+        assert row["paper"] < row["published_paper"] == 1e-4
+        assert row["best"] / 10 < row["estimate"] < 10 * row["best"]
+        assert row["iga"] < 1e-8
+    slow, fast = figures("advection-speed")[0]
+    for name in ("spacetime_elm", "spacetime_swim"):
+        assert slow[name] < 1e-3
+        assert fast[name] > 0.5, "space–time networks fail"
+
+
+def test_errors_fall_exponentially_with_the_width(figures):
+    rows = figures("advection-convergence")[0]
+    assert rows[0]["best"] > 1e2 * rows[1]["best"] > 1e4 * rows[2]["best"]
+    assert rows[0]["rate"] < -0.5
+    a, b, c = (np.log(row["exponential"]) for row in rows)
+    assert (b - a) / 4 == pytest.approx((c - b) / 6) == pytest.approx(rows[0]["rate"])
+
+
+def test_no_line_through_a_single_width():
+    found = advection_convergence._with_line([{"width": 4, "best": 0.1}, {"width": 6, "best": None}])
+    assert [row["exponential"] for row in found] == [None, None]
+
+
+def test_errors_grow_slowly_with_time(figures):
+    early, late = figures("advection-long")[0]
+    assert early["best"] < late["best"] < 1e-11
+    assert early["paper"] < late["paper"] < 1e-4
+    assert late["best"] / 5 < late["estimate"] < 5 * late["best"]
+
+
+def test_a_bad_initial_fit_is_a_bad_solution(figures):
+    coarse, fine, finest = figures("rcond")[0]
+    assert coarse["paper"] > 1e-2 > 1e3 * fine["paper"]
+    assert coarse["paper_initial"] > 1e4 * fine["paper_initial"]
+    assert coarse["ours"] == pytest.approx(finest["ours"], rel=1e-3)
+    assert finest["ours_without_svd"] is None
+    assert len(finest["failures"]) == 1
+
+
+def test_a_finer_cut_off_keeps_more_and_is_better(figures):
+    coarse, fine = figures("svd-threshold")[0]
+    assert coarse["kept"] < fine["kept"] <= 201
+    assert coarse["error"] > 1e2 * fine["error"]
+
+
+def test_runs_that_fail_are_drawn_as_triangles(tmp_path):
+    row = {"problem": "burgers", "cutoff": 1e-2, "error": None, "kept": None, "seconds": None, "failures": ["x"]}
+    rows = [row, row | {"cutoff": 1e-4, "error": 1e-3, "kept": 5, "seconds": 1.0, "failures": []}]
+    plot_study(svd_threshold.STUDY, rows, str(tmp_path / "s.svg"))
+    assert "<!-- failed -->" in (tmp_path / "s.svg").read_text(encoding="utf-8")
+
+
+def test_neurons_that_follow_a_front_fit_it(figures):
+    smooth, steep = figures("bases")[0]
+    assert max(smooth["swim"], smooth["elm"]) < 1e-12
+    assert steep["swim"] < 1e-6 < 1e-2 < min(steep["elm"], steep["elm_steep"], steep["multi_scale"])
+    assert smooth["neurons"] is None
+    assert [len(steep["neurons"][name]) for name in bases.PICTURED] == [25, 25, 25]
+
+
+def test_points_that_follow_a_front():
+    x = bases.following(0.006, np.random.default_rng(0)).x[:, 0]
+    assert np.mean(np.abs(x - bases.PLACE) < 0.02) == pytest.approx(0.7, abs=0.05)
+
+
+def test_projected_neurons_look_along_the_gradient(figures):
+    narrow, wide = figures("directions")[0]
+    assert max(narrow["projected_angle"], wide["projected_angle"]) < 1e-3
+    assert wide["swim_angle"] > 20
+    assert wide["projected"] < 1e-2 * wide["swim"]
+
+
+def test_points_gather_at_the_shock(figures):
+    rows = figures("burgers-points")[0]
+    assert [row["window"] for row in rows] == list(range(1, len(rows) + 1))
+    assert [row["end"] for row in rows[:-1]] == [row["start"] for row in rows[1:]]
+    assert rows[-1]["near_shock"] > 5 * rows[0]["near_shock"]
+    density = rows[-1]["density"]
+    assert np.trapezoid(density["p"], density["x"]) == pytest.approx(1.0, rel=0.05)
+
+
+def test_fields_stand_beside_the_truth(figures):
+    advection, *tree = figures("fields")[0]
+    assert [row["t"] for row in tree] == [1.0]
+    assert advection["error"] < 1e-11
+    assert max(row["error"] for row in tree) < 1e-7
+    shown = advection["picture"]
+    x, t = np.array(shown["up"]), np.array(shown["across"])
+    np.testing.assert_allclose(shown["exact"], np.sin(x[:, None] - 40 * t), atol=2e-2)  # t has four digits
+    outside = [value is None for line in tree[0]["picture"]["exact"] for value in line]
+    assert 0.3 < np.mean(outside) < 0.8
+
+
+def test_slices_run_through_the_middle(figures):
+    line, diagonal, plane = figures("slices")[0]
+    assert (line["slice"], diagonal["slice"], plane["slice"]) == ("x3", "diagonal", "x1, x2")
+    x, t = (np.array(line["picture"][key]) for key in ("up", "across"))
+    np.testing.assert_allclose(line["picture"]["exact"], np.cos(x[:, None] / 10) * np.exp(-t), rtol=1e-3)
+    np.testing.assert_allclose(diagonal["picture"]["exact"], np.cos(x[:, None]) * np.exp(-t), rtol=1e-3)
+    assert max(row["error"] for row in (line, diagonal, plane)) < 1e-7
+
+
+def test_distance_from_the_reference_over_time(figures, tmp_path):
+    (short,) = figures("kuramoto-sivashinsky")[0]
+    assert short["error_at_1"] < 1e-5
+    assert short["course"]["distance"][-1] == pytest.approx(short["error_at_1"], rel=1e-3)
+    assert short["energy"] is None
+    spectrum = {
+        "bands": [1, 8, 16],
+        **{k: [1.0, 0.5] for k in ("found", "found_spread", "reference", "reference_spread")},
+    }
+    long = short | {"run": "other", "growth": None, "spectrum": spectrum}
+    plot_study(kuramoto_sivashinsky.STUDY, [short, long], str(tmp_path / "s.svg"))
+    text = (tmp_path / "s.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {label} -->" in text for label in ("1–7", "8–15", "other", "wave numbers"))
+
+
+def test_statistics_of_waves():
+    """The energy of a standing wave and its band are known."""
+
+    class Wave:
+        def __init__(self, amplitude):
+            self.problem = SimpleNamespace(exact={"u": lambda x, t: np.cos(10 * x[:, 0])})
+            self.amplitude = amplitude
+
+        def __call__(self, x, t):
+            return self.amplitude * np.cos(10 * x)
+
+    found = kuramoto_sivashinsky._statistics(Wave(2.0))
+    assert found["energy"] == pytest.approx(4 * np.pi)
+    assert (found["reference_energy"], found["energy_spread"]) == pytest.approx((np.pi, 0.0))
+    assert found["spectrum"]["found"][1] == pytest.approx(4 * np.pi, rel=1e-3)
+    assert max(found["spectrum"]["found"][2:]) < 1e-12
+
+
+def test_wider_layers_are_better_in_many_dimensions(figures):
+    narrow, wide = figures("width-heat")[0]
+    assert wide["elm_3d"] < 0.3 * narrow["elm_3d"]
+    assert wide["swim_3d"] < 0.5 * narrow["swim_3d"]
+
+
+def test_burgers_is_near_the_published_error(figures):
+    (row,) = figures("width-burgers")[0]
+    assert 0.1 < row["swim"] / row["published_swim"] < 10
+
+
+def test_fits_of_the_snapshot_oscillate_or_follow(figures):
+    rows = {row["basis"]: row for row in figures("snapshot-fits")[0]}
+    assert rows["swim"]["error"] < 1e-3
+    for name in ("elm", "fourier", "chebyshev"):
+        assert rows[name]["overshoot"] > 0.02
+        assert rows[name]["away"] > 1e2 * rows["swim"]["away"]
+    errors = {name: fitted(name, 102, seeds=1) for name in ("fourier", "chebyshev", "swim", "elm")}
+    assert {name: rows[name]["error"] for name in errors} == pytest.approx(errors, rel=1e-6)
+
+
+def test_a_figure_draws_from_the_rows_that_were_stored(figures, tmp_path):
+    """What is seen is in the files: a plot of the rows read from JSON is the same plot."""
+    rows, files = figures("burgers-points")
+    again = tmp_path / "again.png"
+    with pytest.MonkeyPatch.context() as patch:
+        TINY["burgers-points"](patch)
+        plot_study(find_study("burgers-points"), rows, str(again))
+    assert again.read_bytes() == files["png"].read_bytes()

@@ -57,12 +57,13 @@ def following(delta: float, rng: np.random.Generator) -> Points:
 
 
 def rows(seeds: int, announce: Announce) -> list[Row]:
-    """Return median errors, one row per front, and some neurons of the first seed."""
+    """Return median errors, one row per front; that which is drawn has some neurons of the first seed, too."""
+    drawn = min(STEEPNESS, key=lambda delta: abs(np.log(delta / DRAWN)))
     table = []
     for delta in STEEPNESS:
         announce(f"front of width {delta:g}")
         row: Row = {"delta": delta}
-        neurons: dict[str, list[list[float]]] = {}
+        shown: Row = {"x": rounded(_grid()), "front": rounded(front(_grid(), delta))}
         for name, sampler in SAMPLERS.items():
             missed = []
             for seed in range(seeds):
@@ -71,9 +72,9 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
                 hidden = sampler.sample(points, rng)
                 missed.append(fit(hidden, points, delta))
                 if seed == 0 and name in PICTURED:
-                    neurons[name] = rounded(hidden.features(_grid()[:, None])[:, :_NEURONS].T, 3)
+                    shown[name] = rounded(hidden.features(_grid()[:, None])[:, :_NEURONS].T, 3)
             row[name] = float(np.median(missed))
-        table.append(row | {"x": rounded(_grid()), "neurons": neurons, "front": rounded(front(_grid(), delta))})
+        table.append(row | {"neurons": shown if delta == drawn else None})
     return table
 
 
@@ -92,10 +93,11 @@ def fit(hidden: HiddenLayer, points: Points, delta: float) -> float:
 def draw(rows: list[Row], figure: Figure) -> None:
     """Draw the neurons for one front, and errors against its width."""
     axes = figure.subplots(1, len(PICTURED) + 1, width_ratios=[1] * len(PICTURED) + [1.4])
-    row = min(rows, key=lambda r: abs(np.log(r["delta"] / DRAWN)))
+    row = next(row for row in rows if row["neurons"] is not None)
+    shown = row["neurons"]
     for axis, name, colour in zip(axes, PICTURED, COLOURS, strict=False):
-        axis.plot(row["x"], np.array(row["neurons"][name]).T, color=colour, linewidth=0.7, alpha=0.8)
-        axis.plot(row["x"], row["front"], color="black", linewidth=1.8, label=f"front, δ = {row['delta']:g}")
+        axis.plot(shown["x"], np.array(shown[name]).T, color=colour, linewidth=0.7, alpha=0.8)
+        axis.plot(shown["x"], shown["front"], color="black", linewidth=1.8, label=f"front, δ = {row['delta']:g}")
         finish(axis, xlabel="x", ylim=(-1.3, 1.3), title=f"{name.replace('_', ' ')}: {_NEURONS} neurons")
     curves(axes[-1], "delta", tuple(SAMPLERS), rows)
     finish(axes[-1], xlabel="width δ of the front", ylabel="relative L² error", title=f"fit by {WIDTH} neurons")

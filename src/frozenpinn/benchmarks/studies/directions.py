@@ -42,23 +42,24 @@ def gradient(x: Array) -> Array:
 
 
 def rows(seeds: int, announce: Announce) -> list[Row]:
-    """Return median errors and angles, one row per width, and one neuron of each kind."""
+    """Return median errors and angles, one row per width; the first has one neuron of each kind, too."""
     domain = Box([-1, -1], [1, 1])
     points, unseen = domain.sample(POINTS, "latin-hypercube", 0), domain.sample(5000, "random", 1).x
     grid = np.linspace(-1, 1, _SHOWN)
     plane = np.stack([g.ravel() for g in np.meshgrid(grid, grid)], axis=1)
-    table = []
+    table: list[Row] = []
     for width in WIDTHS:
         announce(f"width {width}")
-        row: Row = {"width": width, "neuron": {"x": rounded(grid), "function": rounded(_square(target(plane)))}}
+        row: Row = {"width": width}
+        shown: Row = {"x": rounded(grid), "function": rounded(_square(target(plane)))}
         samplers: tuple[Sampler, ...] = SWIM(width), ProjectedSWIM(width, gradient)
         for name, sampler in zip(SAMPLERS, samplers, strict=True):
             layers = [sampler.sample(points, seed) for seed in range(seeds)]
             networks = [Network(hidden, points).compress(CUTOFF) for hidden in layers]
             row[name] = float(np.median([_error(network, unseen) for network in networks]))
             row[f"{name}_angle"] = float(np.median([_angle(hidden.weights) for hidden in layers]))
-            row["neuron"][name] = rounded(_square(layers[0].features(plane)[:, 0]))
-        table.append(row)
+            shown[name] = rounded(_square(layers[0].features(plane)[:, 0]))
+        table.append(row | {"neuron": None if table else shown})
     return table
 
 
