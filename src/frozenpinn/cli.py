@@ -186,7 +186,9 @@ def bench(
         typer.Option(help="frozen-pinn (default; all in a report) or a peer, see 'frozenpinn list'; several times."),
     ] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds of one solve, after which it is cut.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Iterations after which a training is cut.", min=1)] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Write the diagrams of a report as a picture, too.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a page with tables and diagrams; finished runs are kept beside it.")
     ] = None,
@@ -204,8 +206,8 @@ def bench(
     precisions = [precision] if precision else (["high"] if report is None or quick else list(PRECISIONS)[::-1])
     if tol is not None and AUTO not in recipes:
         raise SettingsError("--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6.")
-    if (quick or fresh) and report is None:
-        raise SettingsError("--quick and --fresh belong to a report; write --report report.html.")
+    if (quick or fresh or picture) and report is None:
+        raise SettingsError("--quick, --fresh and --picture belong to a report; write --report report.html.")
     if budget is not None and budget <= 0:
         raise SettingsError(f"--budget is a positive number of seconds, got {budget:g}.")
     for what, names, known in (
@@ -218,11 +220,11 @@ def bench(
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
-    _check_targets(None, report)
+    _check_targets(picture, report)
     with log.status("benchmark") as status:
         if report is not None:
-            scope = Scope(methods, recipes, precisions, seeds, tol, budget, quick)
-            records = _report(chosen, scope, report, fresh, _announcer(status))
+            scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick)
+            records = _report(chosen, scope, report, picture, fresh, _announcer(status))
         else:
             runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
             records = [
@@ -230,7 +232,9 @@ def bench(
                 for case in chosen
                 for solver, name in runs
                 if not every or case.can_run(solver, name, precisions[0])
-                for record in run_case(case, name, precisions[0], range(seeds), _announcer(status), solver, tol, budget)
+                for record in run_case(
+                    case, name, precisions[0], range(seeds), _announcer(status), solver, tol, budget, steps
+                )
             ]
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
@@ -238,10 +242,12 @@ def bench(
         out.print(_records_table(records))
 
 
-def _report(chosen: list[Any], scope: Any, page: Path, fresh: bool, announce: Callable[[str], None]) -> list[Any]:
+def _report(
+    chosen: list[Any], scope: Any, page: Path, picture: Path | None, fresh: bool, announce: Callable[[str], None]
+) -> list[Any]:
     """Run what is not there yet, and write the page."""
     from frozenpinn.benchmarks import campaign
-    from frozenpinn.benchmarks.html import Results, describe_machine, write_report
+    from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, write_report
 
     runs = page.with_suffix(".runs.jsonl")
     if fresh:
@@ -254,10 +260,13 @@ def _report(chosen: list[Any], scope: Any, page: Path, fresh: bool, announce: Ca
     except KeyboardInterrupt:
         log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
     records = [store.records[line.key] for line in lines if line.key in store.records]
-    drawn = [store.records[p.key] for p in pictures if store.records.get(p.key, {}).get("svg")]
+    drawn = [store.records[p.key] for p in pictures if store.records.get(p.key, {}).get("png")]
     results = Results(records, campaign.diagrams(tasks, store), drawn, describe_machine())
     write_report(results, page)
     log.print(f"wrote {page}")
+    if picture is not None:
+        draw_work_precision(results.diagrams, picture)
+        log.print(f"wrote {picture}")
     return records
 
 

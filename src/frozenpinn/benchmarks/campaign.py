@@ -7,6 +7,7 @@ already is not run again.
 
 from __future__ import annotations
 
+import base64
 import json
 import tempfile
 import time
@@ -27,9 +28,7 @@ from frozenpinn.solve import solve
 BUDGET = 300.0  #: seconds of one training, if no other budget is given
 QUICK_BUDGET = 60.0
 QUICK_TOL = 1e-6
-#: Iterations of trainings in a quick report: as many for every machine, so that errors can be repeated.
-QUICK_STEPS = {"pinn-adam": {"adam_steps": 600}, "pinn-lbfgs": {"adam_steps": 0, "lbfgs_steps": 300}}
-QUICK_STEPS["causal-pinn"] = {"adam_steps": 400, "lbfgs_steps": 100}
+QUICK_STEPS = 200  #: iterations of each optimizer in a quick report: the same on every machine, so errors repeat
 #: Cases that a quick report trains networks for; the others take minutes for a few hundred steps.
 QUICK_TRAINED = ("advection", "euler-bernoulli", "wave", "burgers", "nonlinear-diffusion", "reaction-diffusion-5d")
 #: What takes longer than a quick report has: chaos to the end, and sweeps.
@@ -38,7 +37,7 @@ QUICK_STUDIES = ("bases", "fields", "burgers-points")
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 SHARES = (0.25, 0.4, 0.65, 1.0, 1.5)  # of the width of the recipe "best", in diagrams
 #: Guesses of the seconds of a task, for the remaining time, until there are measured ones.
-GUESSES = {"best": 3.0, "paper": 20.0, AUTO: 8.0}
+GUESSES = {"best": 2.0, "paper": 5.0, AUTO: 4.0}
 
 
 class Task(Protocol):
@@ -71,7 +70,7 @@ class Line:
         """What tells it from all others: everything but the machine."""
         run = self.run
         told = [run.case.name, run.variant.label, run.method, run.recipe, run.precision, run.seeds, run.tol, run.budget]
-        return json.dumps(["line", *told, dict(run.changes)])
+        return json.dumps(["line", *told, run.steps])
 
     @property
     def label(self) -> str:
@@ -83,10 +82,10 @@ class Line:
         """About how many seconds it takes."""
         run = self.run
         if run.method in PINNS:
-            return len(run.seeds) * (run.budget or BUDGET) / (3.0 if run.changes else 1.0)
+            return 12.0 if run.steps is not None else len(run.seeds) * (run.budget or BUDGET)
         if run.is_costly:
             return 90.0
-        return GUESSES.get(run.recipe, 3.0) if run.method == FROZEN_PINN else 15.0
+        return GUESSES.get(run.recipe, 3.0) if run.method == FROZEN_PINN else 4.0
 
     def carry_out(self, announce: Announce) -> Record:
         """Run it for all seeds."""
@@ -168,18 +167,17 @@ class Figure:
     def carry_out(self, announce: Announce) -> Record:
         """Run the study and draw it."""
         announce(self.label)
-        command = f"frozenpinn study {self.study.name} --seeds {self.seeds} --plot {self.study.name}.svg"
+        command = f"frozenpinn study {self.study.name} --seeds {self.seeds} --plot {self.study.name}.png"
         record: Record = {"title": self.study.title, "caption": "", "command": command}
         try:
             with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
                 warnings.simplefilter("ignore", FrozenPinnWarning)
-                file = Path(folder) / "figure.svg"
-                plot_study(
-                    self.study, self.study.rows(self.seeds, lambda text: announce(f"{self.label}: {text}")), str(file)
-                )
-                return {**record, "svg": file.read_text(encoding="utf-8")}
+                file = Path(folder) / "figure.png"  # fields of many cells are large as SVG
+                rows = self.study.rows(self.seeds, lambda text: announce(f"{self.label}: {text}"))
+                plot_study(self.study, rows, str(file))
+                return {**record, "png": base64.b64encode(file.read_bytes()).decode()}
         except FrozenPinnError as error:
-            return {**record, "svg": None, "reason": str(error)}
+            return {**record, "png": None, "reason": str(error)}
 
 
 # ---- what is to be done ---------------------------------------------------------------------------------------------
@@ -195,6 +193,7 @@ class Scope:
     seeds: int = 3
     tol: float | None = None
     budget: float | None = None
+    steps: int | None = None
     quick: bool = False
 
 
@@ -219,14 +218,16 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) ->
     variants: Sequence[Variant] = case.members(recipe) if method == FROZEN_PINN else case.variants[:1]
     tol = scope.tol if recipe == AUTO else None
     run = Run(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
+    if method in PINNS:
+        run = replace(run, steps=scope.steps)
     if scope.quick:
         if _is_long(run):
             return
-        changes = QUICK_STEPS.get(method, {})
+        trained = method in PINNS
         if recipe != "best" or method != FROZEN_PINN:
             seeds = seeds[:1]
         tol = (scope.tol or QUICK_TOL) if recipe == AUTO and method == FROZEN_PINN else None
-        run = replace(run, seeds=seeds, tol=tol, changes=changes, budget=QUICK_BUDGET if method in PINNS else None)
+        run = replace(run, seeds=seeds, tol=tol, steps=QUICK_STEPS if trained else None)
     elif method in PINNS:
         run = replace(run, budget=scope.budget or BUDGET)
     for variant in variants:
@@ -351,23 +352,20 @@ def figures(quick: bool) -> list[Figure]:
 
 
 def diagrams(tasks: Sequence[Task], store: Store) -> list[Record]:
-    """Return the work–precision diagrams: points of one method and recipe form a curve, trainings their own."""
+    """Return the work–precision diagrams: points of one method and recipe form a curve, and so does a training."""
     tables: dict[str, dict[tuple[str, str | None], list[Record]]] = {}
     titles: dict[str, str] = {}
     for task in tasks:
         record = store.records.get(task.key)
-        if record is None:
+        if record is None or isinstance(task, Figure):
             continue
         curves = tables.setdefault(record["case"], {})
-        if isinstance(task, Point) and record["rel_l2"] is not None:
+        if isinstance(task, Point):
             titles[record["case"]] = task.case.title
-            curves.setdefault((record["method"], record["recipe"]), []).append(_point(record))
-        elif isinstance(task, Line) and record.get("curve"):
-            steps = [{"seconds": t, "rel_l2": e, "label": f"after {t:.0f} s"} for t, e in record["curve"]]
-            curves.setdefault((record["method"], None), []).extend(steps)
-        if isinstance(task, Line) and task.run.method in PINNS and record["seconds"]["median"] is not None:
-            end = {"seconds": record["seconds"]["median"], "rel_l2": record["rel_l2"]["mean"], "label": "end"}
-            curves.setdefault((record["method"], None), []).append(end)
+            if record["rel_l2"] is not None:
+                curves.setdefault((record["method"], record["recipe"]), []).append(_point(record))
+        elif record["method"] in PINNS and record["seconds"]["median"] is not None:
+            curves[record["method"], None] = _training(record)
     return [
         {
             "case": case,
@@ -384,3 +382,10 @@ def diagrams(tasks: Sequence[Task], store: Store) -> list[Record]:
 
 def _point(record: Record) -> Record:
     return {name: record[name] for name in ("seconds", "rel_l2", "label")}
+
+
+def _training(record: Record) -> list[Record]:
+    """Return the course of a training, and where it ended (the first seed of several)."""
+    end, error = record["seconds"]["values"][0], record["rel_l2"]["values"][0]
+    steps = [(t, e, f"after {t:.0f} s") for t, e in record["curve"] if t < end]
+    return [{"seconds": t, "rel_l2": e, "label": label} for t, e, label in (*steps, (end, error, "end"))]

@@ -52,8 +52,8 @@ class Run:
         That of the recipe "auto"; None takes the one of the precision.
     budget
         Seconds of one solve, after which it is cut.
-    changes
-        To the settings of another method, such as fewer iterations.
+    steps
+        Iterations after which a training is cut; a budget that does not depend on the machine.
     """
 
     case: Case
@@ -64,7 +64,7 @@ class Run:
     seeds: tuple[int, ...] = (0, 1, 2)
     tol: float | None = None
     budget: float | None = None
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    steps: int | None = None
 
     @property
     def is_costly(self) -> bool:
@@ -90,6 +90,7 @@ class Run:
         parts += [f"--precision {self.precision}"] if self.precision != "high" else []
         parts += [f"--tol {self.tol:g}"] if self.tol is not None and ours and self.recipe == AUTO else []
         parts += [f"--budget {self.budget:g}"] if self.budget is not None else []
+        parts += [f"--steps {self.steps}"] if self.steps is not None else []
         parts += [f"--seeds {len(self.seeds)}"] if len(self.seeds) != 3 else []
         return " ".join(parts)
 
@@ -103,10 +104,11 @@ def run_case(
     method: str = FROZEN_PINN,
     tol: float | None = None,
     budget: float | None = None,
+    steps: int | None = None,
 ) -> list[Record]:
     """Run all variants of a case; a failure becomes a record with its reason."""
     variants = case.members(recipe) if method == FROZEN_PINN else case.variants
-    runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget) for v in variants]
+    runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
     return [carry_out(run, announce) for run in runs]
 
 
@@ -139,6 +141,7 @@ def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
             announce(f"{run.label}: seed {seed}")
             solution, seconds = _timed(job, seed)
             measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
+            measured.stopped[-1] |= run.steps is not None and run.method in PINNS
     except FrozenPinnError as error:
         return {**record, **measured.statistics(), "status": "failed", "reason": str(error)}
     record |= job.sizes(solution)
@@ -245,7 +248,7 @@ def peer_job(problem: Problem, run: Run) -> Job:
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
     baseline = run.case.baseline(method, run.precision)
-    settings = {**baseline.settings, **run.changes}
+    settings = {**baseline.settings, **_cut(baseline.settings, run.steps)}
     moments = CHECKPOINTS if method in PINNS and problem.exact else ()
 
     def sizes(solution: Any) -> Record:
@@ -256,12 +259,24 @@ def peer_job(problem: Problem, run: Run) -> Job:
             "recipe": baseline.recipe,
             "sampler": SAMPLERS.get(method, method),
             "paper": _paper(baseline.published),
-            "note": baseline.note or None,
+            "note": "; ".join(text for text in (baseline.note, _told(baseline.settings, run.steps)) if text) or None,
         },
         lambda seed: solve_peer(method, problem, settings, seed, run.budget, moments),
         sizes,
         lambda solution: None,
     )
+
+
+def _cut(settings: Mapping[str, Any], steps: int | None) -> Record:
+    """Return the iterations of a training that is cut after some steps of each optimizer."""
+    names = ("adam_steps", "lbfgs_steps")
+    return {} if steps is None else {name: min(settings[name], steps) for name in names if name in settings}
+
+
+def _told(settings: Mapping[str, Any], steps: int | None) -> str:
+    cut = _cut(settings, steps)
+    whole, kept = sum(settings[name] for name in cut), sum(cut.values())
+    return f"cut after {kept} of {whole} iterations" if kept < whole else ""
 
 
 def _paper(published: Published) -> Record:

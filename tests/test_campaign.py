@@ -1,0 +1,167 @@
+"""Reports: what is run, that nothing is run twice, and that the same seeds give the same errors."""
+
+import base64
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from frozenpinn import cli
+from frozenpinn.benchmarks import CASES, campaign
+from frozenpinn.benchmarks.campaign import Figure, Line, Point, Scope, Store, diagrams, lines, perform, points
+from frozenpinn.benchmarks.case import METHODS, RECIPES
+from frozenpinn.benchmarks.peers import PINNS, baselines_of
+from frozenpinn.benchmarks.runner import Run, carry_out
+from frozenpinn.benchmarks.studies import find_study
+
+ALL = Scope(METHODS, RECIPES)
+QUICK = Scope(METHODS, RECIPES, ("high",), quick=True)
+
+
+def line(name, **options):
+    case = CASES[name]
+    return Line(Run(case, case.variants[0], **options))
+
+
+# ---- what is to be done ---------------------------------------------------------------------------------
+
+
+def test_every_case_method_and_recipe_is_there():
+    found = lines(CASES.values(), ALL)
+    assert len({task.key for task in found}) == len(found)
+    told = {(task.run.case.name, task.run.method, task.run.recipe) for task in found}
+    for name, case in CASES.items():
+        assert (name, "frozen-pinn", "auto") in told
+        assert {m for c, m, _ in told if c == name} >= {"frozen-pinn", *case.baselines}
+        for recipe, precision in case.settings:
+            assert any((t.run.case.name, t.run.recipe, t.run.precision) == (name, recipe, precision) for t in found)
+
+
+def test_trainings_are_cut():
+    assert all(task.run.budget == campaign.BUDGET for task in lines(CASES.values(), ALL) if task.run.method in PINNS)
+    given = lines([CASES["advection"]], Scope(("pinn-adam",), RECIPES, budget=7.0, steps=30))
+    assert [(task.run.budget, task.run.steps) for task in given] == [(7.0, 30)]
+
+
+def test_quick_reports_do_not_depend_on_the_machine():
+    found = lines(CASES.values(), QUICK)
+    assert all(task.run.budget is None for task in found)  # seconds cut nothing: errors can be repeated
+    assert {task.run.steps for task in found if task.run.method in PINNS} == {campaign.QUICK_STEPS}
+    names = {task.run.case.name for task in found}
+    assert {"advection", "burgers", "wave", "nonlinear-diffusion", "heat-10d", "heat-100d"} <= names
+    assert sum(task.guess for task in [*found, *points(CASES.values(), QUICK)]) < 900
+
+
+def test_diagrams_compare_all_recipes_with_the_meshes():
+    found = points(CASES.values(), ALL)
+    assert len({task.key for task in found}) == len(found)
+    for name in ("advection", "burgers", "nonlinear-diffusion"):
+        told = {(task.method, task.recipe) for task in found if task.case.name == name}
+        assert {("frozen-pinn", "auto"), ("frozen-pinn", "best"), ("frozen-pinn", "paper")} <= told
+        assert told & {("iga", None), ("fem", None)}
+
+
+def test_peers_have_settings():
+    assert {"iga", "spacetime-elm", "spacetime-swim", *PINNS} == set(baselines_of("advection"))
+    assert "fem" in baselines_of("nonlinear-diffusion")
+    assert baselines_of("burgers")["iga"].published.rel_l2 == 1.12e-7
+    assert baselines_of("nothing") == {}
+
+
+# ---- doing it ---------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_run_twice(tmp_path):
+    store, told = Store(tmp_path / "runs.jsonl"), []
+    tasks = [line("advection", seeds=(0,)), line("wave", seeds=(0,))]
+    perform(tasks[:1], store, told.append)
+    assert told
+    assert "1 of 1, about" in told[0]
+    with (tmp_path / "runs.jsonl").open("a") as handle:
+        handle.write('{"key": "cut off')  # the machine was switched off while writing
+    again, more = Store(tmp_path / "runs.jsonl"), []
+    assert again.records == store.records
+    perform(tasks, again, more.append)
+    assert all("wave" in text for text in more)
+    assert "2 of 2" in more[0]
+
+
+def test_failures_are_records():
+    record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0], recipe="paper", budget=1e-9))
+    assert record["status"] == "failed"
+    assert "the time limit of 1e-09 s was over" in record["reason"]
+    assert record["command"] == "frozenpinn bench advection --recipe paper --budget 1e-09"
+
+
+def test_trainings_leave_their_course(tmp_path):
+    pytest.importorskip("jax")
+    run = line("advection", method="pinn-lbfgs", recipe="paper", seeds=(0,), steps=3)
+    store = Store(tmp_path / "runs.jsonl")
+    point = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0)
+    perform([run, point], store, lambda text: None)
+    record = store.records[run.key]
+    assert record["stopped"] == [True]
+    assert record["note"] == "cut after 3 of 5000 iterations"
+    assert record["command"] == "frozenpinn bench advection --method pinn-lbfgs --steps 3 --seeds 1"
+    (diagram,) = diagrams([run, point], store)
+    curves = {(c["method"], c["recipe"]): c["points"] for c in diagram["curves"]}
+    assert curves["pinn-lbfgs", None][-1]["label"] == "end"
+    assert curves["frozen-pinn", "best"][0]["rel_l2"] < 1e-8
+
+
+def test_figures_of_studies():
+    study = find_study("bases")
+    assert Figure(study).key != Figure(study, 3).key
+    record = Figure(study).carry_out(lambda text: None)
+    assert base64.b64decode(record["png"]).startswith(b"\x89PNG")
+    assert record["command"] == "frozenpinn study bases --seeds 1 --plot bases.png"
+
+
+# ---- the command -------------------------------------------------------------------------------------------
+
+
+def bench(*arguments):
+    return CliRunner().invoke(cli.app, ["bench", *map(str, arguments)], catch_exceptions=True)
+
+
+def test_a_quick_report_is_reproducible(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign, "QUICK_STUDIES", ())
+    monkeypatch.setattr(campaign, "TOLERANCES", (1e-4,))
+    records = []
+    for name in ("a", "b"):
+        page, file = tmp_path / f"{name}.html", tmp_path / f"{name}.json"
+        methods = ("--method", "frozen-pinn", "--method", "iga")
+        result = bench("wave", "--quick", "--report", page, *methods, "--json", file, "--picture", tmp_path / "p.png")
+        assert result.exit_code == 0, result.output
+        assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        records.append(json.loads(file.read_text()))
+    assert (tmp_path / "p.png").stat().st_size > 10_000
+    first, second = ([record["rel_l2"]["values"] for record in run] for run in records)
+    assert first == second
+    assert {(r["method"], r["recipe"]) for r in records[0]} == {
+        ("frozen-pinn", "best"),
+        ("frozen-pinn", "paper"),
+        ("frozen-pinn", "auto"),
+        ("iga", None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("advection", "--quick"), "--quick, --fresh and --picture belong to a report"),
+        (("advection", "--tol", "1e-6"), "--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6."),
+        (("advection", "--budget", "-1"), "--budget is a positive number of seconds, got -1."),
+    ],
+)
+def test_refused_options(arguments, text):
+    assert text in str(bench(*arguments).exception)
+
+
+def test_automatic_recipe_in_the_benchmark():
+    result = bench("advection", "--recipe", "auto", "--tol", "1e-6", "--seeds", "1", "--json", "-")
+    (record,) = json.loads(result.stdout)
+    assert (record["recipe"], record["tol"], record["verdict"]) == ("auto", 1e-6, "converged")
+    assert record["rel_l2"]["mean"] < 1e-6
+    assert record["estimate"]["values"][0] < 1e-6
+    assert record["command"] == "frozenpinn bench advection --recipe auto --tol 1e-06 --seeds 1"
