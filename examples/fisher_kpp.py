@@ -4,7 +4,7 @@
     exact: u(x, t) = (1 + exp(x − 5t))⁻², a front that moves at speed 5; its values are given at both ends
 
 The equation is nonlinear; that is found from the text. The exact Jacobian is derived from it too, and a stiff
-integrator with step-size control takes over. `tol` is the relative accuracy asked of it.
+integrator with step-size control takes over. `tol` is the relative error asked of the answer.
 """
 
 import numpy as np

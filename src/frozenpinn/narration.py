@@ -42,7 +42,7 @@ def _width(solution: Solution) -> str:
         return ""
     judged = [f"{width} neurons → {error:.1e}" for width, error, _ in solution.verdict.attempts if np.isfinite(error)]
     last = f"the last compared with {solution.verdict.attempts[-1][0]} neurons"
-    start = "the first width is the smallest that represents the data well enough at held-out points"
+    start = "the first width comes from a fit of the data, judged at held-out points"
     return "; ".join([", ".join(judged), last, start]) if judged else start
 
 
