@@ -10,6 +10,7 @@ from frozenpinn import cli
 from frozenpinn.benchmarks import CASES, campaign
 from frozenpinn.benchmarks.campaign import Figure, Line, Point, Scope, Store, diagrams, lines, perform, points
 from frozenpinn.benchmarks.case import METHODS, RECIPES
+from frozenpinn.benchmarks.markdown import write_table
 from frozenpinn.benchmarks.peers import PINNS, baselines_of
 from frozenpinn.benchmarks.runner import Run, carry_out
 from frozenpinn.benchmarks.studies import find_study
@@ -103,7 +104,7 @@ def test_trainings_leave_their_course(tmp_path):
     assert record["stopped"] == [True]
     assert record["note"] == "cut after 3 of 5000 iterations"
     assert record["command"] == "frozenpinn bench advection --method pinn-lbfgs --steps 3 --seeds 1"
-    (diagram,) = diagrams([run, point], store)
+    (diagram,) = diagrams(store)
     curves = {(c["method"], c["recipe"]): c["points"] for c in diagram["curves"]}
     assert curves["pinn-lbfgs", None][-1]["label"] == "end"
     assert curves["frozen-pinn", "best"][0]["rel_l2"] < 1e-8
@@ -115,6 +116,16 @@ def test_figures_of_studies():
     record = Figure(study).carry_out(lambda text: None)
     assert base64.b64decode(record["png"]).startswith(b"\x89PNG")
     assert record["command"] == "frozenpinn study bases --seeds 1 --plot bases.png"
+
+
+def test_a_report_shows_all_that_is_stored(tmp_path):
+    store = Store(tmp_path / "runs.jsonl")
+    tasks = [line("wave", seeds=(0,)), line("advection", seeds=(0,)), line("advection", seeds=(1, 0))]
+    perform(tasks, store, lambda text: None)
+    assert [(r["case"], r["seeds"]) for r in store.lines()] == [("advection", [1, 0]), ("wave", [0])]
+    table = write_table(store.lines())
+    assert "| advection | " in table
+    assert " ms | – | – | – | – | 8.4e-09, 0.7 s |" in table
 
 
 # ---- the command -------------------------------------------------------------------------------------------

@@ -192,6 +192,8 @@ def bench(
     report: Annotated[
         Path | None, typer.Option(help="Write a page with tables and diagrams; finished runs are kept beside it.")
     ] = None,
+    studies: Annotated[bool, typer.Option(help="Draw the studies into the report.")] = True,
+    table: Annotated[Path | None, typer.Option(help="Write errors and times as a Markdown table.")] = None,
     quick: Annotated[bool, typer.Option(help="A report in ten minutes: shorter trainings, no sweeps.")] = False,
     fresh: Annotated[bool, typer.Option(help="Run again what a report has already.")] = False,
 ) -> None:
@@ -199,6 +201,7 @@ def bench(
     from frozenpinn.benchmarks import CASES, find_case
     from frozenpinn.benchmarks.campaign import Scope
     from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
+    from frozenpinn.benchmarks.markdown import write_table
     from frozenpinn.benchmarks.runner import run_case
 
     recipes = recipe or (["best"] if report is None else list(RECIPES))
@@ -224,7 +227,7 @@ def bench(
     with log.status("benchmark") as status:
         if report is not None:
             scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick)
-            records = _report(chosen, scope, report, picture, fresh, _announcer(status))
+            records = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
         else:
             runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
             records = [
@@ -238,14 +241,22 @@ def bench(
             ]
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
+    if table is not None:
+        _write(write_table(records), str(table))
     if json_file != "-":
         out.print(_records_table(records))
 
 
 def _report(
-    chosen: list[Any], scope: Any, page: Path, picture: Path | None, fresh: bool, announce: Callable[[str], None]
+    chosen: list[Any],
+    scope: Any,
+    page: Path,
+    picture: Path | None,
+    studies: bool,
+    fresh: bool,
+    announce: Callable[[str], None],
 ) -> list[Any]:
-    """Run what is not there yet, and write the page."""
+    """Run what is not there yet, and write the page of all that is there."""
     from frozenpinn.benchmarks import campaign
     from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, write_report
 
@@ -253,15 +264,15 @@ def _report(
     if fresh:
         runs.unlink(missing_ok=True)
     store = campaign.Store(runs)
-    lines, pictures = campaign.lines(chosen, scope), campaign.figures(scope.quick)
-    tasks: list[campaign.Task] = [*lines, *campaign.points(chosen, scope), *pictures]
+    pictures = campaign.figures(scope.quick) if studies else []
+    tasks: list[campaign.Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
     try:
         campaign.perform(tasks, store, announce)
     except KeyboardInterrupt:
         log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
-    records = [store.records[line.key] for line in lines if line.key in store.records]
-    drawn = [store.records[p.key] for p in pictures if store.records.get(p.key, {}).get("png")]
-    results = Results(records, campaign.diagrams(tasks, store), drawn, describe_machine())
+    records = store.lines()
+    drawn = [figure for figure in store.of("figure") if figure.get("png")]
+    results = Results(records, campaign.diagrams(store), drawn, describe_machine())
     write_report(results, page)
     log.print(f"wrote {page}")
     if picture is not None:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, Case, Variant
+from frozenpinn.benchmarks import CASES
+from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Variant
 from frozenpinn.benchmarks.peers import FEATURES, MESHES, PINNS, solve_peer
 from frozenpinn.benchmarks.runner import Announce, Record, Run, carry_out
 from frozenpinn.benchmarks.studies import STUDIES, Study, plot_study
@@ -122,7 +123,13 @@ class Point:
         """Solve twice if that is quick, and measure the second time."""
         problem = self.case.problem(**self.case.variants[0].problem)
         place = self.case.variants[0].test_points or self.case.test_points
-        record: Record = {"case": self.case.name, "method": self.method, "recipe": self.recipe, "label": self.name}
+        record: Record = {
+            "case": self.case.name,
+            "title": self.case.title,
+            "method": self.method,
+            "recipe": self.recipe,
+            "label": self.name,
+        }
         announce(self.label)
         try:
             for _ in range(2):
@@ -320,6 +327,23 @@ class Store:
                 except (ValueError, LookupError, TypeError):
                     continue
 
+    def of(self, kind: str) -> list[Record]:
+        """Return all records of a kind: ``"line"``, ``"point"`` or ``"figure"``."""
+        return [record for key, record in self.records.items() if json.loads(key)[0] == kind]
+
+    def lines(self) -> list[Record]:
+        """Return the lines of the table in the order of the cases; of those with other seeds, the last."""
+        places = {name: place for place, name in enumerate(CASES)}
+        latest = {
+            (r["case"], r["variant"], r["method"], r["recipe"], r["precision"], r["tol"]): r for r in self.of("line")
+        }
+        methods = {name: place for place, name in enumerate(METHODS)}
+        recipes = {name: place for place, name in enumerate(("best", AUTO, "paper", None))}
+        return sorted(
+            latest.values(),
+            key=lambda r: (places.get(r["case"], len(places)), methods[r["method"]], recipes[r["recipe"]]),
+        )
+
     def put(self, key: str, record: Record) -> None:
         """Keep a record, on disk at once."""
         self.records[key] = record
@@ -351,21 +375,18 @@ def figures(quick: bool) -> list[Figure]:
     return [Figure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
 
 
-def diagrams(tasks: Sequence[Task], store: Store) -> list[Record]:
+def diagrams(store: Store) -> list[Record]:
     """Return the work–precision diagrams: points of one method and recipe form a curve, and so does a training."""
     tables: dict[str, dict[tuple[str, str | None], list[Record]]] = {}
     titles: dict[str, str] = {}
-    for task in tasks:
-        record = store.records.get(task.key)
-        if record is None or isinstance(task, Figure):
-            continue
-        curves = tables.setdefault(record["case"], {})
-        if isinstance(task, Point):
-            titles[record["case"]] = task.case.title
-            if record["rel_l2"] is not None:
-                curves.setdefault((record["method"], record["recipe"]), []).append(_point(record))
-        elif record["method"] in PINNS and record["seconds"]["median"] is not None:
-            curves[record["method"], None] = _training(record)
+    for record in store.of("point"):
+        titles[record["case"]] = record["title"]
+        if record["rel_l2"] is not None:
+            curves = tables.setdefault(record["case"], {})
+            curves.setdefault((record["method"], record["recipe"]), []).append(_point(record))
+    for record in store.lines():
+        if record["method"] in PINNS and record["case"] in tables and record["seconds"]["values"]:
+            tables[record["case"]][record["method"], None] = _training(record)
     return [
         {
             "case": case,
@@ -376,7 +397,6 @@ def diagrams(tasks: Sequence[Task], store: Store) -> list[Record]:
             ],
         }
         for case, curves in tables.items()
-        if case in titles
     ]
 
 
