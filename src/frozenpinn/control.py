@@ -37,6 +37,7 @@ _FLOOR = 1e-11  # … below this a failure to do so is round-off
 _COST, _STEEPEST = 2.5, 7.0  # powers of the width with which time grows, at least and at most
 _BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
 _PATIENCE = 60.0  # seconds for growing if no limit is given
+_COARSE, _ENOUGH = 1e-2, 16.0  # above this error nothing is resolved yet, until the width has grown so much
 _WRONG = 0.1  # an error of solutions that have nothing in common with the truth
 _LONGER = 0.03  # part of the time by which a solution must be right for longer to go on
 _TRIES = 3
@@ -165,7 +166,7 @@ class Control:
         self, problem: Problem, settings: Settings, run: Run, tol: float, budget: Budget, progress: Progress
     ) -> None:
         self.problem, self.tol, self.budget = problem, tol, budget
-        self.settings = replace(settings, accuracy=tol, rtol=_first_rtol(settings.rtol, tol))
+        self.settings = replace(settings, accuracy=tol, rtol=_first_rtol(settings.rtol, tol), memory=budget.memory)
         self._run, self._progress = run, budget.watched(progress)
         self.attempts: list[Attempt] = []
         self._count = 0
@@ -206,17 +207,18 @@ class Control:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         rates = [b / a for a, b in pairwise(judged)]
         growth = self._growth()
-        ahead = last.seconds * max(growth, self._needed if judged[-1] < _WRONG else 1.0) ** self._exponent
+        ahead = last.seconds * max(growth, self._needed if judged[-1] < _COARSE else 1.0) ** self._exponent
         if judged[-1] <= self.tol and (ahead > _BRIEF or (rates and rates[-1] > _HELPS)):
             return ""
         if rates and rates[-1] > _HELPS:
             if max(judged[-2:]) < _FLOOR:
                 return "this is the floor of double precision for this problem"
-            if len(rates) > 1 and rates[-2] > _HELPS and not self._lasts_longer():
+            grown = last.settings.effort >= _ENOUGH or judged[-1] < _COARSE
+            if grown and len(rates) > 1 and rates[-2] > _HELPS and not self._lasts_longer():
                 return "a wider network does not help any more"
         if ahead > self.budget.left:
             limit = f"of {self.budget.seconds:g} s" if self.budget.seconds else "of a minute (give time_limit for more)"
-            return f"to go on would take about {_duration(ahead)}, more than the time limit {limit}"
+            return f"to go on would take about {_duration(ahead)} more, which exceeds the time limit {limit}"
         needed = last.solution.bytes * growth**2
         if needed > self.budget.bytes:
             limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
@@ -288,7 +290,7 @@ class Control:
                 effort *= _STRIDE
             except BudgetError as error:
                 raise BudgetError(
-                    f"{error} Not even a first solution was found; allow more time, or leave time_limit out."
+                    f"{error} Not even a first solution was found; allow more, or leave the limit out."
                 ) from None
         raise self._failures[-1]
 
@@ -335,8 +337,10 @@ class Control:
         """Choose the best attempt and say what is to be said about it."""
         judged = [a for a in self.attempts if a.estimate is not None]
         best = min(judged, key=lambda a: a.error) if judged else self.attempts[0]
-        if judged and (judged[-1].error <= self.tol or best.error > _WRONG):
+        if judged and judged[-1].error <= self.tol:
             best = judged[-1]
+        elif best.error > _WRONG:  # what is wrong in the end may be right for a while
+            best = max(judged, key=lambda a: (a.estimate.holds_until(_WRONG) if a.estimate else 0.0, -a.error))
         solution = best.solution
         solution.error_estimate = best.estimate or ErrorEstimate.unknown(self.problem)
         met = best.error <= self.tol

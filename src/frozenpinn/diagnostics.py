@@ -79,7 +79,8 @@ def warn_if_suspicious(solution: Solution) -> None:
         warn(
             f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
             f"{solution.system.spectral_abscissa:.3g}. If the equation itself does not grow like this, the basis is "
-            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions."
+            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
+            ResolutionWarning,
         )
 
 

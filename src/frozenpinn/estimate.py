@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import EvaluationError
 from frozenpinn.problem.jet import Jet
+from frozenpinn.problem.probing import forcings, probe
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -23,6 +25,8 @@ POINTS, TIMES = 256, 25
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 _CHAOTIC = 1e3  # growth of relative errors that no front or layer explains
+_SHARED, _VISIBLE = 0.3, 1e-9  # a distance that is small beside the error tells that both have missed something
+_UNSEEN = 1e-2  # part of a forcing that interpolation between the points misses
 _STEADY = 0.9  # correlation of the logarithm of the error with time
 
 
@@ -30,6 +34,10 @@ class Field(Protocol):
     """A solution, as far as it is compared."""
 
     problem: Problem
+
+    @property
+    def collocation(self) -> Array:
+        """The points of the basis, shape (n, d)."""
 
     def jet_values(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return one derivative at all points and all times, shape (n, m)."""
@@ -79,8 +87,11 @@ class ErrorEstimate(Mapping[str, float]):
     def at(self, t: Any, field: str | None = None) -> Array:
         """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
         name = next(iter(self.overall)) if field is None else field
+        t = np.asarray(t, dtype=float)
+        if not np.all((t >= self.times[0]) & (t <= self.times[-1])):
+            raise EvaluationError(f"the error is known between t = {self.times[0]:g} and t = {self.times[-1]:g}.")
         logs = np.log(np.maximum(self.curves[name], 1e-300))
-        return np.asarray(np.exp(np.interp(np.asarray(t, dtype=float), self.times, logs)))
+        return np.asarray(np.exp(np.interp(t, self.times, logs)))
 
     def holds_until(self, tol: float) -> float:
         """Return up to when all fields are estimated to be within a tolerance."""
@@ -123,11 +134,13 @@ def compare(solution: Field, witness: Field) -> ErrorEstimate:
         jet = problem.jets.field(name)
         mine, theirs = solution.jet_values(x, times, jet), witness.jet_values(x, times, jet)
         gaps, sizes = _rms(mine - theirs), _rms(theirs)  # a solution that explodes must not be judged by its own size
-        gaps[0] = max(gaps[0], _initial_gap(problem, name, x, mine[:, 0]))
+        start, missed = _initial_gap(solution, witness, name)
+        gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times) ** 2)
+        gaps[0] = max(gaps[0], start)
         scale = float(_rms(sizes)) or float(np.max(gaps)) or 1.0
         curves[name] = gaps / scale
         overall[name] = float(_rms(gaps)) / scale
-        growths.append(_growth(times, gaps, sizes))
+        growths.append(None if problem.is_linear else _growth(times, gaps, sizes))
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None)
 
@@ -142,12 +155,31 @@ def _rms(values: Array) -> Array:
     return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
-def _initial_gap(problem: Problem, name: str, x: Array, found: Array) -> float:
-    """Return the error at the start, which is known."""
-    try:
-        return float(_rms(problem.initial[name](x, problem.time[0]) - found))
-    except FrozenPinnError:  # a stored problem has no initial data
-        return 0.0
+def _initial_gap(solution: Field, witness: Field, name: str) -> tuple[float, float]:
+    """Return the error at the start, which is known, and the part of it that both solutions have missed.
+
+    What lies between the points of both is in neither, and their distance does not tell; it is taken to last.
+    """
+    problem = solution.problem
+    places, start = probe(problem), np.array([problem.time[0]])
+    jet = problem.jets.field(name)
+    mine, theirs = (s.jet_values(places.x, start, jet)[:, 0] for s in (solution, witness))
+    wanted = np.broadcast_to(problem.initial[name](places.x, problem.time[0]), len(places.x))
+    gap, distance = places.rms(mine - wanted), places.rms(mine - theirs)
+    return gap, gap if distance < _SHARED * gap and gap > _VISIBLE * places.rms(wanted) else 0.0
+
+
+def _missed_forcing(solution: Field, name: str, times: Array) -> Array:
+    """Return the error of a forcing with peaks between the points of the basis (on an interval), as it adds up."""
+    problem, equation = solution.problem, solution.problem.equation(name)
+    if problem.domain.dimension > 1 or equation.forcing == 0:
+        return np.zeros(len(times))
+    places, own = probe(problem), np.unique(solution.collocation[:, 0])
+    worst = 0.0
+    for seen, wanted in zip(forcings(problem, own[:, None]), forcings(problem, places.x), strict=False):
+        gap = places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted)
+        worst = max(worst, gap if gap > _UNSEEN * places.rms(wanted) else 0.0)
+    return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)
 
 
 def _growth(times: Array, gaps: Array, sizes: Array) -> float | None:
@@ -158,7 +190,9 @@ def _growth(times: Array, gaps: Array, sizes: Array) -> float | None:
     rising = slice(1, top + 1)
     if top < 6 or not np.all(np.isfinite(logs[rising])):
         return None
-    if logs[top] - logs[1] < np.log(_CHAOTIC) or np.corrcoef(times[rising], logs[rising])[0, 1] < _STEADY:
+    if gaps[top] < _CHAOTIC * gaps[1] or logs[top] - logs[1] < np.log(_CHAOTIC):
+        return None
+    if np.corrcoef(times[rising], logs[rising])[0, 1] < _STEADY:
         return None
     return float(np.polyfit(times[rising], logs[rising], 1)[0])
 

@@ -19,6 +19,7 @@ from frozenpinn.evolution.integrators import choose_integrator
 from frozenpinn.evolution.resampling import Watch, is_spread_out, state_slopes
 from frozenpinn.network.sampling import MultiScale
 from frozenpinn.planning import MANY, Plan, Settings, make_plan, stable_system
+from frozenpinn.problem.probing import probe
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -101,7 +102,7 @@ def _misfit(problem: Problem, plan: Plan) -> float:
     domain, width = problem.domain, plan.sampler.width
     if not plan.product:
         train = domain.sample(2 * width, "gauss" if domain.dimension == 1 else "random", rng)
-        x = np.concatenate([train.x, domain.sample(max(40, width // 2), "random", rng).x])
+        x = np.concatenate([train.x, domain.sample(max(40, width // 2), "random", rng).x, probe(problem).x])
         targets = data_at(problem, x)
         if targets is None:
             return 0.0

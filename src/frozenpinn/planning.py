@@ -64,7 +64,8 @@ class Settings:
     windows: Windows | Literal["auto"] | None = "auto"
     boundary_points: int | None = None
     accuracy: float | None = None  # asked of the solution: sizes left open are chosen by it, …
-    effort: float = 1.0  # … times this
+    effort: float = 1.0  # … times this, …
+    memory: float | None = None  # … as long as that many bytes are enough
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,13 @@ class Plan:
     strategy: BoundaryStrategy
     operations: float
     fitted: bool = False
+
+    @property
+    def bytes(self) -> float:
+        """About how much memory a solve takes: the tables of its basis and their copies."""
+        points = float(np.prod(np.array(self.counts, dtype=float)))
+        size = min(self.sampler.width ** len(self.counts), 4000) if self.product else self.sampler.width
+        return 48.0 * points * size
 
     def place_points(self, problem: Problem, settings: Settings) -> Points:
         """Place the quadrature points evenly."""

@@ -195,6 +195,11 @@ class Solution:
         return 8.0 * 6.0 * float(max(tables))
 
     @property
+    def collocation(self) -> Array:
+        """The points of the first basis, shape (n, d)."""
+        return np.asarray(self.pieces[0].system.points.x)
+
+    @property
     def integrator(self) -> str:
         """What carried the coefficients through time."""
         return ", ".join(dict.fromkeys(piece.integrator for piece in self.pieces))

@@ -14,7 +14,7 @@ import numpy as np
 
 from frozenpinn.control import Budget, Control, independent, read_tolerance, warn_of_contradictions
 from frozenpinn.diagnostics import warn_if_suspicious
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.resampling import Windows
 from frozenpinn.evolution.spaces import BoundaryStrategy
@@ -236,6 +236,9 @@ def _solve_in_these_units(problem: Problem, settings: Settings, progress: Progre
         with watch.stage("choice of sizes"), blas_threads(0.0):
             settings = prepare(problem, settings)
     plan = make_plan(problem, settings)
+    if settings.memory is not None and plan.bytes > settings.memory:
+        need = f"{plan.sampler.width} neurons need about {plan.bytes / 1e6:.2g} MB"
+        raise BudgetError(f"{need}, more than memory_limit={settings.memory:g}.")
     with blas_threads(plan.operations):
         march = March(problem, settings, plan, watch)
         solution = march.run()

@@ -277,3 +277,9 @@ def test_a_coupling_condition_binds_both_fields():
     coefficients = np.random.default_rng(0).normal(size=network.size)
     inside = problem.domain.sample(51, "uniform").x
     assert worst_violation(network, functionals, inside, coefficients) <= 1e-10
+
+
+def test_many_points():
+    """The work space of LAPACK grows with the points; that of a single row is not enough for 4193 of them."""
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.01), "sin(pi*x)", "u = 0")
+    assert fp.solve(problem, width=60, points=9000)(0.5, 0.01) == pytest.approx(np.exp(-0.01 * np.pi**2), abs=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.problem.wellposedness import examine
 
 UNIT = fp.Interval(0, 1)
 FREE = fp.Free()
@@ -110,3 +111,23 @@ def test_terms_that_cancel_at_the_exponents_looked_at():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fp.check(problem)
+
+
+def test_conditions_that_feed_the_solution():
+    def findings(left):
+        problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 1, {"left": left, "right": "u_n = 0"})
+        return [str(finding) for finding in examine(problem) if finding.kind == "conditions"]
+
+    (text,) = findings("u - 0.001*u_n = 1")
+    assert "feeds the solution: a layer of thickness 0.001 there grows like exp(1e+06·t)" in text
+    assert findings("u + 0.001*u_n = 1") == []
+    assert findings("u_n = u - 1") == []  # grows, but slowly
+
+
+@pytest.mark.parametrize(
+    "text", ["exp((x - 1)/0.001)", "1/(1 + exp((x - 0.5)/0.0005))", "1/(1 + exp(-(x - 0.5)/0.0005))"]
+)
+def test_thin_layers_as_text(text):
+    problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), text, fp.Free())
+    values = problem.initial["u"](np.linspace(0, 1, 50)[:, None], 0.0)
+    assert np.all((values >= 0) & (values <= 1))

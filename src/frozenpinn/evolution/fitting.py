@@ -21,6 +21,7 @@ from frozenpinn.problem.problem import Problem
 Array = np.ndarray
 SCALES = (2.0, 0.6, 0.2, 0.06, 0.02, 0.006, 0.002)
 _GLANCE = 300  # neurons with which all scales are tried before the search at full width
+_NOTHING = 1e-100  # data below this are a pulse at another time
 _RIDGE = 1e-11  # what the SVD layer would cut off
 
 
@@ -84,11 +85,11 @@ def data_at(problem: Problem, x: Array, varying: bool = False) -> Array | None:
     chosen = [
         c
         for c, size in zip(columns, sizes, strict=True)
-        if np.all(np.isfinite(c)) and size > 1e-12 * np.max(np.abs(c), initial=0.0)
+        if np.all(np.isfinite(c)) and size > max(1e-12 * np.max(np.abs(c), initial=0.0), _NOTHING)
     ]
     if not chosen:
         return None
-    table = np.stack(chosen, axis=1)
+    table = np.stack([c / np.max(np.abs(c)) for c in chosen], axis=1)
     return np.asarray(table / np.linalg.norm(table, axis=0))
 
 

@@ -19,6 +19,7 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.network.hidden import HiddenLayer, Term
 
 Array = np.ndarray
+_WORK = 65  # the largest block of LAPACK's dormqr, and one more
 
 
 class Functional(NamedTuple):
@@ -102,9 +103,10 @@ class NullSpace:
     def _apply(self, side: str, matrix: Array) -> Array:
         """Multiply by the orthogonal factor from the left or right, in place if possible."""
         matrix = np.asfortranarray(matrix)
-        lwork = int(
-            sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix[:1] if side == "R" else matrix, -1)[1][0]
-        )
+        # one row is enough for the query, which would copy the matrix, but work space grows with the rows
+        few = matrix[:1] if side == "R" else matrix
+        lwork = int(sla.lapack.dormqr(side, "N", self._reflectors, self._tau, few, -1)[1][0])
+        lwork = max(lwork, _WORK * (len(matrix) if side == "R" else 1) + _WORK**2)
         result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork, overwrite_c=1)
         if info:
             raise SettingsError(f"LAPACK dormqr failed with code {info}.")

@@ -40,6 +40,19 @@ def _is_clean(node: sp.Basic) -> bool:
     return all(map(_is_clean, node.args)) if node.args else node not in _NOT_REAL
 
 
+def exponential(argument: sp.Expr) -> sp.Expr:
+    """Return exp of an expression as one piece.
+
+    SymPy writes exp(1000.0*x - 1000.0) as 5e-435*exp(1000.0*x), which is zero times infinity in double precision; whole
+    numbers and fractions stay inside.
+    """
+    if argument.is_Add and any(term.is_Float for term in argument.args):
+        floats = {number: sp.Rational(repr(float(number))) for number in argument.atoms(sp.Float)}
+        if all(np.isfinite(float(number)) for number in floats):
+            argument = argument.xreplace(floats)
+    return sp.exp(argument)
+
+
 def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Expr:
     """Apply a SymPy operation; what it can't do becomes an error that names ``what``."""
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.problem.algebra import exponential
 from frozenpinn.problem.jet import TIME, JetSpace
 
 HALF = sp.Rational(1, 2)
@@ -36,7 +37,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "cosh": (1, sp.cosh),
     "tanh": (1, sp.tanh),
     "sech": (1, lambda z: 1 / sp.cosh(z)),
-    "exp": (1, sp.exp),
+    "exp": (1, exponential),
     "log": (1, sp.log),
     "sqrt": (1, sp.sqrt),
     "abs": (1, absolute),

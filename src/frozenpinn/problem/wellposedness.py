@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
+_FED = 20.0  # growth exp(20) of a layer at a side
 _SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
 
 
@@ -67,7 +68,8 @@ def _further(problem: Problem) -> list[Finding]:
 def _symbol_findings(problem: Problem) -> list[Finding]:
     symbol = _Symbol(problem)
     conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
-    return [finding for finding in (_judge_growth(problem, symbol), *conditions) if finding is not None]
+    feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
+    return [finding for finding in (_judge_growth(problem, symbol), *conditions, *feeding) if finding is not None]
 
 
 class _Symbol:
@@ -237,6 +239,34 @@ def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding 
         f"{needed}; that is {what}. ({hint}.)"
     )
     return Finding("conditions", "warning", text)
+
+
+def _judge_feeding(problem: Problem, symbol: _Symbol, condition: LinearCondition) -> Finding | None:
+    """Look for a mode exp(λt + κ·outward distance) that a condition a u + b u_n = g of the wrong sign lets grow."""
+    if not symbol.complete or len(condition.fields) > 1 or {jet.order for jet in condition.jets} != {0, 1}:
+        return None
+    points = problem.domain.sample_side(condition.side, 3, "random", 0)
+    value, slope = np.zeros(len(points.x)), np.zeros(len(points.x))
+    for jet, coefficient in condition.terms_at(points):
+        if jet.order == 0:
+            value = value + coefficient
+        else:
+            slope = slope + coefficient * points.normals[:, int(np.argmax(jet.alpha))]
+    duration = problem.time[1] - problem.time[0]
+    for x, normal, a, b in zip(points.x, points.normals, value, slope, strict=True):
+        coefficients = symbol.coefficients(x)
+        if a * b >= 0 or not np.all(np.isfinite(coefficients)):
+            continue
+        matrix = symbol.matrix(coefficients, partial(_wave, exponent=-a / b * normal))
+        rate = float(np.max(np.linalg.eigvals(matrix).real))
+        if rate * duration > _FED:
+            text = (
+                f"the condition '{condition.text}' on side '{condition.side.name}' feeds the solution: a layer of "
+                f"thickness {abs(b / a):.2g} there grows like exp({rate:.3g}·t). Value and outward slope have opposite "
+                "signs; was 'u + c*u_n = …' with a positive c meant?"
+            )
+            return Finding("conditions", "warning", text)
+    return None
 
 
 def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
