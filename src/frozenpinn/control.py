@@ -27,7 +27,7 @@ Run = Callable[[Settings, Progress], Solution]
 
 FINEST = 1e-13  #: of all tolerances in double precision
 _SEEDS = 7919  # between two solves
-_STEP, _STRIDE = 4 / 3, 1.8  # growth of the width from one solve to the next, at least and at most
+_STEP, _STRIDE = 1.25, 1.8  # growth of the width from one solve to the next, at least and at most
 _COARSER = 0.6  # growth if there is no time for a finer witness: the estimate becomes an upper bound
 _FAR = 30.0  # a ratio of estimate to tolerance that calls for the latter
 _SAFETY = 0.5  # part of the tolerance that the estimate may take

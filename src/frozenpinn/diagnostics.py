@@ -47,6 +47,7 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
 
 def warn_if_suspicious(solution: Solution) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
+    raise_if_infinite(solution)
     problem = solution.problem
     x = problem.domain.sample(60, "random", 2357).x
     misfits = _initial(solution, x, solution.pieces[0].system.initial_state)
@@ -62,14 +63,7 @@ def warn_if_suspicious(solution: Solution) -> None:
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
             "larger width."
         )
-    end = problem.time[1]
     norms = np.concatenate([_norms(piece) for piece in solution.pieces])
-    if not np.all(np.isfinite(norms)):
-        raise IntegrationError(
-            f"the solution is not finite at t = {end:g}: the linear part has modes that "
-            f"grow like exp({solution.system.spectral_abscissa:.3g}·t). "
-            "Is the problem well posed (sign of the highest derivative)?"
-        )
     _warn_if_unresolved(solution)
     _warn_if_boundary_is_missed(solution)
     growth = float(norms.max() / max(norms[0], 1e-300))
@@ -81,6 +75,16 @@ def warn_if_suspicious(solution: Solution) -> None:
             f"{solution.system.spectral_abscissa:.3g}. If the equation itself does not grow like this, the basis is "
             "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
             ResolutionWarning,
+        )
+
+
+def raise_if_infinite(solution: Solution) -> None:
+    """Refuse a solution that is not finite."""
+    if not all(np.all(np.isfinite(_norms(piece))) for piece in solution.pieces):
+        raise IntegrationError(
+            f"the solution is not finite at t = {solution.problem.time[1]:g}: the linear part has modes that "
+            f"grow like exp({solution.system.spectral_abscissa:.3g}·t). "
+            "Is the problem well posed (sign of the highest derivative)?"
         )
 
 

@@ -17,11 +17,11 @@ from scipy.interpolate import make_interp_spline
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.problem.jet import Jet
-from frozenpinn.problem.probing import forcings, probe
+from frozenpinn.problem.probing import Probe, forcings, probe
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
-POINTS, TIMES = 256, 25
+TIMES = 21
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 _CHAOTIC = 1e3  # growth of relative errors that no front or layer explains
@@ -128,45 +128,38 @@ class ErrorEstimate(Mapping[str, float]):
 def compare(solution: Field, witness: Field) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     problem = solution.problem
-    x, times = comparison_points(problem)
+    places, times = probe(problem), np.linspace(*problem.time, TIMES)
     overall, curves, growths = {}, {}, []
     for name in problem.fields:
         jet = problem.jets.field(name)
-        mine, theirs = solution.jet_values(x, times, jet), witness.jet_values(x, times, jet)
-        gaps, sizes = _rms(mine - theirs), _rms(theirs)  # a solution that explodes must not be judged by its own size
-        start, missed = _initial_gap(solution, witness, name)
+        mine, theirs = (s.jet_values(places.x, times, jet) for s in (solution, witness))
+        # a solution that explodes must not be judged by its own size
+        gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
+        start, missed = _initial_gap(problem, places, name, mine[:, 0], float(gaps[0]))
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times) ** 2)
         gaps[0] = max(gaps[0], start)
-        scale = float(_rms(sizes)) or float(np.max(gaps)) or 1.0
+        scale = _mean(sizes) or float(np.max(gaps)) or 1.0
         curves[name] = gaps / scale
-        overall[name] = float(_rms(gaps)) / scale
+        overall[name] = _mean(gaps) / scale
         growths.append(None if problem.is_linear else _growth(times, gaps, sizes))
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None)
 
 
-def comparison_points(problem: Problem, points: int = POINTS, times: int = TIMES) -> tuple[Array, Array]:
-    """Return scattered points, and times from start to end."""
-    method = "latin-hypercube" if problem.domain.dimension == 1 else "random"
-    return problem.domain.sample(points, method, 97531).x, np.linspace(*problem.time, times)
+def _mean(values: Array) -> float:
+    """Return the root mean square over time."""
+    return float(np.sqrt(np.mean(values**2)))
 
 
-def _rms(values: Array) -> Array:
-    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
-
-
-def _initial_gap(solution: Field, witness: Field, name: str) -> tuple[float, float]:
+def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, distance: float) -> tuple[float, float]:
     """Return the error at the start, which is known, and the part of it that both solutions have missed.
 
     What lies between the points of both is in neither, and their distance does not tell; it is taken to last.
     """
-    problem = solution.problem
-    places, start = probe(problem), np.array([problem.time[0]])
-    jet = problem.jets.field(name)
-    mine, theirs = (s.jet_values(places.x, start, jet)[:, 0] for s in (solution, witness))
     wanted = np.broadcast_to(problem.initial[name](places.x, problem.time[0]), len(places.x))
-    gap, distance = places.rms(mine - wanted), places.rms(mine - theirs)
-    return gap, gap if distance < _SHARED * gap and gap > _VISIBLE * places.rms(wanted) else 0.0
+    gap = float(places.rms(found - wanted))
+    shared = distance < _SHARED * gap and gap > _VISIBLE * float(places.rms(wanted))
+    return gap, gap if shared else 0.0
 
 
 def _missed_forcing(solution: Field, name: str, times: Array) -> Array:
@@ -177,8 +170,8 @@ def _missed_forcing(solution: Field, name: str, times: Array) -> Array:
     places, own = probe(problem), np.unique(solution.collocation[:, 0])
     worst = 0.0
     for seen, wanted in zip(forcings(problem, own[:, None]), forcings(problem, places.x), strict=False):
-        gap = places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted)
-        worst = max(worst, gap if gap > _UNSEEN * places.rms(wanted) else 0.0)
+        gap = float(places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted))
+        worst = max(worst, gap if gap > _UNSEEN * float(places.rms(wanted)) else 0.0)
     return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)
 
 

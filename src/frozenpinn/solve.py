@@ -13,7 +13,7 @@ from weakref import WeakSet
 import numpy as np
 
 from frozenpinn.control import Budget, Control, independent, read_tolerance, warn_of_contradictions
-from frozenpinn.diagnostics import warn_if_suspicious
+from frozenpinn.diagnostics import raise_if_infinite, warn_if_suspicious
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.evolution.integrators import Integrator
 from frozenpinn.evolution.resampling import Windows
@@ -244,7 +244,9 @@ def _solve_in_these_units(problem: Problem, settings: Settings, progress: Progre
         solution = march.run()
         solution.solve_again = partial(_solve_again, solution, settings)
         with watch.stage("checks"):
-            warn_if_suspicious(solution)
+            # on an interval, the estimate that belongs to a tolerance tells all that could be warned of
+            told = settings.accuracy is not None and problem.domain.dimension == 1
+            (raise_if_infinite if told else warn_if_suspicious)(solution)
     solution.seconds = watch.seconds
     return solution
 

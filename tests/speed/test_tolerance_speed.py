@@ -40,7 +40,7 @@ def test_automatic_against_settings_by_hand(name):
 @pytest.mark.parametrize("name", [*LINEAR, "burgers", "nonlinear-diffusion", "reaction-diffusion-5d", "heat-3d"])
 def test_estimate_against_the_bare_solve(name):
     """The bare solve has the width that the search has ended with, which nobody knows beforehand."""
-    problem = CASES[name].problem()
+    problem = CASES[name].problem(**CASES[name].variants[0].problem)
     found = fp.solve(problem, tol=1e-6)
     directions = {} if found.subspace is None else {"subspace": found.subspace.rows}
     windows = {"windows": None} if len(found.pieces) == 1 and problem.domain.dimension == 1 else {}

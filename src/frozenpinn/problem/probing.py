@@ -14,7 +14,7 @@ from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
 _SCANNED = 2**13
-_KEPT = 256
+_KEPT = 256  # a power of two
 _TIMES = (0.0, 0.37, 1.0)
 
 
@@ -24,9 +24,9 @@ class Probe(NamedTuple):
     x: Array
     weights: Array
 
-    def rms(self, values: Array) -> float:
-        """Return the root mean square over the domain of values at the places."""
-        return float(np.sqrt(np.sum(self.weights * values**2)))
+    def rms(self, values: Array) -> Array:
+        """Return the root mean square over the domain of values at the places, shape (n,) or (n, m)."""
+        return np.asarray(np.sqrt(self.weights @ values**2))
 
 
 def probe(problem: Problem) -> Probe:
