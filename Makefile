@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test speed lint bench format clean
+.PHONY: demo test speed lint bench report format clean
 
 demo: $(STAMP)
 	$(BIN)/frozenpinn demo
@@ -23,6 +23,17 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/frozenpinn bench --all --recipe best --recipe paper --json benchmarks.json
+
+REPORT := --report report.html --no-studies --precision high
+PEERS := --method iga --method iga-exact --method fem
+TRAINED := --method pinn-lbfgs --seeds 1
+report: $(STAMP)  ## the table and the picture of the README; what is finished is not run again
+	$(BIN)/frozenpinn bench --all $(REPORT) --method frozen-pinn --recipe best $(PEERS)
+	$(BIN)/frozenpinn bench --all $(REPORT) --method frozen-pinn --recipe auto --seeds 1
+	$(BIN)/frozenpinn bench --all $(REPORT) --method frozen-pinn --recipe paper
+	$(BIN)/frozenpinn bench burgers $(REPORT) $(TRAINED) --budget 300
+	$(BIN)/frozenpinn bench advection euler-bernoulli euler-bernoulli-winkler wave nonlinear-diffusion \
+		$(REPORT) $(TRAINED) --budget 60 --table report.md --picture work-precision.png
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix --quiet . || true

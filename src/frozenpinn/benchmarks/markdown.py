@@ -9,6 +9,7 @@ from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN
 from frozenpinn.benchmarks.peers import PINNS
 
 Record = dict[str, Any]
+_SWEEP = 4  # more variants than this are a sweep
 HEADINGS = ("case", "best", "auto", "paper's recipe", "splines, elements", "trained PINN", "published")
 
 
@@ -18,9 +19,13 @@ def write_table(records: Sequence[Record]) -> str:
     for record in records:
         if record["precision"] == "high":
             rows.setdefault((record["case"], record["variant"]), []).append(record)
-    # the automatic recipe and the peers run one variant: they stand beside the first one, unless it is theirs
+    variants: dict[str, list[str]] = {}
+    for case, variant in rows:
+        variants.setdefault(case, []).append(variant)
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for (case, variant), found in rows.items():
+        if len(variants[case]) > _SWEEP and variant != variants[case][-1]:  # the last of a sweep stands for all
+            continue
         name = f"{case}, {variant}" if variant else case
         cells = [
             _cell(_ours(found, "best")),
