@@ -20,11 +20,13 @@ def write_table(records: Sequence[Record]) -> str:
         if record["precision"] == "high":
             rows.setdefault((record["case"], record["variant"]), []).append(record)
     variants: dict[str, list[str]] = {}
-    for case, variant in rows:
-        variants.setdefault(case, []).append(variant)
+    for (case, variant), found in rows.items():
+        if _ours(found, "best") is not None:
+            variants.setdefault(case, []).append(variant)
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for (case, variant), found in rows.items():
-        if len(variants[case]) > _SWEEP and variant != variants[case][-1]:  # the last of a sweep stands for all
+        known = variants.get(case, [variant])
+        if variant not in known or (len(known) > _SWEEP and variant != known[-1]):  # the last of a sweep stands for all
             continue
         name = f"{case}, {variant}" if variant else case
         cells = [
