@@ -13,8 +13,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from frozenpinn.baselines.methods import solve_baseline
-from frozenpinn.baselines.settings import ADVECTION_POINTS, SETTINGS
 from frozenpinn.benchmarks import find_case
 from frozenpinn.benchmarks.studies.attempts import attempts, estimate, median
 from frozenpinn.benchmarks.studies.study import PUBLISHED, Announce, Row, Study
@@ -53,6 +51,9 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
 def _other(name: str, problem: Problem, beta: float, failures: list[str]) -> Row:
     """Solve by another method."""
     method = OTHERS[name]
+    from frozenpinn.baselines.methods import solve_baseline
+    from frozenpinn.baselines.settings import ADVECTION_POINTS, SETTINGS
+
     options: dict[str, Any] = dict(SETTINGS[CASE][method].options)
     if name != "iga":
         if beta not in ADVECTION_POINTS:
