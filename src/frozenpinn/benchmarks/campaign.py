@@ -29,6 +29,7 @@ from frozenpinn.solve import solve
 BUDGET = 300.0  #: seconds of one training, if no other budget is given
 QUICK_BUDGET = 60.0
 QUICK_TOL = 1e-6
+QUICK_RUNGS = 5  # of the ladders of other methods
 QUICK_STEPS = 200  #: iterations of each optimizer in a quick report: the same on every machine, so errors repeat
 #: Cases that a quick report trains networks for; the others take minutes for a few hundred steps.
 QUICK_TRAINED = ("advection", "euler-bernoulli", "wave", "burgers", "nonlinear-diffusion", "reaction-diffusion-5d")
@@ -259,8 +260,8 @@ def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
         if case.name not in LADDERS:
             continue
         for method, ladder in LADDERS[case.name].items():
-            if method in scope.methods and method in (*MESHES, *FEATURES):
-                steps = ladder[:3] if scope.quick and method in FEATURES else ladder
+            if method in scope.methods and method in (*MESHES, *FEATURES) and not (scope.quick and method in FEATURES):
+                steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
                 found += [Point(case, method, None, _name(options), options, budget) for options in steps]
         if FROZEN_PINN in scope.methods:
             found += [
@@ -273,7 +274,7 @@ def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
 def _frozen_ladder(case: Case, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield our own ladders: tolerances of "auto", widths or tolerances of "best", the paper's two precisions."""
     variant = case.variants[0]
-    tolerances = TOLERANCES[:4] if scope.quick else TOLERANCES
+    tolerances = TOLERANCES[1:4] if scope.quick else TOLERANCES
     if AUTO in scope.recipes:
         yield from ((AUTO, f"tol {tol:g}", {"tol": tol}) for tol in tolerances)
     if "best" in scope.recipes and ("best", "high") in case.settings:
