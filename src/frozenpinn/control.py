@@ -125,11 +125,18 @@ def read_tolerance(tol: float | None) -> float | None:
     return max(float(tol), FINEST)
 
 
-def warn_of_contradictions(settings: Settings, windows: object, tol: float) -> None:
+def first_rtol(given: float | None, tol: float | None) -> float:
+    """Return the tolerance in time of the first solve: what the user insists on, or a part of the tolerance."""
+    if given is not None:
+        return given
+    return Settings.rtol if tol is None else max(_FIRST_RTOL * tol, FINEST)
+
+
+def warn_of_contradictions(settings: Settings, windows: object, tol: float, rtol: float | None) -> None:
     """Warn about settings that are coarser than the tolerance: they are kept, and the tolerance may not be met."""
     integrator = getattr(settings.integrator, "rtol", None)
     coarse = [
-        ("rtol", settings.rtol if settings.rtol != Settings.rtol else None),
+        ("rtol", rtol),
         ("the integrator's rtol", integrator),
         ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
         ("rcond", settings.rcond),
@@ -166,7 +173,7 @@ class Control:
         self, problem: Problem, settings: Settings, run: Run, tol: float, budget: Budget, progress: Progress
     ) -> None:
         self.problem, self.tol, self.budget = problem, tol, budget
-        self.settings = replace(settings, accuracy=tol, rtol=_first_rtol(settings.rtol, tol), memory=budget.memory)
+        self.settings = replace(settings, accuracy=tol, memory=budget.memory)
         self._run, self._progress = run, budget.watched(progress)
         self.attempts: list[Attempt] = []
         self._count = 0
@@ -174,7 +181,7 @@ class Control:
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
-        self._add(self._first())
+        self.attempts.append(self._first())
         while True:
             reason = self._advance()
             if reason is not None:
@@ -194,7 +201,7 @@ class Control:
             return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
         current.estimate = compare(current.solution, witness.solution)
         current.solution.witness = witness.solution
-        self._add(witness)
+        self.attempts.append(witness)
         if current.error <= _SAFETY * self.tol:
             return ""
         return self._reason_to_stop()
@@ -275,9 +282,6 @@ class Control:
 
     # ---- one solve --------------------------------------------------------------------------------
 
-    def _add(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-
     def _first(self) -> Attempt:
         """Return the first solve that comes through; failures at one and the same time are those of the problem."""
         effort = 1.0
@@ -357,11 +361,6 @@ class Control:
         if not met:
             warn(_complaint(solution, self.tol, reason))
         return solution
-
-
-def _first_rtol(given: float, tol: float) -> float:
-    """Return the tolerance in time of the first solve: what the user insists on, or a part of the tolerance."""
-    return given if given != Settings.rtol else max(_FIRST_RTOL * tol, FINEST)
 
 
 def independent(solution: Solution, settings: Settings) -> Settings:

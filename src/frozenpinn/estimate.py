@@ -169,7 +169,9 @@ def _missed_forcing(solution: Field, name: str, times: Array) -> Array:
         return np.zeros(len(times))
     places, own = probe(problem), np.unique(solution.collocation[:, 0])
     worst = 0.0
-    for seen, wanted in zip(forcings(problem, own[:, None]), forcings(problem, places.x), strict=False):
+    for seen, wanted in zip(forcings(problem, name, own[:, None]), forcings(problem, name, places.x), strict=True):
+        if not (np.all(np.isfinite(seen)) and np.all(np.isfinite(wanted))):
+            continue
         gap = float(places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted))
         worst = max(worst, gap if gap > _UNSEEN * float(places.rms(wanted)) else 0.0)
     return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from frozenpinn.control import Budget, Control, independent, read_tolerance, warn_of_contradictions
+from frozenpinn.control import Budget, Control, first_rtol, independent, read_tolerance, warn_of_contradictions
 from frozenpinn.diagnostics import raise_if_infinite, warn_if_suspicious
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.evolution.integrators import Integrator
@@ -129,11 +129,13 @@ def solve(
         cutoff=cutoff,
         rcond=rcond,
         integrator=integrator,
-        rtol=1e-8 if rtol is None else rtol,
+        rtol=first_rtol(rtol, tol),
         boundary_points=boundary_points,
     )
     run = _Run(problem, windows, subspace)
-    run.check(settings, tol)
+    if tol is not None:
+        warn_of_contradictions(settings, windows, tol, rtol)
+    run.check(settings)
     with LateBar() if progress is None else nullcontext(progress) as told:
         if tol is not None:
             return Control(problem, settings, run, tol, budget, told).solve()
@@ -153,10 +155,8 @@ class _Run:
         self.problem, self.windows, self.subspace = problem, windows, subspace
         self._insisted: Subspace | None = None
 
-    def check(self, settings: Settings, tol: float | None) -> None:
+    def check(self, settings: Settings) -> None:
         """Check problem and settings before time is spent on them."""
-        if tol is not None:
-            warn_of_contradictions(settings, self.windows, tol)
         if isinstance(self.problem, Problem) and self.subspace is not None and not _is_auto(self.subspace):
             self._insisted = read_subspace(self.subspace, self.problem)
         else:

@@ -206,7 +206,7 @@ class Scope:
 
 
 def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
-    """Return the lines of the table, quick ones first within each case."""
+    """Return the lines of the table, case by case."""
     found = []
     for case in cases:
         for precision in scope.precisions:
@@ -231,7 +231,7 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) ->
     if scope.quick:
         if _is_long(run):
             return
-        trained = method in PINNS
+        variants, trained = variants[:1], method in PINNS
         if recipe != "best" or method != FROZEN_PINN:
             seeds = seeds[:1]
         tol = (scope.tol or QUICK_TOL) if recipe == AUTO and method == FROZEN_PINN else None
@@ -246,8 +246,7 @@ def _is_long(run: Run) -> bool:
     """Whether a run has no place in a quick report."""
     if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
         return True
-    slow = run.method == FROZEN_PINN and "all directions" in run.variant.label
-    return slow or (run.method in PINNS and run.case.name not in QUICK_TRAINED)
+    return run.method in PINNS and run.case.name not in QUICK_TRAINED
 
 
 def points(cases: Iterable[Case], scope: Scope) -> list[Point]:

@@ -16,6 +16,7 @@ import scipy.linalg as sla
 
 from frozenpinn.network.sampling import Orthogonal
 from frozenpinn.problem.domain import Points
+from frozenpinn.problem.probing import forcings
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
@@ -74,13 +75,9 @@ def data_at(problem: Problem, x: Array, varying: bool = False) -> Array | None:
     varying
         Whether constants are left out, which every basis represents.
     """
-    start, end = problem.time
-    columns = [datum(x, start) for datum in (*problem.initial.values(), *problem.initial_velocity.values())]
-    with np.errstate(all="ignore"):
-        for equation in problem.equations:
-            if equation.forcing != 0:
-                program = problem.compile([equation.forcing])
-                columns += [np.broadcast_to(program(*x.T, t)[0], len(x)) for t in (start, (start + end) / 2, end)]
+    known = (*problem.initial.values(), *problem.initial_velocity.values())
+    columns = [datum(x, problem.time[0]) for datum in known]
+    columns += [forcing for name in problem.fields for forcing in forcings(problem, name, x, (0.0, 0.5, 1.0))]
     sizes = [float(np.ptp(c) if varying else np.max(np.abs(c), initial=0.0)) for c in columns]
     chosen = [
         c

@@ -6,6 +6,7 @@ places, and a few hundred are kept: evenly spread ones, and those where the data
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,22 +35,21 @@ def probe(problem: Problem) -> Probe:
     return problem.once("probe", lambda: _on_a_line(problem) if problem.domain.dimension == 1 else _scattered(problem))
 
 
-def forcings(problem: Problem, x: Array) -> list[Array]:
-    """Return all forcings at some times, those that are finite."""
-    start, end = problem.time
-    found = []
+def forcings(problem: Problem, field: str, x: Array, shares: Sequence[float] = _TIMES) -> list[Array]:
+    """Return the forcing of a field at some shares of the time, which may be infinite in places; none if it is zero."""
+    forcing, (start, end) = problem.equation(field).forcing, problem.time
+    if forcing == 0:
+        return []
+    program = problem.compile([forcing])
     with np.errstate(all="ignore"):
-        for equation in problem.equations:
-            if equation.forcing != 0:
-                program = problem.compile([equation.forcing])
-                found += [np.broadcast_to(program(*x.T, start + s * (end - start))[0], len(x)) for s in _TIMES]
-    return [values for values in found if np.all(np.isfinite(values))]
+        return [np.broadcast_to(program(*x.T, start + s * (end - start))[0], len(x)) for s in shares]
 
 
 def _data(problem: Problem, x: Array) -> list[Array]:
     known = [*problem.initial.values(), *problem.initial_velocity.values()]
     values = [np.broadcast_to(datum(x, problem.time[0]), len(x)) for datum in known]
-    return [v for v in (*values, *forcings(problem, x)) if np.ptp(v) > 0]
+    values += [forcing for name in problem.fields for forcing in forcings(problem, name, x)]
+    return [v for v in values if np.all(np.isfinite(v)) and np.ptp(v) > 0]
 
 
 def _on_a_line(problem: Problem) -> Probe:
