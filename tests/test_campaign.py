@@ -8,12 +8,14 @@ from typer.testing import CliRunner
 
 from frozenpinn import cli
 from frozenpinn.benchmarks import CASES, campaign
-from frozenpinn.benchmarks.campaign import Figure, Line, Point, Scope, Store, diagrams, lines, perform, points
+from frozenpinn.benchmarks.campaign import Scope, lines, perform, points
 from frozenpinn.benchmarks.case import METHODS, RECIPES
 from frozenpinn.benchmarks.markdown import write_table
 from frozenpinn.benchmarks.peers import PINNS, baselines_of
 from frozenpinn.benchmarks.runner import Run, carry_out
+from frozenpinn.benchmarks.store import Store, diagrams
 from frozenpinn.benchmarks.studies import find_study
+from frozenpinn.benchmarks.tasks import Figure, Line, Point
 
 ALL = Scope(METHODS, RECIPES)
 QUICK = Scope(METHODS, RECIPES, ("high",), quick=True)

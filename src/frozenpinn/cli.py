@@ -259,20 +259,22 @@ def _report(
     """Run what is not there yet, and write the page of all that is there."""
     from frozenpinn.benchmarks import campaign
     from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, write_report
+    from frozenpinn.benchmarks.store import Store, diagrams
+    from frozenpinn.benchmarks.tasks import Task
 
     runs = page.with_suffix(".runs.jsonl")
     if fresh:
         runs.unlink(missing_ok=True)
-    store = campaign.Store(runs)
+    store = Store(runs)
     pictures = campaign.figures(scope.quick) if studies else []
-    tasks: list[campaign.Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
+    tasks: list[Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
     try:
         campaign.perform(tasks, store, announce)
     except KeyboardInterrupt:
         log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
     records = store.lines()
     drawn = [figure for figure in store.of("figure") if figure.get("png")]
-    results = Results(records, campaign.diagrams(store), drawn, describe_machine())
+    results = Results(records, diagrams(store), drawn, describe_machine())
     write_report(results, page)
     log.print(f"wrote {page}")
     if picture is not None:

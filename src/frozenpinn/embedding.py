@@ -84,7 +84,8 @@ def embed(reduced: Solution, problem: Problem, subspace: Subspace) -> Solution:
     pieces = [piece._replace(system=cast(System, EmbeddedSystem(piece.system, subspace))) for piece in reduced.pieces]
     solution = Solution(problem, pieces, reduced.sampler, reduced.seconds)
     solution.reduced, solution.subspace = reduced, subspace
-    solution.width, solution.counts, solution.notes = reduced.width, reduced.counts, reduced.notes
+    solution.width, solution.counts, solution.bytes = reduced.width, reduced.counts, reduced.bytes
+    solution.notes = reduced.notes
     again = reduced.solve_again
     if again is not None:
         solution.solve_again = lambda full: embed(again(reduced.problem), full, subspace)

@@ -354,7 +354,8 @@ class March:
             self.watch.seconds,
             self._again,
         )
-        solution.width, solution.counts = self.plan.sampler.width, self.plan.counts
+        plan = self.plan
+        solution.width, solution.counts, solution.bytes = plan.sampler.width, plan.counts, plan.bytes
         return solution
 
 

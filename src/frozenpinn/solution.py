@@ -160,6 +160,7 @@ class Solution:
         self.solve_again = again
         self.counts: tuple[int, ...] = ()
         self.width = 0
+        self.bytes = 0.0
         self.notes: tuple[str, ...] = ()
         self.subspace: Subspace | None = None
         self.reduced: Solution | None = None
@@ -187,12 +188,6 @@ class Solution:
     def status(self) -> str:
         """``"converged"`` (within the tolerance), ``"reached"`` (the best found) or ``"unchecked"`` (no tolerance)."""
         return "unchecked" if self.verdict is None else self.verdict.status
-
-    @property
-    def bytes(self) -> float:
-        """About how much memory the solve has used: the tables of its basis and their copies."""
-        tables = [len(s.network.points.x) * max(s.network.width, s.network.size) for s in self.system.spaces]
-        return 8.0 * 6.0 * float(max(tables))
 
     @property
     def collocation(self) -> Array:

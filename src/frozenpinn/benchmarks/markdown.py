@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN
+from frozenpinn.benchmarks.html.numbers import seconds_text
 from frozenpinn.benchmarks.peers import PINNS
 
 Record = dict[str, Any]
@@ -55,16 +56,10 @@ def _cell(record: Record | None) -> str:
         return "–"
     if record["rel_l2"]["mean"] is None:
         return "failed"
-    text = f"{record['rel_l2']['mean']:.1e}, {_time(record['seconds']['median'])}"
+    text = f"{record['rel_l2']['mean']:.1e}, {seconds_text(record['seconds']['median'])}"
     if record["verdict"] == "reached":
         return f"{text} (reached)"
     return f"{text} (stopped)" if any(record["stopped"]) else text
-
-
-def _time(seconds: float) -> str:
-    if seconds < 0.1:
-        return f"{1e3 * seconds:.1f} ms"
-    return f"{1e3 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def _published(records: Sequence[Record]) -> str:

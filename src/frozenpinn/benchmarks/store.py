@@ -1,0 +1,88 @@
+"""Where finished runs of a report are kept, and the diagrams that are made of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frozenpinn.benchmarks import CASES
+from frozenpinn.benchmarks.case import AUTO, METHODS
+from frozenpinn.benchmarks.peers import PINNS
+from frozenpinn.benchmarks.runner import Record
+
+
+@dataclass
+class Store:
+    """Finished tasks in a file, one JSON text per line; a line that was cut off is ignored."""
+
+    file: Path
+    records: dict[str, Record] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.file.exists():
+            for text in self.file.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(text)
+                    self.records[entry["key"]] = entry["record"]
+                except (ValueError, LookupError, TypeError):
+                    continue
+
+    def of(self, kind: str) -> list[Record]:
+        """Return all records of a kind: ``"line"``, ``"point"`` or ``"figure"``."""
+        return [record for key, record in self.records.items() if json.loads(key)[0] == kind]
+
+    def lines(self) -> list[Record]:
+        """Return the lines of the table in the order of the cases; of those with other seeds, the last."""
+        places = {name: place for place, name in enumerate(CASES)}
+        latest = {
+            (r["case"], r["variant"], r["method"], r["recipe"], r["precision"], r["tol"]): r for r in self.of("line")
+        }
+        methods = {name: place for place, name in enumerate(METHODS)}
+        recipes = {name: place for place, name in enumerate(("best", AUTO, "paper", None))}
+        return sorted(
+            latest.values(),
+            key=lambda r: (places.get(r["case"], len(places)), methods[r["method"]], recipes[r["recipe"]]),
+        )
+
+    def put(self, key: str, record: Record) -> None:
+        """Keep a record, on disk at once."""
+        self.records[key] = record
+        with self.file.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps({"key": key, "record": record}) + "\n")
+
+
+def diagrams(store: Store) -> list[Record]:
+    """Return the work–precision diagrams: points of one method and recipe form a curve, and so does a training."""
+    tables: dict[str, dict[tuple[str, str | None], list[Record]]] = {}
+    titles: dict[str, str] = {}
+    for record in store.of("point"):
+        titles[record["case"]] = record["title"]
+        if record["rel_l2"] is not None:
+            curves = tables.setdefault(record["case"], {})
+            curves.setdefault((record["method"], record["recipe"]), []).append(_point(record))
+    for record in store.lines():
+        if record["method"] in PINNS and record["case"] in tables and record["seconds"]["values"]:
+            tables[record["case"]][record["method"], None] = _training(record)
+    return [
+        {
+            "case": case,
+            "title": titles[case],
+            "curves": [
+                {"method": method, "recipe": recipe, "points": sorted(marks, key=lambda p: p["seconds"])}
+                for (method, recipe), marks in curves.items()
+            ],
+        }
+        for case, curves in tables.items()
+    ]
+
+
+def _point(record: Record) -> Record:
+    return {name: record[name] for name in ("seconds", "rel_l2", "label")}
+
+
+def _training(record: Record) -> list[Record]:
+    """Return the course of a training, and where it ended (the first seed of several)."""
+    end, error = record["seconds"]["values"][0], record["rel_l2"]["values"][0]
+    steps = [(t, e, f"after {t:.0f} s") for t, e in record["curve"] if t < end]
+    return [{"seconds": t, "rel_l2": e, "label": label} for t, e, label in (*steps, (end, error, "end"))]
