@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/frozenpinn demo
 
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not timing" -n auto tests src
+	$(BIN)/python -m pytest -m "not timing" -n auto tests src
 
 speed: $(STAMP)  ## ratios of times, on a quiet machine: too noisy to decide whether a change is right
 	$(BIN)/python -m pytest -m timing tests

@@ -262,13 +262,24 @@ def test_a_budget_too_small_to_do_anything():
 
 
 def test_a_small_budget_gives_what_there_is():
-    problem = Problem("u_t = lap(u)", fp.Disk([0, 0], 1), (0, 0.1), "cos(9*x)*sin(8*y)*(1 - (x**2 + y**2))", "u = 0")
+    problem = Problem("u_t + u_x = 0", CIRCLE, (0, 1), "abs(x - pi)")
     started = time.perf_counter()
     with pytest.warns(fp.FrozenPinnWarning) as caught:
-        solution = fp.solve(problem, tol=1e-12, time_limit=6)
-    assert any("the time limit of 6 s" in str(warning.message) for warning in caught)
+        solution = fp.solve(problem, tol=1e-12, time_limit=3)
+    assert any("exceeds the time limit of 3 s" in str(warning.message) for warning in caught)
     assert time.perf_counter() - started < 25
     assert solution.status == "reached"
+
+
+def test_without_time_for_a_witness_the_first_solve_is_returned(monkeypatch):
+    def no_time(self):
+        raise fp.BudgetError("the time limit of 3 s was over during: integration.")
+
+    monkeypatch.setattr("frozenpinn.control.Control._witness", no_time)
+    with pytest.warns(fp.FrozenPinnWarning, match=r"can't be estimated: the time limit of 3 s was over during: integr"):
+        solution = fp.solve(heat(), tol=1e-6, time_limit=3)
+    assert solution.status == "reached"
+    assert np.isnan(solution.error_estimate.worst)
 
 
 def test_memory_is_limited():

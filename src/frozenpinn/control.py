@@ -343,7 +343,7 @@ class Control:
         best = min(judged, key=lambda a: a.error) if judged else self.attempts[0]
         if judged and judged[-1].error <= self.tol:
             best = judged[-1]
-        elif best.error > _WRONG:  # what is wrong in the end may be right for a while
+        elif judged and best.error > _WRONG:  # what is wrong in the end may be right for a while
             best = max(judged, key=lambda a: (a.estimate.holds_until(_WRONG) if a.estimate else 0.0, -a.error))
         solution = best.solution
         solution.error_estimate = best.estimate or ErrorEstimate.unknown(self.problem)
