@@ -3,11 +3,12 @@
 import base64
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from frozenpinn import cli
-from frozenpinn.benchmarks import CASES, campaign
+from frozenpinn.benchmarks import CASES, campaign, runner
 from frozenpinn.benchmarks.campaign import Scope, lines, perform, points
 from frozenpinn.benchmarks.case import METHODS, RECIPES
 from frozenpinn.benchmarks.markdown import write_table
@@ -49,7 +50,8 @@ def test_trainings_are_cut():
 def test_quick_reports_do_not_depend_on_the_machine():
     found = lines(CASES.values(), QUICK)
     assert all(task.run.budget is None for task in found)  # seconds cut nothing: errors can be repeated
-    assert {task.run.steps for task in found if task.run.method in PINNS} == {campaign.QUICK_STEPS}
+    steps = {task.run.method: task.run.steps for task in found if task.run.method in PINNS}
+    assert steps == campaign.QUICK_STEPS
     names = {task.run.case.name for task in found}
     assert {"advection", "burgers", "wave", "nonlinear-diffusion", "heat-10d", "heat-100d"} <= names
     assert sum(task.guess for task in [*found, *points(CASES.values(), QUICK)]) < 900
@@ -94,6 +96,31 @@ def test_failures_are_records():
     assert record["status"] == "failed"
     assert "the time limit of 1e-09 s was over" in record["reason"]
     assert record["command"] == "frozenpinn bench advection --recipe paper --budget 1e-09"
+
+
+def test_failures_of_other_libraries_do_not_end_a_campaign(monkeypatch):
+    def singular(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr("frozenpinn.benchmarks.runner.solve", singular)
+    monkeypatch.setattr("frozenpinn.benchmarks.tasks.solve", singular)
+    record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0]))
+    assert (record["status"], record["reason"]) == ("failed", "LinAlgError: SVD did not converge")
+    record = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0).carry_out(lambda _: None)
+    assert record["reason"] == "LinAlgError: SVD did not converge"
+
+
+def test_slow_first_solves_are_no_warm_up(monkeypatch):
+    announced = []
+    run = Run(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
+    solves = []
+    original = runner.solve
+    monkeypatch.setattr(runner, "solve", lambda *a, **k: solves.append(1) or original(*a, **k))
+    carry_out(run, announced.append)
+    assert (len(solves), announced) == (2, ["advection frozen-pinn best/high: seed 0"])
+    monkeypatch.setattr(runner, "WARM_UP", 0.0)
+    carry_out(run)
+    assert len(solves) == 3
 
 
 def test_trainings_leave_their_course(tmp_path):

@@ -43,6 +43,10 @@ class EmbeddedNetwork(_Around):
         """Return Σ coefficient·D(field) of every lifting function, shape (n, n_l)."""
         return np.asarray(self.inner.lift_operator(self.subspace.project(x), self._terms(terms)))
 
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D(field) of the functions with given coefficients and data, shape (n, m)."""
+        return np.asarray(self.inner.combine(self.subspace.project(x), self._terms(terms), coefficients, lifted))
+
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis of one field, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])

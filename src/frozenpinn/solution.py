@@ -54,7 +54,7 @@ class Piece(NamedTuple):
         if interpolated:
             rates = self.trajectory.rates(np.asarray(times, dtype=float))
         else:
-            rates = np.array([system.rhs(float(t), y) for t, y in zip(times, states, strict=True)])
+            rates = system.rates(np.asarray(times, dtype=float), states)
         return np.array([system.split(rate)[space][order - 1] for rate in rates])
 
     def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
@@ -63,11 +63,10 @@ class Piece(NamedTuple):
         coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
         terms = [Term(jet.field, Derivative(jet.alpha, jet.laps))]
         lifted = self._lift_coefficients(times, index, jet.time)
+        data = None if lifted is None else lifted.T
         out = np.empty((len(x), len(times)))
         for part in _blocks(len(x), space.network.size):
-            out[part] = space.network.operator(x[part], terms) @ coefficients.T
-            if lifted is not None:
-                out[part] += space.network.lift_operator(x[part], terms) @ lifted.T
+            out[part] = space.network.combine(x[part], terms, coefficients.T, data)
         return out
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:

@@ -214,9 +214,9 @@ class StoredSystem:
     space_of = System.space_of
     split = System.split
 
-    def rhs(self, t: float, y: Array) -> Array:
+    def rates(self, times: Array, states: Array) -> Array:
         """Return y' by differentiating the trajectory."""
-        return self._trajectory.rates(np.array([t]))[0]
+        return self._trajectory.rates(times)
 
 
 def _space(entry: Mapping[str, Any], index: int, arrays: Mapping[str, Array]) -> Any:

@@ -59,6 +59,9 @@ class Linear:
     def rhs(self, t, y):
         return self.matrix @ y + self.state_forcing(t)
 
+    def rates(self, times, states):
+        return np.array([self.rhs(t, y) for t, y in zip(times, states, strict=True)])
+
     def jacobian(self, t, y):
         return self.matrix
 

@@ -120,6 +120,16 @@ def test_velocities_are_the_rates_of_positions(systems):
                 np.testing.assert_array_equal(rate[0], state[1])
 
 
+@pytest.mark.parametrize("name", NONLINEAR)
+def test_rates_at_many_times_are_those_at_each(systems, name, monkeypatch):
+    monkeypatch.setattr("frozenpinn.evolution.semidiscrete._AT_ONCE", 3)
+    system = systems[name]
+    times = np.linspace(*system.time, 7)
+    states = system.initial_state + 0.1 * np.random.default_rng(1).normal(size=(7, system.size))
+    one_by_one = np.array([system.rhs(t, y) for t, y in zip(times, states, strict=True)])
+    np.testing.assert_allclose(system.rates(times, states), one_by_one, atol=1e-11 * np.abs(one_by_one).max())
+
+
 @pytest.mark.parametrize(
     ("equation", "boundary", "linear", "autonomous"),
     [

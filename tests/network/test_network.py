@@ -71,6 +71,19 @@ def test_the_lifting_reproduces_boundary_data(compressed):
         np.testing.assert_allclose(row, np.eye(2)[k], atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 5, 200])  # fewer and more than the basis functions
+@pytest.mark.parametrize("fields", [("u",), ("u", "v")])
+def test_functions_of_given_coefficients(count, fields):
+    basis = network(fields=fields).comply_with(ENDS).compress(1e-8)
+    rng = np.random.default_rng(0)
+    c, data = rng.normal(size=(basis.size, count)), rng.normal(size=(basis.lift_size, count))
+    x, terms = rng.random((30, 1)), [Term(fields[-1], SLOPE, 2.0), Term("u", VALUE, rng.random(30))]
+    plain, lifted = basis.operator(x, terms) @ c, basis.lift_operator(x, terms) @ data
+    scale = np.abs(plain).max()
+    np.testing.assert_allclose(basis.combine(x, terms, c), plain, atol=1e-9 * scale)
+    np.testing.assert_allclose(basis.combine(x, terms, c, data), plain + lifted, atol=1e-9 * scale)
+
+
 @pytest.mark.parametrize("active", [(), (0,), (1,), (0, 1)])
 def test_only_active_rows_are_lifted(active):
     everything, some = network().comply_with(ENDS), network().comply_with(ENDS, active)

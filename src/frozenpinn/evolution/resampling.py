@@ -200,10 +200,8 @@ def _field(system: System, y: Array, name: str, alpha: tuple[int, ...], order: i
     coefficients = system.split(y)[index][order]
 
     def values(x: Array, t: float) -> Array:
-        out = space.network.operator(x, terms) @ coefficients
-        if space.network.lift_size:
-            out = out + space.network.lift_operator(x, terms) @ space.data(t, order)
-        return np.asarray(out)
+        lifted = space.data(t, order)[:, None] if space.network.lift_size else None
+        return space.network.combine(x, terms, coefficients[:, None], lifted)[:, 0]
 
     return values
 

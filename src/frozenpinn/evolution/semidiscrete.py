@@ -25,7 +25,7 @@ from frozenpinn.network.hidden import Derivative, Term
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
-
+_AT_ONCE = 256  # times at which values at all points are held together
 
 Snapshot: TypeAlias = Callable[[Array, float], Array]  #: from points (n, d) and a time to values (n,)
 
@@ -300,8 +300,8 @@ class System:
         """Return y' from the highest time derivatives of all coefficients and the velocities."""
         if not len(self.moving):
             return highest
-        out = np.concatenate([highest, highest[self.moving]])
-        out[self.moving] = velocity
+        out = np.concatenate([highest, highest[..., self.moving]], axis=-1)
+        out[..., self.moving] = velocity
         return out
 
     def rhs(self, t: float, y: Array) -> Array:
@@ -318,6 +318,19 @@ class System:
         if self.drift is not None:
             v = v + self.drift @ y + self._drift_forcing(t)
         return self._first_order(highest, v)
+
+    def rates(self, times: Array, states: Array) -> Array:
+        """Return y' at several times, shape (m, size), by products of matrices."""
+        out = np.empty(states.shape)
+        for start in range(0, len(times), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            y = states[part]
+            c, v = y[:, : self.coefficients], y[:, self.coefficients :]
+            highest = c @ self.position.T + v @ self.velocity.T + self.semilinear(times[part], y)
+            if self.drift is not None:
+                v = v + y @ self.drift.T + np.array([self._drift_forcing(float(t)) for t in times[part]])
+            out[part] = self._first_order(highest, v)
+        return out
 
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y) at several times at once, shape (m, R)."""

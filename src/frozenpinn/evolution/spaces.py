@@ -68,6 +68,9 @@ class TrialNetwork(Protocol):
     def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of every lifting function."""
 
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D of the functions with given coefficients and data, one column for each."""
+
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis of one field."""
 

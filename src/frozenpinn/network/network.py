@@ -188,6 +188,17 @@ class Network:
         """Return Σ coefficient·D(field) of every lifting function, shape (n, n_l)."""
         return self._combine(x, terms, self.lifting)
 
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D(field) of functions with coefficients (r, m) and boundary data (n_l, m), shape (n, m).
+
+        Few functions are written in the raw features first: that takes products of (n, M) with m columns, not with r.
+        """
+        if coefficients.shape[1] > self.size:
+            out = self.operator(x, terms) @ coefficients
+            return out if lifted is None else out + self.lift_operator(x, terms) @ lifted
+        raw = self.mixing @ coefficients
+        return self._combine(x, terms, raw if lifted is None else raw + self.lifting @ lifted)
+
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis of one field, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])

@@ -121,6 +121,11 @@ class ProductNetwork:
         """Return Σ coefficient·D of every lifting function, shape (n, n_l)."""
         return self._combine(x, terms, self.lift_indices)
 
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
+        out = self.operator(x, terms) @ coefficients
+        return out if lifted is None else out + self.lift_operator(x, terms) @ lifted
+
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])

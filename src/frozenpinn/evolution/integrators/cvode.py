@@ -81,6 +81,5 @@ class CVODE:
 
 
 def _dense(system: OdeSystem, times: list[float], states: list[Array], name: str) -> HermiteTrajectory:
-    stacked = np.array(states)
-    rates = np.array([system.rhs(t, y) for t, y in zip(times, stacked, strict=True)])
-    return HermiteTrajectory(np.array(times), stacked, rates, name)
+    moments, stacked = np.array(times), np.array(states)
+    return HermiteTrajectory(moments, stacked, system.rates(moments, stacked), name)

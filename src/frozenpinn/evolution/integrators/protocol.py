@@ -86,6 +86,9 @@ class OdeSystem(Protocol):
     def rhs(self, t: float, y: Array) -> Array:
         """Return the right-hand side."""
 
+    def rates(self, times: Array, states: Array) -> Array:
+        """Return the right-hand side at several times, shape (m, size)."""
+
     def jacobian(self, t: float, y: Array) -> Array:
         """Return its derivative by y."""
 

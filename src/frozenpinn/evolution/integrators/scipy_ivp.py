@@ -137,5 +137,5 @@ class PiecewiseTrajectory:
         inner = self.times[:-1, None] + np.diff(self.times)[:, None] * np.arange(parts) / parts
         times = np.append(inner.ravel(), self.times[-1])
         states = self(times)
-        rates = np.array([self._system.rhs(t, y) for t, y in zip(times, states, strict=True)])
+        rates = self._system.rates(times, states)
         return HermiteTrajectory(times, states, rates).arrays()
