@@ -91,6 +91,20 @@ def test_nothing_is_run_twice(tmp_path):
     assert "2 of 2" in more[0]
 
 
+def test_runs_from_elsewhere_are_told(tmp_path):
+    first = Store(tmp_path / "runs.jsonl", "old machine")
+    first.put("a", {"x": 1})
+    assert Store(tmp_path / "runs.jsonl", "old machine").others == set()
+    assert Store(tmp_path / "runs.jsonl", "new machine").others == {"old machine"}
+    page = tmp_path / "report.html"
+    page.with_suffix(".runs.jsonl").write_text(
+        json.dumps({"key": '["figure", "none", 1]', "record": {}, "origin": "VAX"})
+    )
+    result = bench("wave", "--report", page, "--method", "iga-exact", "--no-studies")
+    assert "were made elsewhere or with other versions: VAX" in " ".join(result.stderr.split())
+    assert "<dt>Runs kept from</dt><dd>VAX</dd>" in page.read_text()
+
+
 def test_failures_are_records():
     record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0], recipe="paper", budget=1e-9))
     assert record["status"] == "failed"

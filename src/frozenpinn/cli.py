@@ -258,14 +258,21 @@ def _report(
 ) -> list[Any]:
     """Run what is not there yet, and write the page of all that is there."""
     from frozenpinn.benchmarks import campaign
-    from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, write_report
+    from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, origin_of, write_report
     from frozenpinn.benchmarks.store import Store, diagrams
     from frozenpinn.benchmarks.tasks import Task
 
     runs = page.with_suffix(".runs.jsonl")
     if fresh:
         runs.unlink(missing_ok=True)
-    store = Store(runs)
+    machine = describe_machine()
+    store = Store(runs, origin_of(machine))
+    if store.others:
+        machine["kept"] = sorted(store.others)
+        log.print(
+            f"some runs in {runs} were made elsewhere or with other versions: {_escaped('; '.join(machine['kept']))}"
+        )
+        log.print("they are kept, and the page says so; --fresh runs all again")
     pictures = campaign.figures(scope.quick) if studies else []
     tasks: list[Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
     try:
@@ -274,7 +281,7 @@ def _report(
         log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
     records = store.lines()
     drawn = [figure for figure in store.of("figure") if figure.get("png")]
-    results = Results(records, diagrams(store), drawn, describe_machine())
+    results = Results(records, diagrams(store), drawn, machine)
     write_report(results, page)
     log.print(f"wrote {page}")
     if picture is not None:

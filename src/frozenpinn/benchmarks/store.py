@@ -14,10 +14,15 @@ from frozenpinn.benchmarks.runner import Record
 
 @dataclass
 class Store:
-    """Finished tasks in a file, one JSON text per line; a line that was cut off is ignored."""
+    """Finished tasks in a file, one JSON text per line; a line that was cut off is ignored.
+
+    ``origin`` tells by what and where tasks are run now; ``others`` are those of tasks that were there already.
+    """
 
     file: Path
+    origin: str = ""
     records: dict[str, Record] = field(default_factory=dict)
+    others: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if self.file.exists():
@@ -25,6 +30,7 @@ class Store:
                 try:
                     entry = json.loads(text)
                     self.records[entry["key"]] = entry["record"]
+                    self.others |= {entry.get("origin", "")} - {self.origin, ""}
                 except (ValueError, LookupError, TypeError):
                     continue
 
@@ -49,7 +55,7 @@ class Store:
         """Keep a record, on disk at once."""
         self.records[key] = record
         with self.file.open("a", encoding="utf-8") as handle:
-            handle.write(json.dumps({"key": key, "record": record}) + "\n")
+            handle.write(json.dumps({"key": key, "record": record, "origin": self.origin}) + "\n")
 
 
 def diagrams(store: Store) -> list[Record]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from frozenpinn.benchmarks.html.machine import describe_machine
+from frozenpinn.benchmarks.html.machine import describe_machine, origin_of
 from frozenpinn.benchmarks.html.overview import draw_work_precision
 from frozenpinn.benchmarks.html.page import render_report, write_report
 from frozenpinn.benchmarks.html.results import Results
 
-__all__ = ["Results", "describe_machine", "draw_work_precision", "render_report", "write_report"]
+__all__ = ["Results", "describe_machine", "draw_work_precision", "origin_of", "render_report", "write_report"]

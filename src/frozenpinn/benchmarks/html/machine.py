@@ -22,6 +22,7 @@ LABELS = {
     "blas": "Linear algebra",
     "versions": "Versions",
     "date": "Date",
+    "kept": "Runs kept from",
 }
 
 
@@ -40,6 +41,12 @@ def describe_machine() -> dict[str, Any]:
         "versions": _versions(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
+
+
+def origin_of(machine: Mapping[str, Any]) -> str:
+    """Return in one line what tells times apart: processor, cores, Python and the versions of packages."""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    return f"{machine['cpu']}, {machine['cores']} cores, {machine['python']}, {versions}"
 
 
 def _processor() -> str:
