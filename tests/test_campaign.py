@@ -8,11 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from frozenpinn import cli
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks import CASES, campaign, runner
 from frozenpinn.benchmarks.campaign import Scope, lines, perform, points
 from frozenpinn.benchmarks.case import METHODS, RECIPES
 from frozenpinn.benchmarks.markdown import write_table
-from frozenpinn.benchmarks.peers import PINNS, baselines_of
+from frozenpinn.benchmarks.peers import baselines_of
 from frozenpinn.benchmarks.runner import Run, carry_out
 from frozenpinn.benchmarks.store import Store, diagrams
 from frozenpinn.benchmarks.studies import find_study

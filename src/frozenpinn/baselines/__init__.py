@@ -1,1 +1,7 @@
-"""Classical solvers that the frozen networks are compared with; loaded only when asked for."""
+"""Other methods, to compare with; each needs ``pip install 'frozenpinn[baselines]'`` or a part of it."""
+
+from __future__ import annotations
+
+from frozenpinn.baselines.methods import BASELINES, solve_baseline
+
+__all__ = ["BASELINES", "solve_baseline"]

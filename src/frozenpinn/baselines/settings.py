@@ -158,7 +158,7 @@ LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
     "burgers": {
         "iga": _splines(3, (150, 1e-3), (250, 1e-4))
         + _splines(5, (400, 1e-5), (600, 1e-5), (1000, 1e-7))
-        + _splines(9, (1000, 1e-7), (1500, 1e-8), (1500, 1e-9)),
+        + _splines(9, (1000, 1e-7), (1500, 1e-9)),
     },
     "allen-cahn": {
         "iga": _splines(3, (101, 1e-4), (201, 1e-4), (301, 1e-4))  # the corner leaves an error of 1/n

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from frozenpinn.baselines.methods import FEATURES, MESHES, PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn.benchmarks.html.numbers import seconds_text
-from frozenpinn.benchmarks.peers import FEATURES, MESHES, PINNS
 from frozenpinn.benchmarks.runner import Announce, Run
 from frozenpinn.benchmarks.store import Store
 from frozenpinn.benchmarks.studies import STUDIES

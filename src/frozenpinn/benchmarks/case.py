@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from frozenpinn.benchmarks.peers import PEERS, Baseline, Published, baselines_of
+from frozenpinn.baselines.methods import BASELINES
+from frozenpinn.benchmarks.peers import Baseline, Published, baselines_of
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.problem.problem import Problem
 
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 FROZEN_PINN = "frozen-pinn"
-METHODS = (FROZEN_PINN, *PEERS)
+METHODS = (FROZEN_PINN, *BASELINES)
 AUTO = "auto"
 RECIPES = ("best", "paper", AUTO)
 PRECISIONS = ("low", "high")

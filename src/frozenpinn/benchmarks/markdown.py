@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN
 from frozenpinn.benchmarks.html.numbers import seconds_text
-from frozenpinn.benchmarks.peers import PINNS
 
 Record = dict[str, Any]
 _SWEEP = 4  # more variants than this are a sweep

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.problem.problem import Problem
-
-PINNS = ("pinn-adam", "pinn-lbfgs", "causal-pinn")
-MESHES = ("iga", "iga-exact", "fem")
-FEATURES = ("spacetime-elm", "spacetime-swim")
-PEERS = (*MESHES, *FEATURES, *PINNS)
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,7 @@ def solve_peer(
 
     ``checkpoints`` are seconds at which the error of a network in training is measured.
     """
-    if method in PINNS:
-        from frozenpinn.baselines.pinn import solve_pinn
+    from frozenpinn.baselines import solve_baseline
 
-        return solve_pinn(problem, seed=seed, seconds=seconds, checkpoints=checkpoints, **settings)
-    from frozenpinn.baselines.methods import solve_baseline
-
-    if method == "iga-exact":  # the same splines, our closed form in time
-        return solve_baseline("iga", problem, seconds=seconds, **{**settings, "integrator": "exact"})
-    return solve_baseline(method, problem, seed=seed, seconds=seconds, **settings)
+    course = {"checkpoints": checkpoints} if method in PINNS else {}
+    return solve_baseline(method, problem, seed=seed, seconds=seconds, **course, **settings)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
-from frozenpinn.benchmarks.peers import PINNS, solve_peer
+from frozenpinn.benchmarks.peers import solve_peer
 from frozenpinn.control import Budget
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.problem.data import Datum

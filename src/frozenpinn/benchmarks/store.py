@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks import CASES
 from frozenpinn.benchmarks.case import AUTO, METHODS
-from frozenpinn.benchmarks.peers import PINNS
 from frozenpinn.benchmarks.runner import Record
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, Case
-from frozenpinn.benchmarks.peers import PINNS, solve_peer
+from frozenpinn.benchmarks.peers import solve_peer
 from frozenpinn.benchmarks.runner import FAILURES, WARM_UP, Announce, Record, Run, carry_out, reason_of
 from frozenpinn.benchmarks.studies import Study, plot_study
 from frozenpinn.errors import FrozenPinnWarning
