@@ -154,6 +154,16 @@ def test_trainings_leave_their_course(tmp_path):
     assert curves["frozen-pinn", "best"][0]["rel_l2"] < 1e-8
 
 
+def test_ladders_run_from_coarse_to_fine(tmp_path):
+    store = Store(tmp_path / "runs.jsonl")
+    for name, seconds, error in (("wide", 0.01, 1e-9), ("narrow", 0.02, 1e-3), ("middle", 0.005, 1e-6)):
+        key = json.dumps(["point", "wave", "frozen-pinn", "best", name])
+        head = {"case": "wave", "title": "", "method": "frozen-pinn", "recipe": "best"}
+        store.put(key, {**head, "label": name, "seconds": seconds, "rel_l2": error})
+    (diagram,) = diagrams(store)
+    assert [point["label"] for point in diagram["curves"][0]["points"]] == ["narrow", "middle", "wide"]
+
+
 def test_figures_of_studies():
     study = find_study("bases")
     assert Figure(study).key != Figure(study, 3).key
