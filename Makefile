@@ -32,6 +32,7 @@ report: $(STAMP)  ## the table and the picture of the README; what is finished i
 	$(BIN)/frozenpinn bench --all $(REPORT) --method frozen-pinn --recipe auto --seeds 1
 	$(BIN)/frozenpinn bench --all $(REPORT) --method frozen-pinn --recipe paper
 	$(BIN)/frozenpinn bench burgers $(REPORT) $(TRAINED) --budget 600
+	$(BIN)/frozenpinn bench nonlinear-diffusion reaction-diffusion-5d heat-10d $(REPORT) $(TRAINED) --budget 90
 	$(BIN)/frozenpinn bench advection euler-bernoulli euler-bernoulli-winkler wave \
 		$(REPORT) $(TRAINED) --budget 45 --table report.md --picture work-precision.png
 
