@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.benchmarks import CASES
 from frozenpinn.control import Budget
 from frozenpinn.estimate import ErrorEstimate, compare
 from frozenpinn.problem.problem import Problem
@@ -365,3 +366,12 @@ def test_jumps_and_noise_have_their_messages():
         assert any(text in str(warning.message) for warning in caught)
         assert np.isfinite(solution(1.0, 0.1))
     assert solution(4.5, 0.1) == pytest.approx(1.0, abs=0.02)
+
+
+def test_estimates_with_a_given_number_of_boundary_points():
+    """The finer solve has more neurons, and so needs more conditions, too."""
+    case = CASES["heat-100d"]
+    problem = case.problem()
+    solution = fp.solve(problem, **case.options("best", "high", case.variants[0]))
+    true = solution.error(at=case.variants[0].test_points(problem))["rel_l2"]
+    assert 0.1 < solution.estimate_error().worst / true < 10

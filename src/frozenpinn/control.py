@@ -368,6 +368,8 @@ def independent(solution: Solution, settings: Settings) -> Settings:
     counts = tuple(n + max(2, n // 4) for n in solution.counts)
     points = counts if len(counts) > 1 else counts[0]
     width = solution.width + max(1, solution.width // 4)
+    if settings.boundary_points is not None:  # as many as before for more neurons would be other conditions
+        settings = replace(settings, boundary_points=settings.boundary_points + max(1, settings.boundary_points // 4))
     if isinstance(settings.sampler, str | None):
         return replace(settings, points=points, width=width)
     try:
