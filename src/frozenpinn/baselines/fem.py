@@ -120,11 +120,15 @@ def solve_fem(
     """
     budget = Budget(seconds)
     form = WeakForm(problem)
+    if len(value_conditions(problem)) < len(problem.domain.sides):
+        form.check_natural()
     basis = lagrange_basis(problem, mesh_size, degree)
     with blas_threads(0.0):
         fixed, given = dirichlet(problem, basis)
         system = Semidiscrete(form, triangle_elements(basis), fixed, given)
-        start = problem.initial[problem.fields[0]](basis.doflocs.T, problem.time[0])
+        initial = problem.initial[problem.fields[0]]
+        system.check_diffusion(lambda x: initial(x, problem.time[0]), problem.time[0])
+        start = initial(basis.doflocs.T, problem.time[0])
         start[fixed] = given(problem.time[0])
         if steps is None:
             trajectory = integrate_adaptively(system, problem.time, start, rtol, budget)
@@ -161,9 +165,7 @@ def dirichlet(problem: Problem, basis: Any) -> tuple[Array, Callable[[float], Ar
     names = sides_of(problem.domain, middle)
     parts: list[tuple[Array, LinearCondition]] = []
     taken = np.zeros(basis.N, dtype=bool)
-    for condition in problem.conditions:
-        if not _gives_value(condition):
-            continue
+    for condition in value_conditions(problem):
         dofs = basis.get_dofs(facets[names == condition.side.name]).flatten()
         dofs = dofs[~taken[dofs]]  # at a corner of two sides, the first one decides
         taken[dofs] = True
@@ -176,11 +178,34 @@ def dirichlet(problem: Problem, basis: Any) -> tuple[Array, Callable[[float], Ar
     return np.concatenate([dofs for dofs, _ in parts]) if parts else np.zeros(0, dtype=int), given
 
 
-def _gives_value(condition: LinearCondition) -> bool:
-    """Whether a condition is u = g; False for ∂u/∂n = 0, which holds naturally; others are refused."""
-    if len(condition.jets) == 1 and condition.jets[0].order == 0 and condition.coefficients[0].is_number:
-        return True
-    normal = all(jet.order == 1 for jet in condition.jets) and "_n" in condition.text
-    if normal and condition.value.is_zero:
+def value_conditions(problem: Problem) -> list[LinearCondition]:
+    """Return the conditions u = g; the others must be ∂u/∂n = 0, which holds naturally, one on each side."""
+    found = []
+    for side in problem.domain.sides:
+        conditions = [c for c in problem.conditions if c.side == side]
+        if len(conditions) != 1:
+            texts = " and ".join(f"'{c.text}'" for c in conditions) or "none (Free)"
+            raise SettingsError(
+                f"finite elements take one condition on each side, u = g or u_n = 0; '{side.name}' has {texts}."
+            )
+        (condition,) = conditions
+        if len(condition.jets) == 1 and condition.jets[0].order == 0 and condition.coefficients[0].is_number:
+            found.append(condition)
+        elif not _is_natural(problem, condition):
+            raise SettingsError(
+                f"finite elements take u = g or u_n = 0 here, not '{condition.text}' on side '{side.name}'."
+            )
+    return found
+
+
+def _is_natural(problem: Problem, condition: LinearCondition) -> bool:
+    """Whether a condition says ∂u/∂n = 0: no value, no datum, and coefficients of ∇u parallel to the normal."""
+    if not condition.value.is_zero or any(jet.order != 1 for jet in condition.jets):
         return False
-    raise SettingsError(f"finite elements take u = g or u_n = 0 here, not '{condition.text}'.")
+    points = problem.domain.sample_side(condition.side, 64, "random", rng=0)
+    slopes = np.zeros_like(points.normals)
+    for jet, values in zip(condition.jets, condition.coefficients_at(points), strict=True):
+        slopes[:, jet.alpha.index(1)] = values
+    along = np.sum(slopes * points.normals, axis=1)
+    across = np.linalg.norm(slopes - along[:, None] * points.normals, axis=1)
+    return bool(np.all(across <= 1e-12 * np.abs(along)) and np.all(along != 0))

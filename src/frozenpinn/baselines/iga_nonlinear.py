@@ -62,9 +62,16 @@ def solve_nonlinear_iga(
         raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")
     form = WeakForm(problem)
     space = _space(problem, nodes, degree)
+    if any(jet.order for condition in problem.conditions for jet in condition.jets):
+        form.check_natural()
     with blas_threads(0.0):
         system = Semidiscrete(form, spline_elements(space, problem.domain.periodic[0]))
-        start = system.projected(lambda x: problem.initial[problem.fields[0]](x, problem.time[0]), problem.time[0])
+
+        def initial(x: Array) -> Array:
+            return problem.initial[problem.fields[0]](x, problem.time[0])
+
+        system.check_diffusion(initial, problem.time[0])
+        start = system.projected(initial, problem.time[0])
         if steps is None:
             trajectory = integrate_adaptively(system, problem.time, start, rtol, budget)
         else:

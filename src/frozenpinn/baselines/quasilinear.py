@@ -20,6 +20,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from frozenpinn.errors import SettingsError
+from frozenpinn.problem.algebra import expanded
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 
@@ -59,21 +60,30 @@ class WeakForm:
         equation, jets, d = problem.equations[0], problem.jets, problem.domain.dimension
         value = jets.field(problem.fields[0])
         first = [jets.shifted(value, axis) for axis in range(d)]
-        highest = jets.shifted(first[0], 0) if d == 1 else Jet(value.field, value.alpha, 1)
+        second = [jets.symbol(jets.shifted(jet, axis)) for axis, jet in enumerate(first)]
         known = {jets.symbol(jet) for jet in (value, *first)}
         linear = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear.items()]
         in_time = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear_in_time.items()]
-        right_side = sp.Add(*linear, *in_time, equation.nonlinear)
-        a = sp.diff(right_side, jets.symbol(highest))
-        b = right_side.xreplace({jets.symbol(highest): sp.Integer(0)})
-        if set(jets.jets_in(a)) - {jets.symbol(value)} or set(jets.jets_in(b)) - known:
+        laplacian = jets.symbol(Jet(value.field, value.alpha, 1))
+        right_side = sp.Add(*linear, *in_time, equation.nonlinear).xreplace({laplacian: sp.Add(*second)})
+        a, *others = (sp.diff(right_side, symbol) for symbol in second)
+        b = right_side.xreplace(dict.fromkeys(second, sp.Integer(0)))
+        is_isotropic = all(expanded(a - other) == 0 for other in others)
+        if not is_isotropic or set(jets.jets_in(a)) - {jets.symbol(value)} or set(jets.jets_in(b)) - known:
             raise SettingsError(f"'{equation}' is not of the form u_t = a(x, t, u)·lap(u) + b(x, t, u, grad u).")
         q = b - sum(jets.total_derivative(a, i) * jets.symbol(jet) for i, jet in enumerate(first))
         slopes = [sp.diff(a, jets.symbol(value)), *(sp.diff(q, jets.symbol(jet)) for jet in (value, *first))]
+        self.name, self.has_diffusion = str(equation), a != 0
+        self.diffusion = problem.compile([a], [value])
         self.terms = problem.compile([a, q], [value, *first])
         self.derivatives = problem.compile([a, *slopes], [value, *first])
         self.forcing = None if equation.forcing == 0 else problem.compile([equation.forcing])
         self.is_steady = jets.t not in equation.forcing.free_symbols
+
+    def check_natural(self) -> None:
+        """Refuse ∂u/∂n = 0 without a term that imposes it."""
+        if not self.has_diffusion:
+            raise SettingsError(f"'{self.name}' has no second derivatives, so a side can't have u_n = 0; give u there.")
 
 
 class Semidiscrete:
@@ -145,6 +155,15 @@ class Semidiscrete:
     def at_points(self, u: Array) -> Array:
         """Return u and its gradient at the quadrature points, shape (1 + d, E·q)."""
         return np.asarray(self._table @ u).reshape(1 + len(self._points), -1)
+
+    def check_diffusion(self, initial: Callable[[Array], Array], t: float) -> None:
+        """Refuse an equation whose coefficient a(x, t, u) is negative somewhere at the initial value."""
+        a = np.asarray(self.form.diffusion(*self._points, t, initial(self._points.T))[0])
+        if np.min(a) < -1e-12 * np.max(np.abs(a)):
+            raise SettingsError(
+                f"'{self.form.name}' is not well posed: the coefficient of the second derivatives is {np.min(a):.3g} "
+                "somewhere at the initial value; it must not be negative."
+            )
 
     def load(self, t: float) -> Array | float:
         """Return ⟨v, f⟩ at the free coefficients; those of the last times are remembered."""
