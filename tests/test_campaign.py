@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from frozenpinn.benchmarks import CASES, campaign, runner
 from frozenpinn.benchmarks.campaign import Scope, lines, perform, points
 from frozenpinn.benchmarks.case import METHODS, RECIPES
 from frozenpinn.benchmarks.markdown import write_table
-from frozenpinn.benchmarks.peers import baselines_of
-from frozenpinn.benchmarks.runner import Run, carry_out
+from frozenpinn.benchmarks.peers import Baseline, baselines_of
+from frozenpinn.benchmarks.runner import Run, carry_out, peer_job
 from frozenpinn.benchmarks.store import Store, diagrams
 from frozenpinn.benchmarks.studies import find_study
 from frozenpinn.benchmarks.tasks import Figure, Line, Point
+from frozenpinn.errors import MissingExtraError
 
 ALL = Scope(METHODS, RECIPES)
 QUICK = Scope(METHODS, RECIPES, ("high",), quick=True)
@@ -94,7 +96,7 @@ def test_nothing_is_run_twice(tmp_path):
 
 def test_runs_from_elsewhere_are_told(tmp_path):
     first = Store(tmp_path / "runs.jsonl", "old machine")
-    first.put("a", {"x": 1})
+    first.put('["line", "wave"]', {"x": 1})
     assert Store(tmp_path / "runs.jsonl", "old machine").others == set()
     assert Store(tmp_path / "runs.jsonl", "new machine").others == {"old machine"}
     page = tmp_path / "report.html"
@@ -136,6 +138,98 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
     monkeypatch.setattr(runner, "WARM_UP", 0.0)
     carry_out(run)
     assert len(solves) == 3
+
+
+def test_missing_libraries_are_asked_for_again(tmp_path, monkeypatch):
+    def missing(*_, **__):
+        raise MissingExtraError("needs jax: pip install")
+
+    store = Store(tmp_path / "runs.jsonl")
+    monkeypatch.setattr("frozenpinn.benchmarks.runner.solve_peer", missing)
+    perform([line("wave", method="iga", seeds=(0,))], store, lambda text: None)
+    assert store.lines()[0]["reason"] == "needs jax: pip install"
+    assert not Store(tmp_path / "runs.jsonl").records
+
+
+def test_a_cut_line_costs_nothing_but_itself(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    key = json.dumps(["line", "wave"])
+    file.write_bytes(b'\xff\x00{"key": "not json", "record": {}}\n{"key": "[1]", "record": {}}\n{"key": "[\\"li')
+    store = Store(file)
+    assert not store.records
+    store.put(key, {"x": 1})
+    assert Store(file).records == {key: {"x": 1}}
+
+
+def test_what_is_asked_for_last_is_shown(tmp_path):
+    store = Store(tmp_path / "runs.jsonl")
+    one, three = [line("wave", seeds=(0,))], [line("wave", seeds=(0, 1, 2))]
+    for tasks, seeds in ((one, [0]), (three, [0, 1, 2]), (one, [0])):
+        perform(tasks, store, lambda text: None)
+        assert [record["seeds"] for record in store.lines()] == [seeds]
+
+
+def test_fresh_repeats_its_own_rows_only(tmp_path):
+    page = tmp_path / "r.html"
+    common = ("--report", page, "--method", "iga-exact", "--method", "iga", "--no-studies", "--precision", "high")
+    assert bench("wave", "advection", *common).exit_code == 0
+    count = len(page.with_suffix(".runs.jsonl").read_text().splitlines())
+    again = bench("wave", *common, "--fresh")
+    assert "wave iga-exact: seed 0" in again.stderr
+    assert "advection" not in again.stderr
+    entries = page.with_suffix(".runs.jsonl").read_text().splitlines()
+    assert len(entries) > count
+    assert {json.loads(entry)["record"]["case"] for entry in entries} == {"wave", "advection"}
+
+
+def test_points_obey_the_budget():
+    point = Point(CASES["burgers"], "frozen-pinn", "auto", "tol 1e-8", {"tol": 1e-8}, 0.01)
+    assert "the time limit of 0.01 s was over" in point.carry_out(lambda text: None)["reason"]
+    assert {task.budget for task in points([CASES["wave"]], replace(QUICK, budget=7.0))} == {7.0}
+    assert {task.run.steps for task in lines([CASES["wave"]], replace(QUICK, steps=9)) if task.run.method in PINNS} == {
+        9
+    }
+
+
+def test_only_cut_trainings_are_stopped():
+    pytest.importorskip("jax")
+    few = {"layers": 1, "width": 4, "interior": 50, "conditions": 20, "lbfgs_steps": 4}
+    case = CASES["advection"]
+    for steps, stopped in ((3, True), (4, False), (None, False)):
+        run = Run(case, case.variants[0], "pinn-lbfgs", seeds=(0,), steps=steps)
+        job = peer_job(case.problem(), run, Baseline(few))
+        assert job.is_cut is stopped
+
+
+def test_variants_have_commands_of_their_own():
+    runs = [task.run for task in lines([CASES["heat-100d"]], Scope(("frozen-pinn",), ("best",), ("high",)))]
+    assert [run.command for run in runs] == [
+        "frozenpinn bench heat-100d --recipe best --variant 'by volume'",
+        "frozenpinn bench heat-100d --recipe best --variant 'by radius'",
+    ]
+    result = bench("heat-100d", "--variant", "by radius", "--seeds", 1, "--json", "-")
+    assert [record["variant"] for record in json.loads(result.stdout)] == ["by radius"]
+
+
+def test_what_is_ours_is_not_called_the_papers():
+    wave, advection = CASES["wave"], CASES["advection"]
+    assert wave.baseline("pinn-lbfgs", "high").recipe is None
+    assert "smaller network" in wave.baseline("pinn-lbfgs", "high").note
+    assert advection.baseline("pinn-lbfgs", "high").recipe == "paper"
+    exact = advection.baseline("iga-exact", "high")
+    assert (exact.recipe, exact.published.rel_l2) == (None, None)
+    assert exact.settings == advection.baseline("iga", "high").settings
+
+
+def test_an_interrupted_report_says_so(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "perform", interrupted)
+    result = bench("wave", "--report", tmp_path / "r.html", "--method", "iga", "--no-studies")
+    assert result.exit_code == 130
+    assert "the same command goes on from there" in " ".join(result.stderr.split())
+    assert (tmp_path / "r.html").exists()
 
 
 def test_trainings_leave_their_course(tmp_path):
@@ -217,6 +311,14 @@ def test_a_quick_report_is_reproducible(tmp_path, monkeypatch):
         (("advection", "--quick"), "--quick, --fresh and --picture belong to a report"),
         (("advection", "--tol", "1e-6"), "--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6."),
         (("advection", "--budget", "-1"), "--budget is a positive number of seconds, got -1."),
+        (("advection", "--budget", "nan"), "--budget is a positive number of seconds, got nan."),
+        (("advection", "--report", "/"), "can't write '/': it is a folder; add the name of a file."),
+        (("advection", "--table", "nowhere/t.md"), "can't write 'nowhere/t.md': there is no folder 'nowhere'."),
+        (("heat-100d", "--variant", "by night"), "unknown variant 'by night'; choose one of 'by radius', 'by volume'"),
+        (
+            ("wave", "--report", "r.html", "--method", "fem", "--no-studies"),
+            "none of the cases has settings for fem at",
+        ),
     ],
 )
 def test_refused_options(arguments, text):

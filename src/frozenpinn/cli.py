@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tomllib
 import warnings
@@ -45,6 +46,8 @@ SOLVE_KEYS = (
     "subspace",
 )
 
+_INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+
 
 def main() -> None:
     """Run the command line; errors of this library are shown as a message, not as a traceback."""
@@ -69,14 +72,16 @@ def _escaped(text: str) -> str:
 
 @app.command("list")
 def list_cases() -> None:
-    """List the benchmark cases with the figures published for them."""
+    """List the benchmark cases with the figures published for them, and the peers that have settings."""
     from frozenpinn.benchmarks import CASES
 
-    table = Table("case", "problem", "recipes", "published, low", "published, high", box=None, pad_edge=False)
+    columns = ("case", "problem", "recipes", "published, low", "published, high", "peers")
+    table = Table(*columns, box=None, pad_edge=False)
     for case in CASES.values():
         recipes = ", ".join(sorted({f"{recipe}/{precision}" for recipe, precision in case.settings}))
         published = [case.published.get(p) for p in ("low", "high")]
-        table.add_row(case.name, case.title, recipes, *(_figure(p.rel_l2, p.seconds) if p else "–" for p in published))
+        figures = [_figure(p.rel_l2, p.seconds) if p else "–" for p in published]
+        table.add_row(case.name, case.title, recipes, *figures, ", ".join(case.baselines) or "–")
     out.print(table)
 
 
@@ -131,8 +136,15 @@ def solve(
 def _check_targets(plot: Path | None, *others: Path | None) -> None:
     """Refuse files that can't be written before minutes are spent on a solve."""
     for path in (plot, *others):
-        if path is not None and not path.absolute().parent.is_dir():
+        if path is None:
+            continue
+        folder = path.absolute().parent
+        if not folder.is_dir():
             raise SettingsError(f"can't write '{path}': there is no folder '{path.parent}'.")
+        if path.is_dir():
+            raise SettingsError(f"can't write '{path}': it is a folder; add the name of a file.")
+        if not os.access(path if path.exists() else folder, os.W_OK):
+            raise SettingsError(f"can't write '{path}': permission denied.")
     if plot is not None:
         from matplotlib.figure import Figure
 
@@ -195,7 +207,10 @@ def bench(
     studies: Annotated[bool, typer.Option(help="Draw the studies into the report.")] = True,
     table: Annotated[Path | None, typer.Option(help="Write errors and times as a Markdown table.")] = None,
     quick: Annotated[bool, typer.Option(help="A report in ten minutes: shorter trainings, no sweeps.")] = False,
-    fresh: Annotated[bool, typer.Option(help="Run again what a report has already.")] = False,
+    fresh: Annotated[bool, typer.Option(help="Run again what this command finds in the report already.")] = False,
+    variant: Annotated[
+        list[str] | None, typer.Option(help="Label of a member of a sweep (default: all); may be given several times.")
+    ] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
     from frozenpinn.benchmarks import CASES, find_case
@@ -211,7 +226,7 @@ def bench(
         raise SettingsError("--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6.")
     if (quick or fresh or picture) and report is None:
         raise SettingsError("--quick, --fresh and --picture belong to a report; write --report report.html.")
-    if budget is not None and budget <= 0:
+    if budget is not None and not budget > 0:
         raise SettingsError(f"--budget is a positive number of seconds, got {budget:g}.")
     for what, names, known in (
         ("method", methods, METHODS),
@@ -223,11 +238,14 @@ def bench(
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
-    _check_targets(picture, report)
+    _check_targets(picture, report, table, None if json_file in (None, "-") else Path(json_file))
+    labels = sorted({v.label for case in chosen for v in case.variants if v.label})
+    for label in variant or ():
+        check_choice("variant", label, labels)
     with log.status("benchmark") as status:
         if report is not None:
-            scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick)
-            records = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
+            scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
+            records, whole = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
         else:
             runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
             records = [
@@ -236,15 +254,27 @@ def bench(
                 for solver, name in runs
                 if not every or case.can_run(solver, name, precisions[0])
                 for record in run_case(
-                    case, name, precisions[0], range(seeds), _announcer(status), solver, tol, budget, steps
+                    case,
+                    name,
+                    precisions[0],
+                    range(seeds),
+                    _announcer(status),
+                    solver,
+                    tol,
+                    budget,
+                    steps,
+                    variant or (),
                 )
             ]
+            whole = True
     if json_file is not None:
         _write(json.dumps(records, indent=2), json_file)
     if table is not None:
         _write(write_table(records), str(table))
     if json_file != "-":
         out.print(_records_table(records))
+    if not whole:
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _report(
@@ -255,16 +285,14 @@ def _report(
     studies: bool,
     fresh: bool,
     announce: Callable[[str], None],
-) -> list[Any]:
-    """Run what is not there yet, and write the page of all that is there."""
+) -> tuple[list[Any], bool]:
+    """Run what is not there yet, and write the page of all that is there; return its rows, and whether it is whole."""
     from frozenpinn.benchmarks import campaign
     from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, origin_of, write_report
     from frozenpinn.benchmarks.store import Store, diagrams
     from frozenpinn.benchmarks.tasks import Task
 
     runs = page.with_suffix(".runs.jsonl")
-    if fresh:
-        runs.unlink(missing_ok=True)
     machine = describe_machine()
     store = Store(runs, origin_of(machine))
     if store.others:
@@ -275,9 +303,16 @@ def _report(
         log.print("they are kept, and the page says so; --fresh runs all again")
     pictures = campaign.figures(scope.quick) if studies else []
     tasks: list[Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
+    if not tasks:
+        wanted = f"{' or '.join(scope.methods)} at {' or '.join(scope.precisions)} precision"
+        raise SettingsError(f"none of the cases has settings for {wanted}; 'frozenpinn list' shows what there is.")
+    if fresh:
+        store.forget(task.key for task in tasks)
+    whole = True
     try:
         campaign.perform(tasks, store, announce)
     except KeyboardInterrupt:
+        whole = False
         log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
     records = store.lines()
     drawn = [figure for figure in store.of("figure") if figure.get("png")]
@@ -287,7 +322,7 @@ def _report(
     if picture is not None:
         draw_work_precision(results.diagrams, picture)
         log.print(f"wrote {picture}")
-    return records
+    return records, whole
 
 
 def _records_table(records: list[dict[str, Any]]) -> Table:

@@ -28,6 +28,10 @@ class SettingsError(FrozenPinnError, ValueError):
     """A numerical setting (width, points, integrator, …) does not fit the problem."""
 
 
+class MissingExtraError(SettingsError):
+    """An optional dependency is not installed."""
+
+
 class EvaluationError(FrozenPinnError, ValueError):
     """A user's function, or a request to evaluate a solution, returned or asked for nonsense."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from frozenpinn.baselines.methods import FEATURES, MESHES, PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn.benchmarks.html.numbers import seconds_text
-from frozenpinn.benchmarks.runner import Announce, Run
+from frozenpinn.benchmarks.runner import Announce, Run, chosen_variants
 from frozenpinn.benchmarks.store import Store
 from frozenpinn.benchmarks.studies import STUDIES
 from frozenpinn.benchmarks.tasks import BUDGET, Figure, Line, Point, Task
@@ -50,6 +50,7 @@ class Scope:
     budget: float | None = None
     steps: int | None = None
     quick: bool = False
+    variants: Sequence[str] = ()
 
 
 def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
@@ -71,6 +72,7 @@ def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
 def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) -> Iterator[Run]:
     seeds = tuple(range(scope.seeds))
     variants: Sequence[Variant] = case.members(recipe) if method == FROZEN_PINN else case.variants[:1]
+    variants = chosen_variants(variants, scope.variants)
     tol = scope.tol if recipe == AUTO else None
     run = Run(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
     if method in PINNS:
@@ -82,7 +84,7 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) ->
         if recipe != "best" or method != FROZEN_PINN:
             seeds = seeds[:1]
         tol = (scope.tol or QUICK_TOL) if recipe == AUTO and method == FROZEN_PINN else None
-        run = replace(run, seeds=seeds, tol=tol, steps=QUICK_STEPS[method] if trained else None)
+        run = replace(run, seeds=seeds, tol=tol, steps=(scope.steps or QUICK_STEPS[method]) if trained else None)
     elif method in PINNS:
         run = replace(run, budget=scope.budget or BUDGET)
     for variant in variants:
@@ -101,7 +103,7 @@ def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
     from frozenpinn.baselines.settings import LADDERS
 
     found: list[Point] = []
-    budget = QUICK_BUDGET if scope.quick else scope.budget or BUDGET
+    budget = scope.budget or (QUICK_BUDGET if scope.quick else BUDGET)
     for case in cases:
         if case.name not in LADDERS:
             continue
@@ -166,6 +168,9 @@ def perform(
 ) -> None:
     """Carry out all tasks that are not in the store, and tell how long the rest will take."""
     todo = [task for task in tasks if task.key not in store.records]
+    for task in tasks:
+        if task.key in store.records:
+            store.recall(task.key)
     done, guessed, started = 0.0, 0.0, clock()
     for number, task in enumerate(todo):
         pace = (done + _TRUST) / (guessed + _TRUST)

@@ -44,9 +44,9 @@ def baselines_of(case: str) -> dict[str, Baseline]:
         if name not in PINNS:  # further networks of the paper's appendix
             continue
         figures = Published(trained.published.rel_l2, trained.published.seconds)
-        note = "published seconds are those of a GPU" if trained.published.gpu else ""
-        recipe = "paper" if figures.rel_l2 is not None else None
-        found[name] = Baseline(trained.hyper_parameters, figures, recipe, note)
+        notes = (trained.own, "published seconds are those of a GPU" if trained.published.gpu else "")
+        recipe = "paper" if figures.rel_l2 is not None and not trained.own else None
+        found[name] = Baseline(trained.hyper_parameters, figures, recipe, "; ".join(filter(None, notes)))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +13,9 @@ import numpy as np
 
 from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
-from frozenpinn.benchmarks.peers import solve_peer
+from frozenpinn.benchmarks.peers import Baseline, solve_peer
 from frozenpinn.control import Budget
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solve import solve
@@ -44,6 +45,7 @@ class Job(NamedTuple):
     solve: Callable[[int], Any]
     sizes: Callable[[Any], Record]
     estimate: Callable[[Any], float | None]
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class Run:
         """What repeats it."""
         ours = self.method == FROZEN_PINN
         parts = ["frozenpinn bench", self.case.name, f"--recipe {self.recipe}" if ours else f"--method {self.method}"]
+        parts += [f"--variant {shlex.quote(self.variant.label)}"] if self.variant.label else []
         parts += [f"--precision {self.precision}"] if self.precision != "high" else []
         parts += [f"--tol {self.tol:g}"] if self.tol is not None and ours and self.recipe == AUTO else []
         parts += [f"--budget {self.budget:g}"] if self.budget is not None else []
@@ -109,11 +112,17 @@ def run_case(
     tol: float | None = None,
     budget: float | None = None,
     steps: int | None = None,
+    labels: Sequence[str] = (),
 ) -> list[Record]:
-    """Run all variants of a case; a failure becomes a record with its reason."""
-    variants = case.members(recipe) if method == FROZEN_PINN else case.variants
+    """Run all variants of a case, or those of given labels; a failure becomes a record with its reason."""
+    variants = chosen_variants(case.members(recipe) if method == FROZEN_PINN else case.variants, labels)
     runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
     return [carry_out(run, announce) for run in runs]
+
+
+def chosen_variants(variants: Sequence[Variant], labels: Sequence[str]) -> list[Variant]:
+    """Return the variants with given labels; all without any."""
+    return [variant for variant in variants if not labels or variant.label in labels]
 
 
 def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
@@ -144,18 +153,20 @@ def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
             if seed == run.chosen[0] and not run.is_costly and seconds < WARM_UP:
                 solution, seconds = _timed(job, seed)
             measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
-            measured.stopped[-1] |= run.steps is not None and run.method in PINNS
+            measured.stopped[-1] |= job.is_cut
     except FAILURES as error:
-        return {**record, **measured.statistics(), "status": "failed", "reason": reason_of(error)}
+        return {**record, **measured.statistics(), **failure(error)}
     record |= job.sizes(solution)
     if run.case.trivial is not None:
         record["trivial"] = _score(problem, run.case.trivial, at["at"])
     return {**record, **measured.statistics(), "status": "ok", "reason": None}
 
 
-def reason_of(error: BaseException) -> str:
-    """Return the reason of a failure; ours are sentences, those of other libraries need their name."""
-    return str(error) if isinstance(error, FrozenPinnError) else f"{type(error).__name__}: {error}"
+def failure(error: BaseException) -> Record:
+    """Return how a failure stands in a record: our reasons are sentences, those of other libraries need their name."""
+    reason = str(error) if isinstance(error, FrozenPinnError) else f"{type(error).__name__}: {error}"
+    missing = {"missing": True} if isinstance(error, MissingExtraError) else {}
+    return {"status": "failed", "reason": reason, **missing}
 
 
 def _timed(job: Job, seed: int) -> tuple[Any, float]:
@@ -241,21 +252,21 @@ def frozen_pinn_job(problem: Problem, run: Run) -> Job:
             "tol": options.get("tol"),
             "paper": _paper(run.case.published.get(run.precision, Published())),
         },
-        lambda seed: solve(problem, seed=seed, progress=_limited(run.budget), **options),
+        lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,
         lambda solution: None if run.recipe == "paper" else solution.estimate_error().worst,
     )
 
 
-def _limited(seconds: float | None) -> Callable[[str], None]:
+def limited(seconds: float | None) -> Callable[[str], None]:
     """Return a progress function that breaks a solve off after some seconds."""
     return Budget(seconds).watched(lambda stage: None)
 
 
-def peer_job(problem: Problem, run: Run) -> Job:
+def peer_job(problem: Problem, run: Run, baseline: Baseline | None = None) -> Job:
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
-    baseline = run.case.baseline(method, run.precision)
+    baseline = baseline or run.case.baseline(method, run.precision)
     settings = {**baseline.settings, **_cut(baseline.settings, run.steps)}
     moments = CHECKPOINTS if method in PINNS and problem.exact else ()
 
@@ -272,6 +283,7 @@ def peer_job(problem: Problem, run: Run) -> Job:
         lambda seed: solve_peer(method, problem, settings, seed, run.budget, moments),
         sizes,
         lambda solution: None,
+        is_cut=settings != baseline.settings,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks import CASES
 from frozenpinn.benchmarks.case import AUTO, METHODS
 from frozenpinn.benchmarks.runner import Record
+
+_KINDS = ("line", "point", "figure")
 
 
 @dataclass
@@ -25,14 +28,17 @@ class Store:
     others: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        if self.file.exists():
-            for text in self.file.read_text(encoding="utf-8").splitlines():
-                try:
-                    entry = json.loads(text)
-                    self.records[entry["key"]] = entry["record"]
-                    self.others |= {entry.get("origin", "")} - {self.origin, ""}
-                except (ValueError, LookupError, TypeError):
-                    continue
+        text = self.file.read_text(encoding="utf-8", errors="replace") if self.file.exists() else ""
+        self._torn = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
+            try:
+                entry = json.loads(line)
+                kind, record = json.loads(entry["key"])[0], dict(entry["record"])
+            except (ValueError, LookupError, TypeError):
+                continue
+            if kind in _KINDS:
+                self.records[entry["key"]] = record
+                self.others |= {str(entry.get("origin", ""))} - {self.origin, ""}
 
     def of(self, kind: str) -> list[Record]:
         """Return all records of a kind: ``"line"``, ``"point"`` or ``"figure"``."""
@@ -51,10 +57,24 @@ class Store:
             key=lambda r: (places.get(r["case"], len(places)), methods[r["method"]], recipes[r["recipe"]]),
         )
 
+    def recall(self, key: str) -> None:
+        """Count a record as the latest: it was asked for again."""
+        self.records[key] = self.records.pop(key)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Leave records out, so that they are made again; on disk the old ones stand until then."""
+        for key in keys:
+            self.records.pop(key, None)
+
     def put(self, key: str, record: Record) -> None:
-        """Keep a record, on disk at once."""
+        """Keep a record, on disk at once; what failed for want of a library is tried again next time."""
         self.records[key] = record
+        if record.get("missing"):
+            return
         with self.file.open("a", encoding="utf-8") as handle:
+            if self._torn:  # the last line was cut off
+                handle.write("\n")
+                self._torn = False
             handle.write(json.dumps({"key": key, "record": record, "origin": self.origin}) + "\n")
 
 
@@ -62,7 +82,8 @@ def diagrams(store: Store) -> list[Record]:
     """Return the work–precision diagrams: points of one method and recipe form a curve, and so does a training."""
     tables: dict[str, dict[tuple[str, str | None], list[Record]]] = {}
     titles: dict[str, str] = {}
-    for record in store.of("point"):
+    latest = {tuple(json.loads(key)[1:5]): store.records[key] for key in store.records if json.loads(key)[0] == "point"}
+    for record in latest.values():
         titles[record["case"]] = record["title"]
         if record["rel_l2"] is not None:
             curves = tables.setdefault(record["case"], {})

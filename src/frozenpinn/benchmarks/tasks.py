@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, Case
 from frozenpinn.benchmarks.peers import solve_peer
-from frozenpinn.benchmarks.runner import FAILURES, WARM_UP, Announce, Record, Run, carry_out, reason_of
+from frozenpinn.benchmarks.runner import FAILURES, WARM_UP, Announce, Record, Run, carry_out, failure, limited
 from frozenpinn.benchmarks.studies import Study, plot_study
 from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.solve import solve
@@ -92,7 +92,7 @@ class Point:
     @property
     def key(self) -> str:
         """What tells it from all others."""
-        return json.dumps(["point", self.case.name, self.method, self.recipe, self.name])
+        return json.dumps(["point", self.case.name, self.method, self.recipe, self.name, self.budget])
 
     @property
     def label(self) -> str:
@@ -122,14 +122,14 @@ class Point:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", FrozenPinnWarning)
                     if self.method == FROZEN_PINN:
-                        solution: Any = solve(problem, seed=0, **self.options)
+                        solution: Any = solve(problem, seed=0, progress=limited(self.budget), **self.options)
                     else:
                         solution = solve_peer(self.method, problem, self.options, 0, self.budget)
                 seconds = time.perf_counter() - start
                 if seconds > WARM_UP:
                     break
         except FAILURES as error:
-            return {**record, "seconds": None, "rel_l2": None, "reason": reason_of(error)}
+            return {**record, "seconds": None, "rel_l2": None, **failure(error)}
         at = {} if place is None else {"at": place(problem)}
         return {**record, "seconds": seconds, "rel_l2": solution.error(problem.fields[0], **at)["rel_l2"]}
 
@@ -169,7 +169,7 @@ class Figure:
                 plot_study(self.study, rows, str(file))
                 return {**record, "png": base64.b64encode(_small(file)).decode()}
         except FAILURES as error:
-            return {**record, "png": None, "reason": reason_of(error)}
+            return {**record, "png": None, **failure(error)}
 
 
 def _small(file: Path) -> bytes:

@@ -24,7 +24,7 @@ LOOKS: dict[tuple[str, str | None], Look] = {
     ("frozen-pinn", "auto"): Look("frozen · auto", "auto", SKY, "D"),
     ("frozen-pinn", "paper"): Look("frozen · paper", "paper", GREEN, "s"),
     ("iga", None): Look("IGA", "mesh", VERMILLION, "^"),
-    ("iga-exact", None): Look("IGA, exact in time", "mesh", VERMILLION, "v", (5, 3)),
+    ("iga-exact", None): Look("IGA, exact in time", "mesh-exact", VERMILLION, "v", (5, 3)),
     ("fem", None): Look("FEM", "mesh", ORANGE, "^", (5, 3)),
     ("spacetime-elm", None): Look("space–time ELM", "spacetime", GREY, "P", (2, 2)),
     ("spacetime-swim", None): Look("space–time SWIM", "spacetime", GREY, "X", (5, 2)),
