@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import MissingExtraError, SettingsError
 from frozenpinn.problem.domain import Box, Domain, FlatSide, Polygon
 
 Array = np.ndarray
@@ -20,7 +20,7 @@ def need(name: str) -> Any:
     try:
         return import_module(name)
     except (ImportError, OSError):  # OSError: gmsh misses a library of the system
-        raise SettingsError(
+        raise MissingExtraError(
             "the finite element baseline needs gmsh and scikit-fem: pip install 'frozenpinn[baselines]'."
         ) from None
 

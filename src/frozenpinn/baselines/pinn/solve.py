@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.baselines.pinn.monitor import Monitor
 from frozenpinn.baselines.pinn.settings import DEFAULTS, PinnSettings
 from frozenpinn.baselines.pinn.trained import TrainedNetwork
-from frozenpinn.errors import SettingsError, choices
+from frozenpinn.errors import MissingExtraError, SettingsError, choices
 from frozenpinn.problem.problem import Problem
 
 
@@ -71,7 +71,7 @@ def require_jax() -> None:
 
         del jax, optax
     except ImportError:
-        raise SettingsError(
+        raise MissingExtraError(
             "a gradient-trained PINN needs jax and optax: pip install 'frozenpinn[baselines]'"
         ) from None
 
