@@ -12,7 +12,11 @@ from typer.testing import CliRunner
 import frozenpinn as fp
 from frozenpinn import cli
 from frozenpinn.baselines.iga import solve_iga
-from frozenpinn.baselines.iga_nonlinear import solve_nonlinear_iga
+from frozenpinn.baselines.iga_nonlinear import solve_nonlinear_iga, spline_elements
+from frozenpinn.baselines.methods import solve_baseline
+from frozenpinn.baselines.quasilinear import Semidiscrete, WeakForm
+from frozenpinn.baselines.radau import integrate, integrate_adaptively
+from frozenpinn.baselines.score import Budget
 from frozenpinn.baselines.splines import open_space, periodic_space
 from frozenpinn.benchmarks import CASES, find_case
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError
@@ -409,3 +413,53 @@ def test_blow_up_is_reported():
     with np.errstate(all="ignore"), pytest.raises(IntegrationError, match="became too small") as caught:
         solve_nonlinear_iga(problem, 10, 3, rtol=1e-4)
     assert 0 < caught.value.time < 0.1
+
+
+# ---- from rest, and what is not finite ----------------------------------------------------------------
+
+REST = {
+    "heat": ("u_t = u_xx + sin(pi*x)", "u = 0", "(1 - exp(-pi**2*t))*sin(pi*x)/pi**2"),
+    "growth": ("u_t = u_xx + u + 1", "u_x = 0", "exp(t) - 1"),
+    "wave": ("u_tt = u_xx + sin(pi*x)", "u = 0", "(1 - cos(pi*t))*sin(pi*x)/pi**2"),
+    "small": ("u_tt = u_xx + 1e-20*sin(pi*x)*(1 + pi**2*t**2/2)", "u = 0", "1e-20*t**2/2*sin(pi*x)"),
+    "nothing": ("u_t = u_xx", "u = 0", "0"),
+}
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "radau"])
+@pytest.mark.parametrize("name", REST)
+def test_start_from_rest(name, integrator):
+    equation, boundary, exact = REST[name]
+    velocity = {"initial_velocity": 0} if "u_tt" in equation else {}
+    problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), "0", boundary, **velocity, exact=exact)
+    solution = solve_baseline("iga", problem, nodes=12, degree=4, integrator=integrator, rtol=1e-8, seconds=20)
+    assert solution.error()["rel_l2"] < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "radau"])
+def test_a_load_that_is_not_finite_ends_a_linear_solve(integrator):
+    problem = fp.Problem("u_t = u_xx + sqrt(0.1 - t)*x", fp.Interval(0, 1), (0, 1), "x*(1 - x)", "u = 0")
+    with np.errstate(all="ignore"), pytest.raises(IntegrationError, match="not finite at t = ") as caught:
+        solve_baseline("iga", problem, nodes=8, degree=3, integrator=integrator, seconds=20)
+    assert 0.1 < caught.value.time < 1
+
+
+@pytest.mark.parametrize("steps", [None, 20])
+@pytest.mark.parametrize("term", ["sqrt(0.1 - t)*u**2", "exp(1000*u)", "u**2 + exp(2000*t)"])
+def test_what_is_not_finite_ends_a_nonlinear_solve(term, steps):
+    problem = fp.Problem(f"u_t = u_xx + {term}", fp.Interval(0, 1), (0, 1), "x*(1 - x)", "u = 0")
+    with np.errstate(all="ignore"), pytest.raises(IntegrationError, match=r"at t = \d") as caught:
+        solve_nonlinear_iga(problem, 8, 3, rtol=1e-4, steps=steps, seconds=60)
+    assert "budget" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_states_that_are_not_finite_are_not_returned(bad):
+    system = Semidiscrete(WeakForm(shock_free()), spline_elements(open_space(0, 1, 8, 3, (1, 1)), False))
+    state = np.full(system.elements.size, bad)
+    for run in (
+        lambda: integrate(system, (0, 1), state, 2, 4, Budget(20)),
+        lambda: integrate_adaptively(system, (0, 1), state, 1e-6, Budget(20)),
+    ):
+        with pytest.raises(IntegrationError, match="not finite at t = 0"):
+            run()

@@ -173,9 +173,12 @@ class Stepper:
         def rhs(t: float, y: Array) -> Array:
             budget.check(t)
             highest = self.operator @ y[:size] + matrix @ source(np.array([t]))[0]
+            if not np.all(np.isfinite(highest)):
+                raise IntegrationError(f"IGA with {self.method}: the solution is not finite at t = {t:.4g}.", t)
             return highest if order == 1 else np.concatenate([y[size:], highest + self.damping * y[size:]])
 
-        scale = self.rtol * float(np.max(np.abs(state)))
+        size_of_solution = max(float(np.max(np.abs(state))), self.response(source, matrix, problem.time, order))
+        scale = self.rtol * (size_of_solution or 1.0)
         name = {method.lower(): method for method in METHODS}.get(self.method.lower())
         if name is None:
             raise SettingsError(f"the integrator of IGA is 'exact' or one of {choices(METHODS)}, got {self.method!r}.")
@@ -184,6 +187,18 @@ class Stepper:
         if not found.success:
             raise IntegrationError(f"IGA with {self.method} failed: {found.message}")
         return lambda times: found.sol(times).T
+
+    def response(self, source: Callable[[Array], Array], matrix: Array, time: tuple[float, float], order: int) -> float:
+        """Return about how large the coefficients become by the load alone: |f|/(σ + |A|), with 1/σ from the duration.
+
+        The shift is complex, so that the system is regular also for growing modes.
+        """
+        start, length = time[0], time[1] - time[0]
+        with np.errstate(all="ignore"):
+            loads = matrix @ source(start + length * (np.arange(1, 65) * 0.6180339887 % 1)).T
+        loads[:, ~np.all(np.isfinite(loads), axis=0)] = 0  # the integration tells where
+        shift = (1 + 1j) / length**order
+        return float(np.max(np.abs(np.linalg.solve(shift * np.eye(len(self.operator)) - self.operator, loads))))
 
     def jacobian(self, order: int) -> Array:
         """Return the constant matrix of the first-order system, for implicit methods."""

@@ -93,6 +93,8 @@ class Stepper:
         elif self.step == step and self.factors is not None:
             return
         self.step = step
+        if not np.all(np.isfinite(self.jacobian)):
+            raise IntegrationError(f"the linear system of a time step is not finite at t = {t:.4g}.", t)
         upper = self.method.eigenvalues[self.method.eigenvalues.imag >= 0]
         try:
             shifts = [z.real if z.imag == 0 else z for z in upper]
@@ -126,7 +128,10 @@ class Stepper:
         before = np.inf
         for iteration in range(1, _MOST + 1):
             if renew:
-                self.prepare(u + z.mean(axis=0), t + step * float(np.mean(method.nodes)), step, fresh=True)
+                try:
+                    self.prepare(u + z.mean(axis=0), t + step * float(np.mean(method.nodes)), step, fresh=True)
+                except IntegrationError:  # too far from the solution
+                    return z, -1
             right = np.stack([system.residual(u + z[i], t + c * step) for i, c in enumerate(method.nodes)])
             defect = step * right - method.inverse @ (system.mass_rows @ z.T).T
             change = self.correction(defect)
@@ -158,6 +163,7 @@ def integrate(
     """Take equal steps."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise SettingsError(f"steps must be a positive whole number, got {steps!r}.")
+    _check_finite(state, time[0])
     stepper = Stepper(system, stages, _FEWEST_DIGITS)
     ends = np.linspace(*time, steps + 1)
     step = (time[1] - time[0]) / steps
@@ -174,6 +180,7 @@ def integrate(
         fresh = count > _QUICK
         values[k, 0], values[k, 1:] = state, state + z
         state = values[k, -1]
+        _check_finite(state, t + step)
         guess = _extrapolated(stepper.method, values[k], 1.0)
     return Trajectory(stepper.method, ends[:-1], np.full(steps, step), values)
 
@@ -184,6 +191,7 @@ def integrate_adaptively(
     """Take steps of three stages whose estimated error is below ``rtol`` times the size of the solution."""
     if not 1e-14 < rtol < 1:
         raise SettingsError(f"rtol must lie between 1e-14 and 1, got {rtol!r}.")
+    _check_finite(state, time[0])
     stepper = Stepper(system, 3, max(1e-2 * rtol, 1e-14))
     t, end = time
     step = (end - t) * min(1e-3, 0.1 * rtol**0.25)
@@ -202,6 +210,9 @@ def integrate_adaptively(
             guess = np.zeros_like(guess)
             continue
         error = stepper.error(state, t, z) / rtol
+        if not np.isfinite(error):
+            step, guess, fresh = step / 2, np.zeros_like(guess), True
+            continue
         factor = float(np.clip(0.9 * max(error, 1e-10) ** -0.25, 0.2, 5.0))
         if error > 1:
             step, guess, fresh = step * min(factor, 0.9), np.zeros_like(guess), False
@@ -210,11 +221,17 @@ def integrate_adaptively(
         lengths.append(step)
         values.append(np.vstack([state, state + z]))
         t, state = t + step, values[-1][-1]
+        _check_finite(state, t)
         fresh = count > _QUICK
         ratio = factor if fresh or not 1.0 <= factor < 1.2 else 1.0
         guess = _extrapolated(stepper.method, values[-1], ratio)
         step *= ratio
     return Trajectory(stepper.method, np.array(starts), np.array(lengths), np.array(values))
+
+
+def _check_finite(state: Array, t: float) -> None:
+    if not np.all(np.isfinite(state)):
+        raise IntegrationError(f"the solution is not finite at t = {t:.4g}.", t)
 
 
 def _extrapolated(method: Tableau, values: Array, ratio: float) -> Array:
