@@ -151,7 +151,7 @@ def manufactured(text, interval, boundary, exact):
     x, t = sp.symbols("x t", real=True)
     u = sp.sympify(exact, {"x": x, "t": t})
     table = {f"u_{'x' * k}": sp.diff(u, x, k) for k in (1, 2, 3, 4)}
-    table |= {"u": u, "u_t": sp.diff(u, t), "u_tt": sp.diff(u, t, 2), "f": 0}
+    table |= {"x": x, "t": t, "u": u, "u_t": sp.diff(u, t), "u_tt": sp.diff(u, t, 2), "f": 0}
     left, right = (sp.sympify(side, table) for side in text.split("="))
     velocity = {"initial_velocity": sp.diff(u, t).subs(t, 0)} if "u_tt" in text else {}
     parameters = {"f": sp.expand(left - right)} if "f" in text else {}
@@ -463,3 +463,22 @@ def test_states_that_are_not_finite_are_not_returned(bad):
     ):
         with pytest.raises(IntegrationError, match="not finite at t = 0"):
             run()
+
+
+# ---- variable coefficients ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("term", ["(1 + x)*u_xx", "(1 + t)*u_xx - x*u_x", "u_xx + sin(x)*u"])
+def test_variable_coefficients_are_solved_by_name(term):
+    problem = manufactured(f"u_t = {term} + f", fp.Interval(0, np.pi), "u = 0", "exp(-t)*sin(x)")
+    assert problem.is_linear
+    assert solve_baseline("iga", problem, nodes=20, degree=4).error()["rel_l2"] < 1e-6
+    for method, more in (("iga", {"integrator": "radau"}), ("iga-exact", {})):
+        with pytest.raises(SettingsError, match="constant coefficients"):
+            solve_baseline(method, problem, nodes=20, degree=4, **more)
+
+
+def test_variable_coefficients_of_second_order_in_time_are_refused():
+    problem = fp.Problem("u_tt = (1 + x)*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", 0)
+    with pytest.raises(SettingsError, match="constant coefficients"):
+        solve_baseline("iga", problem, nodes=20, degree=4)

@@ -5,7 +5,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.baselines import score
-from frozenpinn.baselines.methods import BASELINES, FEATURES, solve_baseline
+from frozenpinn.baselines.methods import BASELINES, FEATURES, MESHES, solve_baseline
 from frozenpinn.baselines.settings import ADVECTION_POINTS, LADDERS, SETTINGS
 from frozenpinn.baselines.spacetime import solve_spacetime
 from frozenpinn.baselines.spacetime_rows import PointCounts, SpaceTime, blocks_of, derivatives
@@ -248,3 +248,48 @@ def test_every_baseline_solves_by_name(method):
     solution = solve_baseline(method, problem, **OPTIONS[method])
     assert solution(np.linspace(0, 3, 7), 0.5).shape == (7,)
     assert solution.error()["rel_l2"] < (2.0 if "pinn" in method else 0.01)
+
+
+@pytest.mark.parametrize("seconds", [0, -3, float("nan"), "soon", True])
+@pytest.mark.parametrize("method", BASELINES)
+def test_every_baseline_refuses_the_same_budgets(method, seconds):
+    if "pinn" in method:
+        pytest.importorskip("jax")
+    options = {"mesh_size": 0.3} if method == "fem" else OPTIONS[method]
+    with pytest.raises(SettingsError, match="seconds must be a positive number, or None"):
+        solve_baseline(method, heat(), seconds=seconds, **options)
+
+
+@pytest.mark.parametrize("rtol", [0, -1e-3, 1, 2.0, float("nan"), "low"])
+@pytest.mark.parametrize("method", MESHES)
+def test_meshes_refuse_the_same_tolerances(method, rtol):
+    options = {"mesh_size": 0.3} if method == "fem" else OPTIONS[method]
+    for problem in (heat(), burgers()):
+        with pytest.raises(SettingsError, match="rtol must lie between 0 and 1"):
+            solve_baseline(method, problem, rtol=rtol, **options)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "text"),
+    [
+        (
+            "iga",
+            {"nodes": 8, "degree": 4, "width": 3},
+            "'iga' has no option 'width' here; .* 'degree', 'integrator', 'no",
+        ),
+        ("iga", {"nodes": 8}, r"'iga' needs the option\(s\) 'degree'; its options are 'degree', 'integrator', 'nodes'"),
+        ("iga-exact", {"nodes": 8, "degree": 4, "integrator": "radau"}, "no option 'integrator' here"),
+        ("fem", {}, r"'fem' needs the option\(s\) 'mesh_size'"),
+        ("fem", {"mesh_size": 1, "nodes": 3, "width": 3}, "'fem' has no option 'nodes', 'width' here"),
+        ("spacetime-elm", {"sampler": "swim"}, "'spacetime-elm' has no option 'sampler' here"),
+        ("spacetime-swim", {"depth": 2}, "no option 'depth' here; its options are 'activation', 'boundary'"),
+    ],
+)
+def test_options_are_checked(method, options, text):
+    with pytest.raises(SettingsError, match=text):
+        solve_baseline(method, heat(), **options)
+
+
+def test_options_of_nonlinear_splines_are_checked():
+    with pytest.raises(SettingsError, match="'iga' has no option 'integrator' here; its options are 'degree', 'nodes'"):
+        solve_baseline("iga", burgers(), nodes=8, degree=4, integrator="radau")

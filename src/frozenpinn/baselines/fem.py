@@ -21,7 +21,7 @@ from scipy import sparse
 from frozenpinn.baselines.fem_mesh import located, need, sides_of, triangulated
 from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.baselines.radau import Trajectory, integrate, integrate_adaptively
-from frozenpinn.baselines.score import Budget, measured_error
+from frozenpinn.baselines.score import Budget, check_rtol, measured_error
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.problem import Problem
@@ -119,6 +119,7 @@ def solve_fem(
     True
     """
     budget = Budget(seconds)
+    check_rtol(rtol)
     form = WeakForm(problem)
     if len(value_conditions(problem)) < len(problem.domain.sides):
         form.check_natural()

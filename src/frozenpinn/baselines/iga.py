@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg as sla
 import sympy as sp
 
-from frozenpinn.baselines.score import Budget, measured_error
+from frozenpinn.baselines.score import Budget, check_rtol, measured_error
 from frozenpinn.baselines.splines import SplineSpace, open_space, periodic_space
 from frozenpinn.baselines.weak_form import (
     Coefficients,
@@ -122,6 +122,7 @@ def solve_iga(
     (13, True)
     """
     budget = Budget(seconds)
+    check_rtol(rtol)
     coefficients, damping = read_coefficients(problem)
     space = spline_space(problem, nodes, degree, coefficients)
     (field,), order = problem.fields, problem.equations[0].order

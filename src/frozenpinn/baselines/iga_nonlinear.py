@@ -15,7 +15,7 @@ from scipy.interpolate import BSpline
 from frozenpinn.baselines.iga import IgaSolution
 from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.baselines.radau import integrate, integrate_adaptively
-from frozenpinn.baselines.score import Budget
+from frozenpinn.baselines.score import Budget, check_rtol
 from frozenpinn.baselines.splines import SplineSpace, gauss_rule, open_space, periodic_space
 from frozenpinn.errors import SettingsError
 from frozenpinn.problem.problem import Problem
@@ -58,6 +58,7 @@ def solve_nonlinear_iga(
     12
     """
     budget = Budget(seconds)
+    check_rtol(rtol)
     if problem.domain.dimension != 1:
         raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")
     form = WeakForm(problem)

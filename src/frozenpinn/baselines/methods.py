@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,7 +38,7 @@ def solve_baseline(
     Parameters
     ----------
     method
-        ``"iga"`` (splines), ``"iga-exact"`` (linear problems, closed form in time), ``"fem"`` (triangles),
+        ``"iga"`` (splines), ``"iga-exact"`` (constant coefficients, closed form in time), ``"fem"`` (triangles),
         ``"spacetime-elm"``, ``"spacetime-swim"`` (random features in space-time), ``"pinn-adam"``, ``"pinn-lbfgs"`` or
         ``"causal-pinn"`` (trained networks).
     problem
@@ -69,19 +71,45 @@ def solve_baseline(
     if method in FEATURES:
         from frozenpinn.baselines.spacetime import solve_spacetime
 
-        sampler = method.removeprefix("spacetime-")
-        return solve_spacetime(problem, sampler=sampler, seed=seed, seconds=seconds, **options)
+        fixed = {"sampler": method.removeprefix("spacetime-"), "seed": seed, "seconds": seconds}
+        return _called(solve_spacetime, method, problem, fixed, options)
     if method == "fem":
         from frozenpinn.baselines.fem import solve_fem
 
-        return solve_fem(problem, seconds=seconds, **options)
+        return _called(solve_fem, method, problem, {"seconds": seconds}, options)
     if method not in MESHES:
         raise SettingsError(f"unknown baseline '{method}'; choose one of {choices(BASELINES)}.")
-    if method == "iga-exact" or problem.is_linear:
-        from frozenpinn.baselines.iga import solve_iga
-
-        given = {**options, "integrator": "exact"} if method == "iga-exact" else {"integrator": "dop853", **options}
-        return solve_iga(problem, seconds=seconds, **given)
+    from frozenpinn.baselines.iga import solve_iga
     from frozenpinn.baselines.iga_nonlinear import solve_nonlinear_iga
 
-    return solve_nonlinear_iga(problem, seconds=seconds, **options)
+    if method == "iga-exact":
+        return _called(solve_iga, method, problem, {"integrator": "exact", "seconds": seconds}, options)
+    if _suits_linear_splines(problem) or (problem.is_linear and "integrator" in options):
+        return _called(solve_iga, method, problem, {"seconds": seconds}, {"integrator": "dop853", **options})
+    return _called(solve_nonlinear_iga, method, problem, {"seconds": seconds}, options)
+
+
+def _suits_linear_splines(problem: Problem) -> bool:
+    """Whether a problem is for the linear splines; the others solve equations of first order in time only."""
+    from frozenpinn.baselines.weak_form import has_constant_coefficients
+
+    second = any(equation.order == 2 for equation in problem.equations)
+    return problem.is_linear and (second or has_constant_coefficients(problem))
+
+
+def _called(
+    solve: Callable[..., BaselineSolution],
+    method: str,
+    problem: Problem,
+    fixed: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> BaselineSolution:
+    """Call a method; refuse options that it does not have, and ask for those that it needs."""
+    known = {n: p for n, p in signature(solve).parameters.items() if n != "problem" and n not in fixed}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise SettingsError(f"'{method}' has no option {choices(unknown)} here; its options are {choices(known)}.")
+    missing = [name for name, p in known.items() if p.default is Parameter.empty and name not in options]
+    if missing:
+        raise SettingsError(f"'{method}' needs the option(s) {choices(missing)}; its options are {choices(known)}.")
+    return solve(problem, **fixed, **options)

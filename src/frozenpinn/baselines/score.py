@@ -35,12 +35,27 @@ def measured_error(
     }
 
 
+def check_seconds(seconds: float | None) -> None:
+    """Refuse a budget that is not a positive number of seconds; None is no limit."""
+    if seconds is not None and not (_is_number(seconds) and seconds > 0):
+        raise SettingsError(f"seconds must be a positive number, or None for no limit, got {seconds!r}.")
+
+
+def check_rtol(rtol: float) -> None:
+    """Refuse a relative accuracy that is not between 0 and 1."""
+    if not (_is_number(rtol) and 0 < rtol < 1):
+        raise SettingsError(f"rtol must lie between 0 and 1, such as 1e-6, got {rtol!r}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
 class Budget:
     """A number of seconds of wall-clock time, counted from here on; None is no limit."""
 
     def __init__(self, seconds: float | None) -> None:
-        if seconds is not None and not seconds > 0:
-            raise SettingsError(f"seconds must be a positive number, got {seconds!r}.")
+        check_seconds(seconds)
         self.seconds, self.start = seconds, perf_counter()
 
     @property

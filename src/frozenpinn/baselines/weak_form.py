@@ -51,6 +51,14 @@ def read_coefficients(problem: Problem) -> tuple[Coefficients, float]:
     return table, damping
 
 
+def has_constant_coefficients(problem: Problem) -> bool:
+    """Whether neither place nor time changes the coefficients of linear equations; loads may vary."""
+    return all(
+        not equation.linear_in_time and all(c.is_number for c in equation.linear.values())
+        for equation in problem.equations
+    )
+
+
 def essential_conditions(problem: Problem, coefficients: Coefficients) -> tuple[int, int]:
     """Return how many conditions each end imposes on the space; check that the others hold naturally.
 

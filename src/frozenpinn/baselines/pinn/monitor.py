@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from frozenpinn.baselines.score import check_seconds
 from frozenpinn.errors import IntegrationError
 
 
@@ -38,6 +39,7 @@ class Monitor:
     def __init__(
         self, seconds: float | None, checkpoints: Sequence[float] = (), measure: Callable[[Any], float] | None = None
     ) -> None:
+        check_seconds(seconds)
         self.budget = math.inf if seconds is None else float(seconds)
         self.history: list[tuple[float, int, float]] = []
         self.errors: list[tuple[float, float]] = []
