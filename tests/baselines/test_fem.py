@@ -78,10 +78,10 @@ def test_order_in_time(stages, expected):
 def test_adaptive_steps_reach_their_tolerance():
     problem = diffusion()
     fine = solve_fem(problem, 0.3, stages=3, steps=100)
-    x, t = np.array([[0.3, 0.4], [0.9, 0.2]]), np.linspace(0, 1, 30)
+    x, t = np.array([[0.3, 0.4], [0.9, 0.2]]).T[:, :, None], np.linspace(0, 1, 30)
     for rtol in (1e-4, 1e-7):
         adaptive = solve_fem(problem, 0.3, steps=None, rtol=rtol)
-        assert np.max(np.abs(adaptive(x, t) - fine(x, t))) < 10 * rtol * np.max(np.abs(fine(x, t)))
+        assert np.max(np.abs(adaptive(*x, t) - fine(*x, t))) < 10 * rtol * np.max(np.abs(fine(*x, t)))
     assert adaptive.steps < 100
 
 
@@ -194,12 +194,18 @@ def test_mesh_fills_the_domain():
 def test_solution_evaluates_inside_only():
     solution = solve_fem(heat(), 0.2, steps=4)
     assert solution(np.array([[0.2, 0.2], [0.1, 0.9]]), 0.5).shape == (2,)
-    assert solution(np.array([[0.2, 0.2]]), np.linspace(0, 0.5, 7)).shape == (1, 7)
+    x, t = np.array([[0.2, 0.2], [0.1, 0.9], [0.4, 0.1]]), np.linspace(0, 0.5, 300)
+    grid = solution(*x.T[:, :, None], t)
+    assert grid == pytest.approx(solution._outer(x, t))
+    assert solution(x, t[:3]) == pytest.approx(grid[[0, 1, 2], [0, 1, 2]])  # pairs
+    assert solution(x[:1], t) == pytest.approx(grid[0])
+    assert solution(0.2, 0.2, t[1]) == pytest.approx(grid[0, 1])
+    assert solution(np.empty((0, 2)), 0.1).shape == (0,)
     assert solution.size == solution.basis.N
     for x, t in (([[0.9, 0.9]], 0.1), ([[0.2, 0.2]], 0.7)):
         with pytest.raises(EvaluationError, match="outside"):
             solution(np.array(x), t)
-    with pytest.raises(EvaluationError, match="no field 'v'"):
+    with pytest.raises(EvaluationError, match="say which field: 'u'; got 'v'"):
         solution.error("v")
 
 

@@ -148,14 +148,32 @@ def test_rows_are_the_derivatives_of_the_residual(problem):
 
 def test_solution_evaluates_inside_only():
     solution = solve_spacetime(heat(), **SMALL)
-    assert solution([[0.5], [1.0]], 1.5) == pytest.approx(np.sin([0.5, 1.0]) * np.cos(1.5), abs=1e-5)
+    assert solution([0.5, 1.0], 1.5) == pytest.approx(np.sin([0.5, 1.0]) * np.cos(1.5), abs=1e-5)
     assert solution([[0.5]], [1.0, 2.0]).shape == (1, 2)
     with pytest.raises(EvaluationError, match="outside"):
         solution([[0.5]], 0.5)
-    with pytest.raises(EvaluationError, match="no field 'w'"):
+    with pytest.raises(EvaluationError, match="say which field: 'u'; got 'w'"):
         solution.error("w")
     at = np.array([[0.1], [1.9]])
     assert solution.error(at=at, times=5)["rmse"] < 1e-5
+
+
+def test_points_in_the_plane():
+    solution = solve_spacetime(plate(), **{**SMALL, "interior": 400}, iterations=2)
+    x, t = np.array([[0.1, 0.2], [-0.5, 0.3], [0.0, 0.0]]), np.array([0.0, 0.5, 1.0])
+    grid = solution(*x.T[:, :, None], t)
+    assert grid.shape == (3, 3)
+    assert solution(x, t) == pytest.approx(np.diag(grid))
+    assert solution(x, 0.5) == pytest.approx(grid[:, 1])
+
+
+def test_systems_ask_for_the_field():
+    solution = solve_spacetime(system(), **{**SMALL, "interior": 400}, iterations=2)
+    for ask in (solution.error, lambda: solution(0.5, 0.5)):
+        with pytest.raises(EvaluationError, match="say which field: 'u', 'v'; got None"):
+            ask()
+    assert solution.error("v") != solution.error("u")
+    assert solution(0.5, 0.5, field="v").shape == ()
 
 
 # ---- what it refuses ----------------------------------------------------------------------------------
@@ -246,7 +264,15 @@ def test_every_baseline_solves_by_name(method):
         pytest.importorskip("jax")
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0", exact="exp(-t)*sin(x)")
     solution = solve_baseline(method, problem, **OPTIONS[method])
-    assert solution(np.linspace(0, 3, 7), 0.5).shape == (7,)
+    x, t = np.linspace(0, 3, 7), np.linspace(0, 1, 7)
+    assert solution(x, 0.5).shape == (7,)
+    assert solution(x[:, None], t).shape == (7, 7)
+    assert solution(x, t) == pytest.approx(np.diag(solution(x[:, None], t)))  # pairs, as those of fp.solve
+    assert solution([], 0.5).shape == (0,)
+    for where, text in (((x, t[:3]), "do not broadcast"), ((x,), r"expected \(x, t\)")):
+        if len(where) == 2 or not method.startswith("iga"):
+            with pytest.raises(EvaluationError, match=text):
+                solution(*where)
     assert solution.error()["rel_l2"] < (2.0 if "pinn" in method else 0.01)
 
 

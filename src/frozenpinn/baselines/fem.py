@@ -18,16 +18,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from frozenpinn.baselines.evaluation import arranged
 from frozenpinn.baselines.fem_mesh import located, need, sides_of, triangulated
 from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.baselines.radau import Trajectory, integrate, integrate_adaptively
 from frozenpinn.baselines.score import Budget, check_rtol, measured_error
-from frozenpinn.errors import EvaluationError, SettingsError
+from frozenpinn.errors import SettingsError
 from frozenpinn.problem.conditions import LinearCondition
 from frozenpinn.problem.problem import Problem
 from frozenpinn.threads import blas_threads
 
 Array = np.ndarray
+_BLOCK = 256  # times evaluated at once
 
 
 class FemSolution:
@@ -45,14 +47,22 @@ class FemSolution:
         self.problem, self.basis, self.trajectory = problem, basis, trajectory
         self.size, self.elements, self.steps = int(basis.N), int(basis.mesh.nelements), len(trajectory.starts)
 
-    def __call__(self, x: Array, t: Array | float) -> Array:
-        """Evaluate at points (n, 2) and times (m,), shape (n, m); for one time, shape (n,)."""
-        points, times = np.asarray(x, dtype=float).reshape(-1, 2), np.asarray(t, dtype=float)
-        start, end = self.problem.time
-        if not self.problem.domain.contains(points).all() or not np.all((start <= times) & (times <= end)):
-            raise EvaluationError(f"a point or a time lies outside {self.problem.domain!r} × [{start:g}, {end:g}].")
-        values = self._outer(points, np.atleast_1d(times))
-        return values if times.ndim else values[:, 0]
+    def __call__(self, *where: Any) -> Array:
+        """Evaluate: ``solution(x, y, t)``, ``solution(x[:, None], y[:, None], t)`` for all times at all points.
+
+        Coordinates and t are numbers or arrays that broadcast against each other; or one array of points (n, 2), and t.
+        """
+        x, t, shape = arranged(self.problem, where)
+        if not len(x):
+            return np.empty(shape)
+        values, dofs = self._functions(x)
+        times, index = np.unique(t, return_inverse=True)
+        result = np.empty(len(x))
+        for first in range(0, len(times), _BLOCK):
+            part = (first <= index) & (index < first + _BLOCK)
+            coefficients = self.trajectory(times[first : first + _BLOCK])
+            result[part] = np.sum(values[:, part] * coefficients[index[part] - first, dofs[:, part]], axis=0)
+        return result.reshape(shape)
 
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
@@ -61,22 +71,23 @@ class FemSolution:
         return measured_error(self.problem, self._outer, field, points, times, at)
 
     def _outer(self, x: Array, t: Array) -> Array:
-        mesh = self.basis.mesh
+        values, dofs = self._functions(x)
+        rows = np.broadcast_to(np.arange(len(x)), values.shape)
+        table = sparse.csr_matrix((values.ravel(), (rows.ravel(), dofs.ravel())), (len(x), self.size))
+        return np.asarray(table @ self.trajectory(t).T)
+
+    def _functions(self, x: Array) -> tuple[Array, Array]:
+        """Return the functions that live at points (n, 2), and their numbers, shapes (k, n)."""
+        mesh, element, mapping = self.basis.mesh, self.basis.elem, self.basis.mapping
         cells = located(mesh.p.T, mesh.t.T, x)
-        local = self.basis.mapping.invF(x.T[:, :, None], tind=cells)
-        element, mapping = self.basis.elem, self.basis.mapping
-        count = self.basis.element_dofs.shape[0]
+        local = mapping.invF(x.T[:, :, None], tind=cells)
         values = np.stack(
             [
                 np.broadcast_to(element.gbasis(mapping, local, i, tind=cells)[0].value, (len(x), 1))[:, 0]
-                for i in range(count)
+                for i in range(self.basis.element_dofs.shape[0])
             ]
         )
-        rows = np.broadcast_to(np.arange(len(x)), values.shape)
-        table = sparse.csr_matrix(
-            (values.ravel(), (rows.ravel(), self.basis.element_dofs[:, cells].ravel())), (len(x), self.size)
-        )
-        return np.asarray(table @ self.trajectory(t).T)
+        return values, self.basis.element_dofs[:, cells]
 
 
 def solve_fem(

@@ -23,6 +23,7 @@ import numpy as np
 import scipy.linalg as sla
 import sympy as sp
 
+from frozenpinn.baselines.evaluation import arranged
 from frozenpinn.baselines.score import Budget, check_rtol, measured_error
 from frozenpinn.baselines.splines import SplineSpace, open_space, periodic_space
 from frozenpinn.baselines.weak_form import (
@@ -33,7 +34,7 @@ from frozenpinn.baselines.weak_form import (
     essential_conditions,
     read_coefficients,
 )
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, choices
+from frozenpinn.errors import IntegrationError, SettingsError, choices
 from frozenpinn.evolution.integrators.interpolation import (
     DEGREE,
     TooManyWindowsError,
@@ -66,15 +67,13 @@ class IgaSolution:
 
     def __call__(self, x: Array | float, t: Array | float, derivative: int = 0) -> Array:
         """Evaluate u, or a derivative by x, at coordinates and times that broadcast against each other."""
-        points, times = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(t, dtype=float))
-        start, end = self.problem.time
-        inside = self.problem.domain.contains(points.reshape(-1, 1)).all()
-        if not inside or not np.all((start <= times) & (times <= end)):
-            raise EvaluationError(f"a point or a time lies outside {self.problem.domain!r} × [{start:g}, {end:g}].")
+        points, times, shape = arranged(self.problem, (x, t))
+        if not len(points):
+            return np.empty(shape)
         distinct, inverse = np.unique(times, return_inverse=True)
-        coefficients = self.trajectory(distinct)[inverse.ravel(), : self.size]
-        values = self.space.table(self.problem.domain.wrap(points.reshape(-1, 1))[:, 0], derivative)
-        return np.asarray(np.einsum("ij,ij->i", values, coefficients).reshape(points.shape))
+        coefficients = self.trajectory(distinct)[inverse, : self.size]
+        values = self.space.table(points[:, 0], derivative)
+        return np.asarray(np.einsum("ij,ij->i", values, coefficients).reshape(shape))
 
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None

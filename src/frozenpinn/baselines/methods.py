@@ -54,7 +54,8 @@ def solve_baseline(
     Returns
     -------
     BaselineSolution
-        Called with points (n, d) and times, it returns values; ``error()`` compares with ``problem.exact``.
+        Called with coordinates and times that broadcast, or with points (n, d) and times, it returns values as
+        ``frozenpinn.Solution`` does; ``error()`` compares with ``problem.exact``.
 
     Examples
     --------

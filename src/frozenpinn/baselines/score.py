@@ -7,7 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, choices
+from frozenpinn.baselines.evaluation import field_of
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import unseen_points
 
@@ -20,9 +21,7 @@ def measured_error(
     problem: Problem, evaluate: Evaluate, field: str | None, points: int, times: int, at: Array | None
 ) -> dict[str, float]:
     """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-    name = problem.fields[0] if field is None else field
-    if name not in problem.fields:
-        raise EvaluationError(f"there is no field '{name}'; choose one of {choices(problem.fields)}.")
+    name = field_of(problem, field)
     if name not in problem.exact:
         raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
     x, t = unseen_points(problem, points, times)

@@ -18,19 +18,21 @@ In the paper these are the methods "ELM" and "SWIM" of the advection equation, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.baselines.evaluation import arranged, field_of
 from frozenpinn.baselines.score import Budget, measured_error
 from frozenpinn.baselines.spacetime_rows import Block, PointCounts, SpaceTime, blocks_of, residual_and_rows
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
+from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.network.sampling import ELM, SWIM
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
 _HALVINGS = 12
+_BLOCK = 10_000  # points evaluated at a time
 
 
 class Weights(NamedTuple):
@@ -63,21 +65,23 @@ class SpaceTimeSolution:
         self.coefficients = dict(zip(problem.fields, coefficients.reshape(len(problem.fields), -1), strict=True))
         self.size, self.losses, self.iterations, self.stopped = len(coefficients), tuple(losses), len(losses), stopped
 
-    def __call__(self, x: Array, t: Array | float, field: str | None = None) -> Array:
-        """Evaluate at points (n, d) and times (m,), shape (n, m); for one time, shape (n,)."""
-        points = np.asarray(x, dtype=float).reshape(-1, self.problem.domain.dimension)
-        times, (start, end) = np.asarray(t, dtype=float), self.problem.time
-        if not self.problem.domain.contains(points).all() or not np.all((start <= times) & (times <= end)):
-            raise EvaluationError(f"a point or a time lies outside {self.problem.domain!r} × [{start:g}, {end:g}].")
-        values = self._outer(field or self.problem.fields[0], points, np.atleast_1d(times))
-        return values if times.ndim else values[:, 0]
+    def __call__(self, *where: Any, field: str | None = None) -> Array:
+        """Evaluate a field: ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid.
+
+        Coordinates and t are numbers or arrays that broadcast against each other; or one array of points (n, d), and t.
+        """
+        coefficients = self.coefficients[field_of(self.problem, field)]
+        x, t, shape = arranged(self.problem, where)
+        z = np.column_stack([x, t])
+        parts = [self.layer.features(z[i : i + _BLOCK]) @ coefficients for i in range(0, len(z), _BLOCK)]
+        return np.concatenate([*parts, np.empty(0)]).reshape(shape)
 
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
         """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = field or self.problem.fields[0]
-        return measured_error(self.problem, lambda x, t: self._outer(name, x, t), field, points, times, at)
+        name = field_of(self.problem, field)
+        return measured_error(self.problem, lambda x, t: self._outer(name, x, t), name, points, times, at)
 
     def _outer(self, field: str, x: Array, t: Array) -> Array:
         columns = [self.layer.features(np.column_stack([x, np.full(len(x), s)])) @ self.coefficients[field] for s in t]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.baselines.evaluation import arranged, field_of
+from frozenpinn.errors import EvaluationError
 from frozenpinn.problem.jet import Jet
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import unseen_points
@@ -54,29 +54,18 @@ class TrainedNetwork:
 
         Coordinates and t are numbers or arrays that broadcast against each other; or one array of points (n, d), and t.
         """
-        d, name = self.problem.domain.dimension, self._field(field)
-        arrays = [np.asarray(w, dtype=float) for w in where]
-        if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
-            arrays = [*arrays[0].T, arrays[1]]
-        if len(arrays) != d + 1:
-            names = ", ".join((*self.problem.domain.coordinates, "t"))
-            raise EvaluationError(f"expected ({names}), or (points, t) with points of shape (n, {d}).")
+        name = field_of(self.problem, field)
         jet = self.problem.jets.parse_suffix(derivative)
         if jet is None:
             raise EvaluationError(f"derivative='{derivative}' is not made of the coordinates and t.")
-        grid = np.broadcast_arrays(*arrays)
-        z = np.stack([a.ravel() for a in grid], axis=1)
-        start, end = self.problem.time
-        if not (self.problem.domain.contains(z[:, :-1]).all() and np.all((start <= z[:, -1]) & (z[:, -1] <= end))):
-            raise EvaluationError(f"a point or a time lies outside {self.problem.domain!r} × [{start:g}, {end:g}].")
-        z[:, :-1] = self.problem.domain.wrap(z[:, :-1])
-        return self._values(z, Jet(name, jet.alpha, 0, jet.time)).reshape(grid[0].shape)
+        x, t, shape = arranged(self.problem, where)
+        return self._values(np.column_stack([x, t]), Jet(name, jet.alpha, 0, jet.time)).reshape(shape)
 
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
         """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = self._field(field)
+        name = field_of(self.problem, field)
         if name not in self.problem.exact:
             raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
         x, t = unseen_points(self.problem, points, times)
@@ -88,14 +77,6 @@ class TrainedNetwork:
             "rel_l2": float(np.linalg.norm(difference)) / (float(np.linalg.norm(exact)) or 1.0),
             "rmse": float(np.sqrt(np.mean(difference**2))),
         }
-
-    def _field(self, field: str | None) -> str:
-        fields: Sequence[str] = self.problem.fields
-        if field is None and len(fields) == 1:
-            return fields[0]
-        if field not in fields:
-            raise EvaluationError(f"say which field: {choices(fields)}; got {field!r}.")
-        return str(field)
 
     def _values(self, z: Array, jet: Jet) -> Array:
         """Return one derivative at points of space and time, block by block."""
