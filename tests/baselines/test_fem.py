@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.baselines import fem_mesh
+from frozenpinn.baselines import fem, fem_mesh, score
 from frozenpinn.baselines.fem import lagrange_basis, solve_fem
 from frozenpinn.baselines.fem_mesh import located, sides_of, triangulated
 from frozenpinn.baselines.methods import solve_baseline
@@ -270,6 +270,32 @@ def test_budget_ends_a_solve():
     with pytest.raises(IntegrationError, match=r"budget of 0\.2 s was exceeded at t = ") as caught:
         solve_fem(heat(), 0.05, steps=100_000, seconds=0.2)
     assert 0 <= caught.value.time < 0.5
+
+
+@pytest.mark.parametrize("last", ["triangulated", "Basis", "triangle_elements", "Semidiscrete", "factorised"])
+def test_budget_is_looked_at_after_each_stage(monkeypatch, last):
+    """Whatever spends the budget, nothing that takes long comes after it."""
+    import skfem
+
+    stages = {"triangulated": fem, "Basis": skfem, "triangle_elements": fem, "Semidiscrete": fem}
+    spent, calls = [], []
+
+    def recorded(name, function):
+        def call(*arguments, **options):
+            calls.append(name)
+            result = function(*arguments, **options)
+            spent.extend([True] * (name == last))
+            return result
+
+        return call
+
+    for name, place in {**stages, "factorised": Semidiscrete}.items():
+        monkeypatch.setattr(place, name, recorded(name, getattr(place, name)))
+    monkeypatch.setattr(score.Budget, "is_spent", property(lambda self: bool(spent)))
+    with pytest.raises(IntegrationError, match=r"budget of 1 s was exceeded at t = 0"):
+        solve_fem(heat(), 0.3, stages=3, steps=3, seconds=1)
+    assert calls.count(last) == 1
+    assert calls[-1] == last
 
 
 def test_newton_says_when_it_fails():

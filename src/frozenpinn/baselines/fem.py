@@ -134,10 +134,14 @@ def solve_fem(
     form = WeakForm(problem)
     if len(value_conditions(problem)) < len(problem.domain.sides):
         form.check_natural()
-    basis = lagrange_basis(problem, mesh_size, degree)
+    basis = lagrange_basis(problem, mesh_size, degree, budget)
+    budget.check(problem.time[0])
     with blas_threads(0.0):
         fixed, given = dirichlet(problem, basis)
-        system = Semidiscrete(form, triangle_elements(basis), fixed, given)
+        elements = triangle_elements(basis)
+        budget.check(problem.time[0])
+        system = Semidiscrete(form, elements, fixed, given)
+        budget.check(problem.time[0])
         initial = problem.initial[problem.fields[0]]
         system.check_diffusion(lambda x: initial(x, problem.time[0]), problem.time[0])
         start = initial(basis.doflocs.T, problem.time[0])
@@ -149,13 +153,15 @@ def solve_fem(
     return FemSolution(problem, basis, trajectory)
 
 
-def lagrange_basis(problem: Problem, mesh_size: float, degree: int) -> Any:
+def lagrange_basis(problem: Problem, mesh_size: float, degree: int, budget: Budget | None = None) -> Any:
     """Return scikit-fem's basis of a degree on a new mesh."""
     skfem = need("skfem")
     kinds = {1: "ElementTriP1", 2: "ElementTriP2", 3: "ElementTriP3", 4: "ElementTriP4"}
     if degree not in kinds:
         raise SettingsError(f"the degree of finite elements must be 1, 2, 3 or 4, got {degree!r}.")
     vertices, cells = triangulated(problem.domain, mesh_size)
+    if budget is not None:
+        budget.check(problem.time[0])
     mesh = skfem.MeshTri(np.ascontiguousarray(vertices.T), np.ascontiguousarray(cells.T))
     return skfem.Basis(mesh, getattr(skfem, kinds[degree])(), intorder=3 * degree)
 

@@ -80,8 +80,8 @@ class Trajectory:
 class Stepper:
     """One step of the method, with what is worth keeping from the last."""
 
-    def __init__(self, system: Semidiscrete, stages: int, tolerance: float) -> None:
-        self.system, self.method, self.tolerance = system, tableau(stages), tolerance
+    def __init__(self, system: Semidiscrete, stages: int, tolerance: float, budget: Budget) -> None:
+        self.system, self.method, self.tolerance, self.budget = system, tableau(stages), tolerance, budget
         self.factors: list[Any] | None = None
         self.jacobian: Array | None = None
         self.step = 0.0
@@ -96,11 +96,13 @@ class Stepper:
         if not np.all(np.isfinite(self.jacobian)):
             raise IntegrationError(f"the linear system of a time step is not finite at t = {t:.4g}.", t)
         upper = self.method.eigenvalues[self.method.eigenvalues.imag >= 0]
-        try:
-            shifts = [z.real if z.imag == 0 else z for z in upper]
-            self.factors = [self.system.factorised(z, step, self.jacobian) for z in shifts]
-        except RuntimeError:  # exactly singular
-            raise IntegrationError(f"the linear system of a time step is singular at t = {t:.4g}.", t) from None
+        self.factors = []
+        for z in upper:
+            self.budget.check(t)
+            try:
+                self.factors.append(self.system.factorised(z.real if z.imag == 0 else z, step, self.jacobian))
+            except RuntimeError:  # exactly singular
+                raise IntegrationError(f"the linear system of a time step is singular at t = {t:.4g}.", t) from None
 
     def correction(self, defect: Array) -> Array:
         """Solve (A⁻¹⊗M − h I⊗J) Δ = defect by the eigenvectors of A⁻¹; conjugate parts are not solved twice."""
@@ -131,7 +133,9 @@ class Stepper:
                 try:
                     self.prepare(u + z.mean(axis=0), t + step * float(np.mean(method.nodes)), step, fresh=True)
                 except IntegrationError:  # too far from the solution
+                    self.budget.check(t)
                     return z, -1
+            self.budget.check(t)
             right = np.stack([system.residual(u + z[i], t + c * step) for i, c in enumerate(method.nodes)])
             defect = step * right - method.inverse @ (system.mass_rows @ z.T).T
             change = self.correction(defect)
@@ -164,7 +168,7 @@ def integrate(
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise SettingsError(f"steps must be a positive whole number, got {steps!r}.")
     _check_finite(state, time[0])
-    stepper = Stepper(system, stages, _FEWEST_DIGITS)
+    stepper = Stepper(system, stages, _FEWEST_DIGITS, budget)
     ends = np.linspace(*time, steps + 1)
     step = (time[1] - time[0]) / steps
     values = np.empty((steps, stages + 1, len(state)))
@@ -192,7 +196,7 @@ def integrate_adaptively(
     if not 1e-14 < rtol < 1:
         raise SettingsError(f"rtol must lie between 1e-14 and 1, got {rtol!r}.")
     _check_finite(state, time[0])
-    stepper = Stepper(system, 3, max(1e-2 * rtol, 1e-14))
+    stepper = Stepper(system, 3, max(1e-2 * rtol, 1e-14), budget)
     t, end = time
     step = (end - t) * min(1e-3, 0.1 * rtol**0.25)
     starts, lengths, values = [], [], []
