@@ -221,6 +221,13 @@ def test_what_is_ours_is_not_called_the_papers():
     assert exact.settings == advection.baseline("iga", "high").settings
 
 
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.can_run("iga-exact", "best", "high")])
+def test_splines_in_closed_form_solve_what_splines_solve(name):
+    record = carry_out(Run(CASES[name], CASES[name].variants[0], "iga-exact", seeds=(0,)))
+    assert (record["status"], record["recipe"]) == ("ok", None)
+    assert record["rel_l2"]["mean"] < 1e-7
+
+
 def test_an_interrupted_report_says_so(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
