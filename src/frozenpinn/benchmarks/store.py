@@ -82,7 +82,7 @@ def diagrams(store: Store) -> list[Record]:
     """Return the work–precision diagrams: points of one method and recipe form a curve, and so does a training."""
     tables: dict[str, dict[tuple[str, str | None], list[Record]]] = {}
     titles: dict[str, str] = {}
-    latest = {tuple(json.loads(key)[1:5]): store.records[key] for key in store.records if json.loads(key)[0] == "point"}
+    latest = {(r["case"], r["method"], r["recipe"], r["label"]): r for r in store.of("point")}
     for record in latest.values():
         titles[record["case"]] = record["title"]
         if record["rel_l2"] is not None:
