@@ -228,20 +228,19 @@ def bench(
         raise SettingsError("--quick, --fresh and --picture belong to a report; write --report report.html.")
     if budget is not None and not budget > 0:
         raise SettingsError(f"--budget is a positive number of seconds, got {budget:g}.")
-    for what, names, known in (
-        ("method", methods, METHODS),
-        ("recipe", recipes, RECIPES),
-        ("precision", precisions, PRECISIONS),
-    ):
-        for name in names:
-            check_choice(what, name, known)
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
     _check_targets(picture, report, table, None if json_file in (None, "-") else Path(json_file))
     labels = sorted({v.label for case in chosen for v in case.variants if v.label})
-    for label in variant or ():
-        check_choice("variant", label, labels)
+    for what, names, known in (
+        ("method", methods, METHODS),
+        ("recipe", recipes, RECIPES),
+        ("precision", precisions, PRECISIONS),
+        ("variant", variant or (), labels),
+    ):
+        for name in names:
+            check_choice(what, name, known)
     with log.status("benchmark") as status:
         if report is not None:
             scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
