@@ -297,16 +297,16 @@ def test_memory_for_nothing():
 
 @pytest.mark.parametrize("width", [0.001, 0.0002])
 def test_peaks_between_the_points_are_told(width):
-    """Neither solution sees them, so that their distance says nothing."""
+    """Neither solution sees them, so that their distance says nothing; how far one gets depends on the machine."""
     problem = Problem(
         "u_t = 0.0001*u_xx", fp.Interval(0, 1), (0, 0.01), f"sin(pi*x) + exp(-((x - 0.618)/{width})**2)", "u = 0"
     )
-    solution = quietly(problem, tol=1e-4)
+    solution = quietly(problem, tol=1e-4, time_limit=5)
     x = np.linspace(0, 1, 40_001)
     wanted = problem.initial["u"](x[:, None], 0.0)
     missed = np.linalg.norm(solution(x, 0.0) - wanted) / np.linalg.norm(wanted)
-    assert solution.status == "reached"
     assert solution.error_estimate.curves["u"][0] == pytest.approx(missed, rel=0.5)
+    assert solution.status == ("converged" if solution.error_estimate["u"] <= 1e-4 else "reached")
 
 
 def test_peaks_of_a_forcing_are_told():
