@@ -137,7 +137,17 @@ def test_terms_conditions_and_loads(text, boundary, exact):
 
 
 @pytest.mark.parametrize(
-    "text", ["u_t + 3*u_x = u_xx/10", "u_t + 3*u_x = 2*u", "u_t = -u_xxxx + u_x", "u_tt = u_xx - 5*u"]
+    "text",
+    [
+        "u_t + 3*u_x = u_xx/10",
+        "u_t + 3*u_x = 2*u",
+        "u_t = -u_xxxx + u_x",
+        "u_tt = u_xx - 5*u",
+        "u_t = u_xxx",
+        "u_t + u_x/2 = -u_xxx + u",
+        "u_t = u_xx + u_xxx",
+        "u_t = -u_xxxx/50 - u_xx/5 + u_xxx",
+    ],
 )
 def test_periodic_terms(text):
     problem = manufactured(text + " + f", fp.Interval(-1, 1, periodic=True), None, "cos(t)*exp(sin(pi*(x - t)))")
@@ -202,7 +212,12 @@ def test_error_needs_an_exact_solution():
         ("u_t + u*u_x = u_xx", "u = 0", "linear equation"),
         ("u_t = (1 + t)*u_xx", "u = 0", "linear equation"),
         ("u_t = (1 + x)*u_xx", "u = 0", "that of u_xx is"),
-        ("u_t = u_xxx", ["u = 0", "u_x = 0"], "no weak form for u_xxx"),
+        (
+            "u_t = u_xxx",
+            {"left": "u = 0", "right": ["u = 0", "u_x = 0"]},
+            "with a third derivative, IGA solves periodic",
+        ),
+        ("u_t = -u_xxxxxx", ["u = 0", "u_xx = 0", "u_xxxx = 0"], "no weak form for u_xxxxxx"),
         ("u_t = -u_xx", "u = 0", "not well posed"),
         ("u_t = u_xxxx", HINGED, "not well posed"),
         ("u_t + u_x = 0", {"left": "u = 0", "right": fp.Free()}, "periodic problems only"),
@@ -376,7 +391,9 @@ def test_burgers_reaches_the_published_error():
 @pytest.mark.parametrize(
     ("equation", "boundary", "settings", "text"),
     [
-        ("u_t = -u_xxxx - u*u_x", HINGED, {}, "not of the form"),
+        ("u_t = -u_xxxx - u*u_x", HINGED, {}, "third and fourth derivatives of nonlinear equations on periodic"),
+        ("u_t = -(1 + u**2)*u_xxxx", HINGED, {}, "not of the form .*, plus constants times u_xxx and u_xxxx"),
+        ("u_t = -(1 + x)*u_xxxx - u*u_x", HINGED, {}, "not of the form"),
         ("u_t = u_xx - u**2", "u = 1", {}, "one homogeneous condition"),
         ("u_t = u_xx - u**2", "u + u_x = 0", {}, "one homogeneous condition"),
         ("u_t = u_xx - u**2", "u_xx = 0", {}, "can't impose 'u_xx = 0'"),
@@ -393,6 +410,44 @@ def test_refused_nonlinear_problems(equation, boundary, settings, text):
         problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, boundary)
     with pytest.raises(SettingsError, match=text):
         solve_nonlinear_iga(problem, **{"nodes": 10, "degree": 3, **settings})
+
+
+@pytest.mark.parametrize("term", ["u_xxx", "-u_xxx/3", "-u_xxxx/9", "u_xxx - u_xxxx/9 - u_xx/2"])
+@pytest.mark.parametrize("degree", [3, 4])
+def test_order_with_higher_derivatives(term, degree):
+    """The error of a Galerkin method for an operator of order 2m falls with the power min(p + 1, 2(p + 1 - m))."""
+    text, spans = f"u_t + u*u_x = {term} + f", np.array([24, 32, 48])
+    problem = manufactured(text, fp.Interval(0, np.pi, periodic=True), None, "cos(2*t)*exp(sin(2*x))")
+    errors = [solve_nonlinear_iga(problem, int(n) + 1, degree, rtol=1e-9).error()["rel_l2"] for n in spans]
+    assert -np.polyfit(np.log(spans), np.log(errors), 1)[0] == pytest.approx(degree + 1, abs=0.6)
+
+
+def test_higher_derivatives_agree_with_the_linear_solver():
+    interval = fp.Interval(-1, 1, periodic=True)
+    problem = fp.Problem("u_t = u_xxx/100 - u_xx/20 - u_xxxx/1000 - u_x", interval, (0, 1), "exp(sin(pi*x))")
+    one, other = solve_iga(problem, 20, 5), solve_nonlinear_iga(problem, 20, 5, rtol=1e-10)
+    x, t = np.linspace(-1, 1, 20)[:, None], np.linspace(0, 1, 7)
+    assert np.max(np.abs(one(x, t) - other(x, t))) < 1e-7 * np.max(np.abs(one(x, t)))
+
+
+def test_dispersion_conserves_energy():
+    problem = fp.Problem("u_t + u*u_x = -u_xxx/400", fp.Interval(-1, 1, periodic=True), (0, 1), "cos(pi*x)")
+    solution = solve_nonlinear_iga(problem, 60, 5, rtol=1e-8)
+    x = -1 + np.arange(400) / 200
+    energies = np.sum(solution(x[:, None], np.linspace(0, 1, 9)) ** 2, axis=0)
+    np.testing.assert_allclose(energies, energies[0], rtol=1e-5)
+
+
+def test_refused_higher_derivatives():
+    interval = fp.Interval(0, 1, periodic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        growing = fp.Problem("u_t = u_xxxx - u*u_x", interval, (0, 1), 0)
+        fine = fp.Problem("u_t = u_xxx - u*u_x", interval, (0, 1), 0)
+    with pytest.raises(SettingsError, match="not well posed: its fourth derivative has the wrong sign"):
+        solve_nonlinear_iga(growing, 20, 4)
+    with pytest.raises(SettingsError, match="at least 3 nodes and degree 2"):
+        solve_nonlinear_iga(fine, 20, 1)
 
 
 def test_refused_nonlinear_periodic_meshes_and_dimensions():
@@ -455,7 +510,7 @@ def test_what_is_not_finite_ends_a_nonlinear_solve(term, steps):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_states_that_are_not_finite_are_not_returned(bad):
-    system = Semidiscrete(WeakForm(shock_free()), spline_elements(open_space(0, 1, 8, 3, (1, 1)), False))
+    system = Semidiscrete(WeakForm(shock_free()), spline_elements(open_space(0, 1, 8, 3, (1, 1)), False, {}))
     state = np.full(system.elements.size, bad)
     for run in (
         lambda: integrate(system, (0, 1), state, 2, 4, Budget(20)),

@@ -1,11 +1,13 @@
 """Isogeometric analysis on one patch: B-splines of maximal smoothness, Galerkin in space.
 
-    ∂ₜᵐ u = a₀ u + a₁ uₓ + a₂ uₓₓ + a₄ uₓₓₓₓ + δ uₜ + f(x, t),   m = 1 or 2 (a₁ only for m = 1, δ only for m = 2)
+    ∂ₜᵐ u = a₀ u + a₁ uₓ + a₂ uₓₓ + a₃ uₓₓₓ + a₄ uₓₓₓₓ + δ uₜ + f(x, t),   m = 1 or 2
+
+(a₁ and a₃ only for m = 1, a₃ only on periodic intervals, δ only for m = 2.)
 
 The knots are uniform: open ones (Hughes, Cottrell, Bazilevs 2005), or periodic ones on periodic intervals. Products of
 basis functions are integrated exactly, by degree + 1 Gauss points per knot span. In the weak form
 
-    a₀⟨v, u⟩ + a₁(⟨v, u'⟩ − ⟨v', u⟩)/2 − a₂⟨v', u'⟩ + a₄⟨v'', u''⟩
+    a₀⟨v, u⟩ + a₁(⟨v, u'⟩ − ⟨v', u⟩)/2 − a₂⟨v', u'⟩ − a₃(⟨v', u''⟩ − ⟨v'', u'⟩)/2 + a₄⟨v'', u''⟩
 
 conditions on u (and on uₓ of a clamped beam) are built into the space, the higher ones hold naturally. The initial
 value is projected in L².
@@ -31,6 +33,7 @@ from frozenpinn.baselines.weak_form import (
     Matrices,
     assemble,
     decompose,
+    derivatives_needed,
     essential_conditions,
     read_coefficients,
 )
@@ -128,7 +131,7 @@ def solve_iga(
     with blas_threads(0.0):
         x, weights = space.quadrature()
         root = np.sqrt(weights)[:, None]
-        tables = {k: root * space.table(x, k) for k in {0, *((k + 1) // 2 for k in coefficients)}}
+        tables = {k: root * space.table(x, k) for k in derivatives_needed(coefficients)}
         data = [
             datum[field](x[:, None], problem.time[0]) for datum in (problem.initial, problem.initial_velocity)[:order]
         ]
@@ -210,7 +213,7 @@ class Stepper:
 
 def spline_space(problem: Problem, nodes: int, degree: int, coefficients: Coefficients) -> SplineSpace:
     """Return the trial space of a problem."""
-    least = max(1, max(coefficients, default=0) // 2)
+    least = max(1, *derivatives_needed(coefficients))
     if not all(isinstance(n, int | np.integer) for n in (nodes, degree)) or nodes < 3 or degree < least:
         raise SettingsError(f"IGA needs at least 3 nodes and degree {least} for this equation, got {nodes}, {degree}.")
     lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])

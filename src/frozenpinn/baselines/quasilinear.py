@@ -1,11 +1,12 @@
 """Galerkin's method for quasilinear parabolic equations, whatever the elements.
 
-    uₜ = a(x, t, u) Δu + b(x, t, u, ∇u)   becomes   ⟨v, uₜ⟩ = −⟨∇v, a ∇u⟩ + ⟨v, b − ∇a·∇u⟩
+    uₜ = a(x, t, u) Δu + b(x, t, u, ∇u) + L u   becomes   ⟨v, uₜ⟩ = −⟨∇v, a ∇u⟩ + ⟨v, b − ∇a·∇u⟩ + ⟨v, L u⟩
 
 which is exact for test functions v that vanish where u is given, and otherwise imposes ∂u/∂n = 0. The derivatives by u
 and ∇u are symbolic, so the Jacobian is exact. Integrals are sums over the quadrature points of all elements; one sparse
 matrix takes coefficients to u and ∇u there, and its transpose takes the integrands to the residual. The forcing, the
-part of b without u, is evaluated once per time. Matrices have one sparsity pattern for good.
+part of b without u, is evaluated once per time. L is a constant matrix that the elements bring along: derivatives of
+third and fourth order by one coordinate, zero for most. Matrices have one sparsity pattern for good.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sympy as sp
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from frozenpinn.baselines.weak_form import is_well_posed
 from frozenpinn.errors import SettingsError
 from frozenpinn.problem.algebra import expanded
 from frozenpinn.problem.jet import Jet
@@ -41,6 +43,8 @@ class Elements:
         Global numbers of the functions, shape (E, n).
     size
         How many functions there are altogether.
+    operator
+        ⟨v, L u⟩ on each element, shape (E, n, n); None for L = 0.
     """
 
     values: Array
@@ -49,10 +53,14 @@ class Elements:
     weights: Array
     dofs: Array
     size: int
+    operator: Array | None = None
 
 
 class WeakForm:
-    """The terms a and q = b − ∇a·∇u of an equation, their derivatives by u and ∇u, and the forcing (not in q)."""
+    """The terms a and q = b − ∇a·∇u of an equation, their derivatives by u and ∇u, and the forcing (not in q).
+
+    ``higher`` are the constant coefficients of third and fourth derivatives in one dimension, by order.
+    """
 
     def __init__(self, problem: Problem) -> None:
         if len(problem.fields) != 1 or problem.equations[0].order != 1:
@@ -62,7 +70,16 @@ class WeakForm:
         first = [jets.shifted(value, axis) for axis in range(d)]
         second = [jets.symbol(jets.shifted(jet, axis)) for axis, jet in enumerate(first)]
         known = {jets.symbol(jet) for jet in (value, *first)}
-        linear = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear.items()]
+        self.higher = {
+            jet.order: float(coefficient)
+            for jet, coefficient in equation.linear.items()
+            if d == 1 and jet.order in (3, 4) and not jet.time and coefficient.is_number
+        }
+        linear = [
+            coefficient * jets.symbol(jet)
+            for jet, coefficient in equation.linear.items()
+            if jet.order not in self.higher
+        ]
         in_time = [coefficient * jets.symbol(jet) for jet, coefficient in equation.linear_in_time.items()]
         laplacian = jets.symbol(Jet(value.field, value.alpha, 1))
         right_side = sp.Add(*linear, *in_time, equation.nonlinear).xreplace({laplacian: sp.Add(*second)})
@@ -70,7 +87,10 @@ class WeakForm:
         b = right_side.xreplace(dict.fromkeys(second, sp.Integer(0)))
         is_isotropic = all(expanded(a - other) == 0 for other in others)
         if not is_isotropic or set(jets.jets_in(a)) - {jets.symbol(value)} or set(jets.jets_in(b)) - known:
-            raise SettingsError(f"'{equation}' is not of the form u_t = a(x, t, u)·lap(u) + b(x, t, u, grad u).")
+            raise SettingsError(
+                f"'{equation}' is not of the form u_t = a(x, t, u)·lap(u) + b(x, t, u, grad u)"
+                f"{', plus constants times u_xxx and u_xxxx' if d == 1 else ''}."
+            )
         q = b - sum(jets.total_derivative(a, i) * jets.symbol(jet) for i, jet in enumerate(first))
         slopes = [sp.diff(a, jets.symbol(value)), *(sp.diff(q, jets.symbol(jet)) for jet in (value, *first))]
         self.name, self.has_diffusion = str(equation), a != 0
@@ -120,6 +140,10 @@ class Semidiscrete:
         full = sparse.csr_matrix((local.ravel(), (rows, columns)), (elements.size,) * 2)
         self.mass_rows = full[self.free]
         self.mass_entries = self._assemble(local)
+        self._higher_rows, self._higher_entries = None, 0.0
+        if elements.operator is not None:
+            operator = sparse.csr_matrix((elements.operator.ravel(), (rows, columns)), full.shape)
+            self._higher_rows, self._higher_entries = operator[self.free], self._assemble(elements.operator)
 
     def _make_pattern(self) -> None:
         """Give numbers to the entries of matrices between free coefficients, column by column."""
@@ -157,7 +181,14 @@ class Semidiscrete:
         return np.asarray(self._table @ u).reshape(1 + len(self._points), -1)
 
     def check_diffusion(self, initial: Callable[[Array], Array], t: float) -> None:
-        """Refuse an equation whose coefficient a(x, t, u) is negative somewhere at the initial value."""
+        """Refuse an equation whose coefficient a(x, t, u) is negative somewhere at the initial value.
+
+        Damping by fourth derivatives makes up for it.
+        """
+        if not is_well_posed(self.form.higher):
+            raise SettingsError(f"'{self.form.name}' is not well posed: its fourth derivative has the wrong sign.")
+        if 4 in self.form.higher:
+            return
         a = np.asarray(self.form.diffusion(*self._points, t, initial(self._points.T))[0])
         if np.min(a) < -1e-12 * np.max(np.abs(a)):
             raise SettingsError(
@@ -184,7 +215,8 @@ class Semidiscrete:
         integrand = np.empty_like(state)
         integrand[0] = self._weights * q
         np.multiply(-a * self._weights, state[1:], out=integrand[1:])
-        return np.asarray(self._adjoint @ integrand.ravel() + self.load(t))
+        found = self._adjoint @ integrand.ravel() + self.load(t)
+        return np.asarray(found if self._higher_rows is None else found + self._higher_rows @ u)
 
     def jacobian(self, u: Array, t: float) -> Array:
         """Return the entries of ∂R/∂u between free coefficients."""
@@ -198,7 +230,7 @@ class Semidiscrete:
         local = np.swapaxes(e.values, 1, 2) @ source
         for g, s in zip(e.gradients, state[1:].reshape(-1, *e.weights.shape, 1), strict=True):
             local -= np.swapaxes(g, 1, 2) @ (a * g + (a_u * s) * e.values)
-        return self._assemble(local)
+        return self._assemble(local) + self._higher_entries
 
     def factorised(self, shift: complex, step: float, jacobian: Array) -> Any:
         """Return the LU factors of shift·M − step·J between free coefficients."""

@@ -109,6 +109,8 @@ SETTINGS: dict[str, dict[str, Setting]] = {
         "iga": Setting({"nodes": 750, "degree": 9, "rtol": 1e-7}, 1.12e-7, 76.32),
     },
     "allen-cahn": {"iga": Setting({"nodes": 401, "degree": 5, "rtol": 1e-5}, paper=False)},
+    "korteweg-de-vries": {"iga": Setting({"nodes": 150, "degree": 9, "rtol": 1e-7}, paper=False)},
+    "kuramoto-sivashinsky": {"iga": Setting({"nodes": 200, "degree": 9, "rtol": 1e-8}, paper=False)},
     "nonlinear-diffusion": {
         **_both(_features(1000, 1.0, iterations=10)),
         "fem": Setting({"mesh_size": 0.0246, "degree": 1, "stages": 1, "steps": 1000}, 2.68e-3, 2.71),
@@ -164,6 +166,12 @@ LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
         "iga": _splines(3, (101, 1e-4), (201, 1e-4), (301, 1e-4))  # the corner leaves an error of 1/n
         + _splines(5, (401, 1e-4))
         + _splines(3, (801, 1e-5), (1601, 1e-5), (3201, 1e-6), (6401, 1e-6)),
+    },
+    "korteweg-de-vries": {
+        "iga": _splines(5, (75, 1e-3), (100, 1e-4)) + _splines(9, (80, 1e-5), (100, 1e-6), (150, 1e-7), (200, 1e-8)),
+    },
+    "kuramoto-sivashinsky": {
+        "iga": _splines(7, (100, 1e-4), (120, 1e-5)) + _splines(9, (150, 1e-6), (200, 1e-8), (250, 1e-9)),
     },
     "nonlinear-diffusion": {
         "spacetime-elm": _widths(1.0, 250, 500, 1000, iterations=10),

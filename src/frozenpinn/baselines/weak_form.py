@@ -42,13 +42,19 @@ def read_coefficients(problem: Problem) -> tuple[Coefficients, float]:
             raise SettingsError(f"IGA needs constant coefficients here; that of {name(jet)} is '{coefficient}'.")
         if jet.time and not jet.order:
             damping = float(coefficient)
-        elif jet.time or jet.order not in (0, 1, 2, 4) or (jet.order == 1 and equation.order == 2):
+        elif jet.time or jet.order > 4 or (jet.order % 2 and equation.order == 2):
             raise SettingsError(f"IGA has no weak form for {name(jet)} in '{equation}' here.")
         else:
             table[jet.order] = float(coefficient)
-    if table.get(4, 0.0) > 0 or (4 not in table and table.get(2, 0.0) < 0):
-        raise SettingsError(f"'{equation}' is not well posed: its highest derivative has the wrong sign.")
+    if not is_well_posed(table):
+        raise SettingsError(f"'{equation}' is not well posed: its highest even derivative has the wrong sign.")
     return table, damping
+
+
+def is_well_posed(coefficients: Coefficients) -> bool:
+    """Whether short waves decay, or at least don't grow."""
+    even = [k for k in coefficients if k and k % 2 == 0]
+    return not even or (-1) ** (max(even) // 2) * coefficients[max(even)] <= 0
 
 
 def has_constant_coefficients(problem: Problem) -> bool:
@@ -68,6 +74,8 @@ def essential_conditions(problem: Problem, coefficients: Coefficients) -> tuple[
     highest = max(coefficients, default=0)
     if highest < 2:
         raise SettingsError("without a second or fourth derivative, IGA solves periodic problems only here.")
+    if 3 in coefficients:
+        raise SettingsError("with a third derivative, IGA solves periodic problems only here.")
     counts = []
     for side in problem.domain.sides:
         conditions = [c for c in problem.conditions if c.side == side]
@@ -99,23 +107,28 @@ def assemble(tables: Mapping[int, Array], coefficients: Coefficients) -> Matrice
     """
     mass = tables[0].T @ tables[0]
     even, skew = np.zeros_like(mass), np.zeros_like(mass)
-    for k, sign in ((2, -1), (4, 1)):
-        if k in coefficients:
-            even += sign * coefficients[k] * (tables[k // 2].T @ tables[k // 2])
-    if 1 in coefficients:
-        gradient = tables[0].T @ tables[1]
-        skew = coefficients[1] * (gradient - gradient.T) / 2
+    for k, coefficient in coefficients.items():
+        product = (-1) ** (k // 2) * coefficient * (tables[k // 2].T @ tables[(k + 1) // 2])
+        if k % 2:
+            skew += (product - product.T) / 2
+        elif k:
+            even += product
     return Matrices(mass, even, skew)
+
+
+def derivatives_needed(coefficients: Coefficients) -> set[int]:
+    """Return which derivatives of the functions the weak form contains."""
+    return {0, *(k // 2 for k in coefficients), *((k + 1) // 2 for k in coefficients)}
 
 
 def decompose(matrices: Matrices, coefficients: Coefficients, length: float) -> Decomposition:
     """Diagonalise the operator on an interval of the given length."""
     mass, even, skew = matrices
     reaction = coefficients.get(0, 0.0)
-    if 1 not in coefficients:
+    if not any(k % 2 for k in coefficients):
         eigenvalues, vectors, left = _symmetric(mass, even, _shift(coefficients, length))
         return Decomposition(eigenvalues + reaction, vectors, left)
-    if max(coefficients) == 1:
+    if all(k % 2 or not k for k in coefficients):
         frequencies, rotations = sla.eigh(1j * skew, mass, check_finite=False)
         return Decomposition(reaction - 1j * frequencies, rotations, rotations.conj().T)
     eigenvalues, vectors, left = _general(mass, even + skew)

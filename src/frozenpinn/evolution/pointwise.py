@@ -151,17 +151,20 @@ class PointwisePart:
 
         return evaluate
 
-    def batch(self, times: Array, states: Sequence[Sequence[Sequence[Array]]]) -> Iterator[tuple[int, str, Array]]:
-        """Yield (space, field, values of shape (m, n)) at several times, by matrix–matrix products where possible."""
+    def batch(self, times: Array, states: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, values of shape (m, n)) at m times, by matrix–matrix products where possible.
+
+        ``states[space][order]`` has one column for each time.
+        """
         if not self._vectorised:
-            rows = [list(self.values(float(t), state)) for t, state in zip(times, states, strict=True)]
+            each = ([[c[:, i] for c in orders] for orders in states] for i in range(len(times)))
+            rows = [list(self.values(float(t), state)) for t, state in zip(times, each, strict=True)]
             for k, (space, name, _) in enumerate(rows[0]):
                 yield space, name, np.array([row[k][2] for row in rows])
             return
         n, jets = len(self.x), [np.empty(0)] * len(self.jets)
         for key, members in self._groups.items():
-            coefficients = np.array([state[key[0]][key[1]] for state in states])
-            stacked = self._basis[key] @ coefficients.T
+            stacked = self._basis[key] @ states[key[0]][key[1]]
             if key in self._lift:
                 stacked += np.array([np.broadcast_to(self._lifted(key, float(t)), len(stacked)) for t in times]).T
             for i, k in enumerate(members):

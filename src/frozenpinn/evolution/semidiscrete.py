@@ -337,7 +337,7 @@ class System:
         self.rhs_evaluations += len(times)
         out = self.forcing.batch(times)
         if self.pointwise is not None:
-            for space, name, values in self.pointwise.batch(times, [self.split(y) for y in states]):
+            for space, name, values in self.pointwise.batch(times, self.split(states.T)):
                 out[:, self.blocks[space]] += values @ self.field_projector(name).T
         return out
 
@@ -391,7 +391,10 @@ class System:
         return self._with_drift(first_order(position, velocity, self.second))
 
     def split(self, y: Array) -> list[list[Array]]:
-        """Return the coefficients (and velocities) of each space: ``split(y)[space][order]``."""
+        """Return the coefficients (and velocities) of each space: ``split(y)[space][order]``.
+
+        Of several states at once, ``y`` has one in each column.
+        """
         result: list[list[Array]] = []
         start = self.coefficients
         for block, space in zip(self.blocks, self.spaces, strict=True):
