@@ -140,7 +140,8 @@ class Semidiscrete:
         full = sparse.csr_matrix((local.ravel(), (rows, columns)), (elements.size,) * 2)
         self.mass_rows = full[self.free]
         self.mass_entries = self._assemble(local)
-        self._higher_rows, self._higher_entries = None, 0.0
+        self._higher_rows: sparse.csr_matrix | None = None
+        self._higher_entries: Array | float = 0.0
         if elements.operator is not None:
             operator = sparse.csr_matrix((elements.operator.ravel(), (rows, columns)), full.shape)
             self._higher_rows, self._higher_entries = operator[self.free], self._assemble(elements.operator)
