@@ -22,6 +22,7 @@ from frozenpinn.benchmarks.studies import (
     advection_convergence,
     advection_long,
     advection_speed,
+    attempts,
     bases,
     burgers_points,
     dimension,
@@ -281,14 +282,14 @@ def test_measured_values_are_medians():
 
 def test_failures_do_not_hide_other_seeds(monkeypatch):
     problem, at = _heat_and_points(3)
-    real = runs.solve
+    real = attempts.solve
 
     def second_fails(problem, seed, **options):
         if seed == 1:
             raise fp.IntegrationError("stopped")
         return real(problem, seed=seed, **options)
 
-    monkeypatch.setattr(runs, "solve", second_fails)
+    monkeypatch.setattr(attempts, "solve", second_fails)
     found = runs.measure(problem, at, {}, 2, quiet, "x")
     assert found.error < 1e-12
     assert found.failures == ["x, seed 1: stopped"]

@@ -170,28 +170,35 @@ def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
     problem = solution.problem
     result = {}
     for equation in problem.equations:
-        jets = list(problem.jets.jets_in(equation.right_side).values())
-        values = [solution.jet_values(x, t, jet) for jet in jets]
-        program = problem.compile([equation.right_side], jets)
-        with np.errstate(all="ignore"):
-            right = np.stack(
-                [np.broadcast_to(program(*x.T, s, *(v[:, k] for v in values))[0], len(x)) for k, s in enumerate(t)],
-                axis=1,
-            )
-        highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
-        left = solution.jet_values(x, t, highest, interpolated=True)
         per_time = _size(solution, x, t, equation.field) / (t[-1] - t[0]) ** equation.order
-        terms = largest_term(problem, equation, x, t, values)
-        scale = max(float(np.linalg.norm(left)), float(np.linalg.norm(right)), terms, per_time, 1e-300)
-        result[equation.field] = float(np.linalg.norm(left - right) / scale)
+        gap, scale = imbalance(solution, equation, x, t, interpolated=True)
+        result[equation.field] = gap / max(scale, per_time, 1e-300)
     return result
+
+
+def imbalance(
+    solution: Solution, equation: Equation, x: Array, t: Array, interpolated: bool = False
+) -> tuple[float, float]:
+    """Return the L² difference of the two sides of an equation, and the size of its largest term."""
+    problem = solution.problem
+    jets = list(problem.jets.jets_in(equation.right_side).values())
+    values = [solution.jet_values(x, t, jet) for jet in jets]
+    program = problem.compile([equation.right_side], jets)
+    highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
+    left = solution.jet_values(x, t, highest, interpolated=interpolated)
+    right = np.empty_like(left)
+    with np.errstate(all="ignore"):
+        for k, s in enumerate(t):
+            right[:, k] = program(*x.T, float(s), *(v[:, k] for v in values))[0]
+    sizes = [float(np.linalg.norm(side)) for side in (left, right)]
+    return float(np.linalg.norm(left - right)), max(*sizes, _largest_term(problem, equation, x, t, values))
 
 
 def _size(solution: Solution, x: Array, t: Array, field: str) -> float:
     return float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(field))))
 
 
-def largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:
+def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:
     """Return the size of the largest linear term, or of the sum of the others: a steady balance is judged against them.
 
     ``values`` are those of the jets of the right-hand side, in their order, shape (n, m) each.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import cast
@@ -341,10 +340,7 @@ class March:
 
     def _until(self, t: float) -> Solution:
         """Return what was computed before a failure, as the solution of the problem on a shorter time."""
-        shorter = copy(self.problem)
-        shorter.derived = {}
-        shorter.time = (self.problem.time[0], t)
-        return self._solution(shorter)
+        return self._solution(self.problem.during((self.problem.time[0], t)))
 
     def _solution(self, problem: Problem | None = None) -> Solution:
         solution = Solution(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.diagnostics import largest_term
+from frozenpinn.diagnostics import imbalance
 from frozenpinn.embedding import embed
 from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, warn
 from frozenpinn.problem.conditions import LinearCondition
@@ -116,10 +115,7 @@ def _embedded(run: Run, reduced: Problem, problem: Problem, subspace: Subspace) 
         return embed(run(reduced), problem, subspace)
     except IntegrationError as error:
         if error.solution is not None:
-            shorter = copy(problem)
-            shorter.time = error.solution.problem.time
-            shorter.derived = {}
-            error.solution = embed(error.solution, shorter, subspace)
+            error.solution = embed(error.solution, problem.during(error.solution.problem.time), subspace)
         raise
 
 
@@ -153,18 +149,8 @@ def judge(solution: Solution, tol: float) -> Misfit | None:
 
 def _equation_residual(solution: Solution, name: str, x: Array, times: Array) -> float:
     """Return the L² residual of one equation, relative to its largest term."""
-    problem = solution.problem
-    equation = problem.equation(name)
-    jets = list(problem.jets.jets_in(equation.right_side).values())
-    values = [solution.jet_values(x, times, jet) for jet in jets]
-    left = solution.jet_values(x, times, replace(problem.jets.field(name), time=equation.order))
-    program = problem.compile([equation.right_side], jets)
-    right = np.empty_like(left)
-    with np.errstate(all="ignore"):
-        for k, t in enumerate(times):
-            right[:, k] = program(*x.T, float(t), *(v[:, k] for v in values))[0]
-    sizes = [float(np.linalg.norm(part)) for part in (left, right)]
-    return float(np.linalg.norm(left - right)) / (max(*sizes, largest_term(problem, equation, x, times, values)) or 1.0)
+    gap, scale = imbalance(solution, solution.problem.equation(name), x, times)
+    return gap / (scale or 1.0)
 
 
 def _initial_residual(solution: Solution, name: str, x: Array) -> float:

@@ -61,10 +61,7 @@ def _run(problem: Problem, scales: Scales, run: Run) -> Solution:
         return dimensional(run(nondimensional(problem, scales)), problem, scales)
     except IntegrationError as error:
         if error.solution is not None:
-            shorter = copy(problem)
-            shorter.time = error.solution.problem.time
-            shorter.derived = {}
-            error.solution = dimensional(error.solution, shorter, scales)
+            error.solution = dimensional(error.solution, problem.during(error.solution.problem.time), scales)
         raise
 
 

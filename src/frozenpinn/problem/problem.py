@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -148,6 +149,12 @@ class Problem:
             symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
             self._programs[key] = Program(expressions, symbols, self.parameters.functions)
         return self._programs[key]
+
+    def during(self, time: tuple[float, float]) -> Problem:
+        """Return the same problem on another span of time; what was found out about this one is not taken over."""
+        other = copy(self)
+        other.time, other.derived = time, {}
+        return other
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
         """Return what a function finds out about this problem, and remember it for further solves."""

@@ -5,18 +5,51 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.benchmarks.case import Case, Variant
 from frozenpinn.benchmarks.studies.study import Announce
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
+from frozenpinn.evolution.integrators import Integrator, OdeSystem, Trajectory
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution
 from frozenpinn.solve import check, solve
 
 Array = np.ndarray
+
+
+class OverBudgetError(IntegrationError):
+    """The time integration was given up."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """An integrator that gives up after some seconds."""
+
+    integrator: Integrator
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.integrator.name
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """Integrate, and look at the clock after every accepted step."""
+        deadline, (_, end) = time.perf_counter() + self.seconds, system.time
+
+        def watch(t: float, _: Array) -> bool:
+            if time.perf_counter() > deadline:
+                raise OverBudgetError(
+                    f"{self.name} stopped at t = {t:.3g} (of {end:g}): more than {self.seconds:g} s.", time=t
+                )
+            return False
+
+        system.monitor = watch
+        return self.integrator.integrate(system)
 
 
 class Attempt(NamedTuple):
@@ -29,7 +62,10 @@ class Attempt(NamedTuple):
 def attempts(
     problem: Problem, options: Mapping[str, Any], seeds: int, announce: Announce, label: str, failures: list[str]
 ) -> list[Attempt]:
-    """Solve once per seed; the reasons of those that fail are added to a list."""
+    """Solve once per seed; the reasons of those that fail are added to a list.
+
+    After a run that took too long, other seeds are not tried.
+    """
     found = []
     for seed in range(seeds):
         announce(f"{label}, seed {seed}")
@@ -38,6 +74,10 @@ def attempts(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FrozenPinnWarning)
                 solution = solve(problem, seed=seed, **options)
+        except OverBudgetError as error:
+            rest = " Other seeds were not tried." if seed + 1 < seeds else ""
+            failures.append(f"{label}, seed {seed}: {error}{rest}")
+            break
         except FrozenPinnError as error:
             failures.append(f"{label}, seed {seed}: {error}")
             continue

@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from frozenpinn.benchmarks.studies.attempts import Within, attempts
 from frozenpinn.benchmarks.studies.study import Announce
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
-from frozenpinn.evolution.integrators import Integrator, OdeSystem, SciPy, Trajectory
+from frozenpinn.evolution.integrators import SciPy
 from frozenpinn.evolution.spaces import AugmentedODE
 from frozenpinn.problem.problem import Problem
-from frozenpinn.solve import solve
 
 Array = np.ndarray
 BUDGET = 60.0
 #: κ of boundary rows uₜ = gₜ − κ (u − g), where the paper writes uₜ = gₜ; see the study of the width.
 PENALTY = 100.0
-
-
-class OverBudgetError(IntegrationError):
-    """The time integration was given up."""
-
-
-@dataclass(frozen=True)
-class Within:
-    """An integrator that gives up after some seconds."""
-
-    integrator: Integrator
-    seconds: float
-
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return self.integrator.name
-
-    def integrate(self, system: OdeSystem) -> Trajectory:
-        """Integrate, and look at the clock after every accepted step."""
-        deadline, (_, end) = time.perf_counter() + self.seconds, system.time
-
-        def watch(t: float, _: Array) -> bool:
-            if time.perf_counter() > deadline:
-                raise OverBudgetError(
-                    f"{self.name} stopped at t = {t:.3g} (of {end:g}): more than {self.seconds:g} s.", time=t
-                )
-            return False
-
-        system.monitor = watch
-        return self.integrator.integrate(system)
 
 
 @dataclass
@@ -92,24 +58,16 @@ def measure(
     given = options.get("integrator")
     if given is not None and not isinstance(given, str):
         options = {**options, "integrator": Within(given, budget)}
-    out, found = Measured(), []
-    for seed in range(seeds):
-        announce(f"{label}, seed {seed}")
-        start = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FrozenPinnWarning)
-                solution = solve(problem, seed=seed, **options)
-        except OverBudgetError as error:
-            rest = " Other seeds were not tried." if seed + 1 < seeds else ""
-            out.failures.append(f"{label}, seed {seed}: {error}{rest}")
-            break
-        except FrozenPinnError as error:
-            out.failures.append(f"{label}, seed {seed}: {error}")
-            continue
-        elapsed = time.perf_counter() - start
-        missed = solution.error(problem.fields[0], at=at)["rel_l2"]
-        found.append((missed, elapsed, solution.system.spaces[0].network.width, solution.system.coefficients))
+    out = Measured()
+    found = [
+        (
+            attempt.solution.error(problem.fields[0], at=at)["rel_l2"],
+            attempt.seconds,
+            attempt.solution.system.spaces[0].network.width,
+            attempt.solution.system.coefficients,
+        )
+        for attempt in attempts(problem, options, seeds, announce, label, out.failures)
+    ]
     if found:
         out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
     return out
