@@ -12,9 +12,9 @@ basis functions are integrated exactly, by degree + 1 Gauss points per knot span
 conditions on u (and on uₓ of a clamped beam) are built into the space, the higher ones hold naturally. The initial
 value is projected in L².
 
-Time is left to an adaptive method for ordinary differential equations, as in the paper (which does not name it; DOP853
-here, at a tolerance that reaches the paper's errors), or treated as for the frozen networks, by the same code
-(``integrator="exact"``): eigenmodes in closed form, the load interpolated in time.
+Time is left to an adaptive method for ordinary differential equations, as in the paper (which does not name it; by
+default DOP853 or Radau, see :func:`frozenpinn.baselines.methods.solve_baseline`), or treated as for the frozen
+networks, by the same code (``integrator="exact"``): eigenmodes in closed form, the load interpolated in time.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ import sympy as sp
 
 from frozenpinn.baselines.evaluation import arranged
 from frozenpinn.baselines.score import Budget, check_rtol, measured_error
-from frozenpinn.baselines.splines import SplineSpace, open_space, periodic_space
+from frozenpinn.baselines.splines import SplineSpace, spline_space
 from frozenpinn.baselines.weak_form import (
-    Coefficients,
     Matrices,
     assemble,
     decompose,
@@ -104,7 +103,7 @@ def solve_iga(
     problem
         What to solve: periodic, or with conditions such as u = 0 and u_xx = 0 at both ends.
     nodes
-        Number of distinct knots, ends included.
+        Number of distinct knots, ends included. On periodic intervals, they may be fewer than the degree.
     degree
         Polynomial degree; the functions have ``degree - 1`` continuous derivatives.
     integrator
@@ -126,7 +125,8 @@ def solve_iga(
     budget = Budget(seconds)
     check_rtol(rtol)
     coefficients, damping = read_coefficients(problem)
-    space = spline_space(problem, nodes, degree, coefficients)
+    essential = None if problem.domain.periodic[0] else essential_conditions(problem, coefficients)
+    space = spline_space(problem, nodes, degree, max(1, *derivatives_needed(coefficients)), essential)
     (field,), order = problem.fields, problem.equations[0].order
     with blas_threads(0.0):
         x, weights = space.quadrature()
@@ -209,17 +209,6 @@ class Stepper:
             return self.operator
         one = np.eye(len(self.operator))
         return np.block([[0 * one, one], [self.operator, self.damping * one]])
-
-
-def spline_space(problem: Problem, nodes: int, degree: int, coefficients: Coefficients) -> SplineSpace:
-    """Return the trial space of a problem."""
-    least = max(1, *derivatives_needed(coefficients))
-    if not all(isinstance(n, int | np.integer) for n in (nodes, degree)) or nodes < 3 or degree < least:
-        raise SettingsError(f"IGA needs at least 3 nodes and degree {least} for this equation, got {nodes}, {degree}.")
-    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
-    if problem.domain.periodic[0]:
-        return periodic_space(lower, upper, nodes, degree)
-    return open_space(lower, upper, nodes, degree, essential_conditions(problem, coefficients))
 
 
 def load_windows(problem: Problem, x: Array, project: Array, rtol: float) -> list[Window]:

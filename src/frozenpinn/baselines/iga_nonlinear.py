@@ -17,7 +17,7 @@ from frozenpinn.baselines.iga import IgaSolution
 from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.baselines.radau import integrate, integrate_adaptively
 from frozenpinn.baselines.score import Budget, check_rtol
-from frozenpinn.baselines.splines import SplineSpace, gauss_rule, open_space, periodic_space
+from frozenpinn.baselines.splines import SplineSpace, gauss_rule, spline_space
 from frozenpinn.baselines.weak_form import Coefficients
 from frozenpinn.errors import SettingsError
 from frozenpinn.problem.problem import Problem
@@ -43,7 +43,8 @@ def solve_nonlinear_iga(
     problem
         What to solve.
     nodes, degree
-        Number of distinct knots, ends included, and polynomial degree.
+        Number of distinct knots, ends included, and polynomial degree. Periodic functions must fit into the interval:
+        there, more than ``degree + 1`` knots are needed, as elements have each of their functions once.
     rtol
         Error per time step, relative to the solution, if ``steps`` is not given.
     steps, stages
@@ -64,7 +65,9 @@ def solve_nonlinear_iga(
     if problem.domain.dimension != 1:
         raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")
     form = WeakForm(problem)
-    space = _space(problem, nodes, degree, form.higher)
+    space = spline_space(
+        problem, nodes, degree, 2 if form.higher else 1, _essential(problem, form.higher), folded=False
+    )
     if any(jet.order for condition in problem.conditions for jet in condition.jets):
         form.check_natural()
     with blas_threads(0.0):
@@ -82,18 +85,12 @@ def solve_nonlinear_iga(
     return IgaSolution(problem, space, trajectory)
 
 
-def _space(problem: Problem, nodes: int, degree: int, higher: Coefficients) -> SplineSpace:
-    """Return splines that vanish where u = 0 is imposed; u_x = 0 holds naturally."""
-    least = 2 if higher else 1
-    if not all(isinstance(n, int | np.integer) for n in (nodes, degree)) or nodes < 3 or degree < least:
-        raise SettingsError(f"IGA needs at least 3 nodes and degree {least} for this equation, got {nodes}, {degree}.")
-    if higher and not problem.domain.periodic[0]:
-        raise SettingsError("IGA takes third and fourth derivatives of nonlinear equations on periodic intervals only.")
-    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+def _essential(problem: Problem, higher: Coefficients) -> tuple[int, int] | None:
+    """Return on which ends u = 0 is imposed; u_x = 0 holds naturally. None on periodic intervals."""
     if problem.domain.periodic[0]:
-        if nodes <= degree + 1:
-            raise SettingsError(f"periodic IGA of degree {degree} needs more than {degree + 1} nodes, got {nodes}.")
-        return periodic_space(lower, upper, nodes, degree)
+        return None
+    if higher:
+        raise SettingsError("IGA takes third and fourth derivatives of nonlinear equations on periodic intervals only.")
     essential = []
     for side in problem.domain.sides:
         conditions = [c for c in problem.conditions if c.side == side]
@@ -102,7 +99,7 @@ def _space(problem: Problem, nodes: int, degree: int, higher: Coefficients) -> S
         if conditions[0].jets[0].order > 1:
             raise SettingsError(f"IGA can't impose '{conditions[0].text}' here, only u = 0 or u_x = 0.")
         essential.append(1 - conditions[0].jets[0].order)
-    return open_space(lower, upper, nodes, degree, (essential[0], essential[1]))
+    return essential[0], essential[1]
 
 
 def spline_elements(space: SplineSpace, periodic: bool, higher: Coefficients) -> Elements:

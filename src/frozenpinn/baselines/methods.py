@@ -49,7 +49,10 @@ def solve_baseline(
         Wall-clock budget. Trained networks return what they have by then, the others raise IntegrationError.
     **options
         Those of the method: ``nodes, degree`` of splines, ``mesh_size, degree, stages, steps`` of triangles, ``width``
-        of features, hyper-parameters of :func:`frozenpinn.baselines.pinn.solve_pinn`.
+        of features, hyper-parameters of :func:`frozenpinn.baselines.pinn.solve_pinn`. The ``integrator`` of splines
+        for linear equations with constant coefficients is ``"radau"`` by default if the equation is of first order in
+        time and has a third or higher derivative in space, where stability makes explicit steps tiny; otherwise
+        ``"dop853"``, also for beams.
 
     Returns
     -------
@@ -82,11 +85,13 @@ def solve_baseline(
         raise SettingsError(f"unknown baseline '{method}'; choose one of {choices(BASELINES)}.")
     from frozenpinn.baselines.iga import solve_iga
     from frozenpinn.baselines.iga_nonlinear import solve_nonlinear_iga
+    from frozenpinn.baselines.weak_form import is_stiff
 
     if method == "iga-exact":
         return _called(solve_iga, method, problem, {"integrator": "exact", "seconds": seconds}, options)
     if _suits_linear_splines(problem) or (problem.is_linear and "integrator" in options):
-        return _called(solve_iga, method, problem, {"seconds": seconds}, {"integrator": "dop853", **options})
+        default = "radau" if is_stiff(problem) else "dop853"
+        return _called(solve_iga, method, problem, {"seconds": seconds}, {"integrator": default, **options})
     return _called(solve_nonlinear_iga, method, problem, {"seconds": seconds}, options)
 
 

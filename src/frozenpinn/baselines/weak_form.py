@@ -65,6 +65,15 @@ def has_constant_coefficients(problem: Problem) -> bool:
     )
 
 
+def is_stiff(problem: Problem) -> bool:
+    """Whether a linear problem of first order in time has a third or higher derivative in space.
+
+    Stable explicit steps then shrink with the third or fourth power of the mesh size. Those of beams, of second order
+    in time, shrink with the second only, as those of diffusion.
+    """
+    return any(jet.order > 2 for equation in problem.equations if equation.order == 1 for jet in equation.linear)
+
+
 def essential_conditions(problem: Problem, coefficients: Coefficients) -> tuple[int, int]:
     """Return how many conditions each end imposes on the space; check that the others hold naturally.
 
