@@ -373,14 +373,24 @@ def test_sympy_functions_without_a_numerical_meaning():
         ("u_tt*u_tt = u", ["highest time derivative 'u_tt'"]),
         (["u_t + v_t = 0", "2*u_t + 2*v_t = u"], ["can't be solved for 'u_t', 'v_t'", "singular"]),
         (["u_t*v_t = 0", "v_t = u"], ["not linear in its highest time derivative 'u_t', 'v_t'"]),
-        ("u_t - u_xxt = u_xx", ["'u_xxt' mixes the highest time derivative with a spatial one", "first-order system"]),
-        ("u_tt = u_xtt", ["'u_xtt' mixes"]),
+        (
+            "u_t + u_x + u*u_x - u_xxt = 0",
+            [
+                "'u_xxt' mixes the highest time derivative with a spatial one",
+                "implicit and needs an elliptic solve for 'u_t' at every time, which is not supported",
+                "such as u_xt in an equation for u_tt",
+            ],
+        ),
+        ("u_tt = u_xtt", ["'u_xtt' mixes", "needs a solve in space for 'u_tt'"]),
+        (["u_t = v_xt", "v_t = u"], ["Another equation tells 'v_t'", "instead of 'v_xt', for example dx(…)"]),
+        (["u_t = v_xt", "v_t = u_xt"], ["implicit"]),
         ("dt(lap(u)) + u_t = 0", ["mixes the highest time derivative"]),
         ("u_ttt = u_xx", ["time derivative of order 3; orders 1 and 2 are supported", "w = u_t"]),
         ("u_tttt = u", ["order 4"]),
         (["u_t = u_xx", "u_t = u"], ["2 equation(s) for 1 field(s) with a time derivative ('u')", "parameters={'mu'"]),
+        (["u_t = u_xx", "u_x = 0"], ["constraints such as u_x + v_y = 0 are not supported"]),
         ("u_t = v_t", ["1 equation(s) for 2 field(s)", "'u', 'v'"]),
-        (["u_t = mu_xx", "mu = u**3 - u"], ["unknown name 'mu_xx'"]),
+        (["u_t = mu_xx", "mu = u**3 - u"], ["unknown name 'mu_xx'", "none has mu_t", "parameters={'mu': …}"]),
     ],
 )
 def test_not_solvable(equation, words):

@@ -192,6 +192,142 @@ def test_infinite_constants_in_disguise(text):
     assert "division by zero" in message(text)
 
 
+# ---- notations from elsewhere --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("i*u_t + u_xx = 0", "unknown name 'i'"),
+        ("I*u_t + u_xx = 0", "unknown name 'I'"),
+        ("u_t = j*u_xx", "unknown name 'j'"),
+        ("1j*u_t + u_xx = 0", "unexpected 'j'"),
+        ("u_t = (2.5i*u)", "got 'i'"),
+    ],
+)
+def test_equations_are_real(text, got):
+    found = message(text)
+    assert got in found
+    assert "Equations are real" in found
+    assert "write a complex one as two, for its real and its imaginary part" in found
+    assert "u_t = -v_xx and v_t = u_xx" in found
+    assert "pi" not in found
+
+
+def test_the_imaginary_unit_is_a_free_name():
+    assert "u_xx" in str(state("u_t = i*u_xx", i=2).equations[0].right_side)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "got"),
+    [
+        ("diff(u, t) = diff(u, x, 2)", "u_t", "diff(u,t)"),
+        ("Derivative(u, t) = u_xx", "u_t", "Derivative(u,t)"),
+        ("Derivative(u(x, t), t) = u_xx", "u_t", "Derivative(u(x,t),t)"),
+        ("du/dt = d2u/dx2", "u_t", "du/dt"),
+        ("d^2u/dt^2 = u_xx", "u_tt", "d^2u/dt^2"),
+        ("∂u/∂t = ∂²u/∂x²", "u_t", "∂u/∂t"),
+        ("u_t = ∂²u/∂x²", "u_xx", "∂²u/∂x²"),
+        ("u_t = diff(u, x, 2)", "u_xx", "diff(u,x,2)"),
+        ("u_t = diff(u_x, x)", "u_xx", "diff(u_x,x)"),
+        ("u_t = Derivative(u, (x, 2))", "u_xx", "Derivative(u,(x,2))"),
+        ("u_t = D(u, x)", "u_x", "D(u,x)"),
+        ("u_t = d2u/dx2", "u_xx", "d2u/dx2"),
+        ("u_t = d**2 u/dx**2", "u_xx", "d**2u/dx**2"),
+        ("u_t = d2u/dxdt", "u_xt", "d2u/dxdt"),
+        ("u_t = d(u)/dx", "u_x", "d(u)/dx"),
+        ("u_t = d/dx(u)", "dx(…)", "d/dx"),
+    ],
+)
+def test_derivatives_in_other_notations(text, name, got):
+    with pytest.raises(ExpressionError) as error:
+        state(text)
+    assert f"Write '{name}' instead of '{got}'" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["diff(u**2, t) = u", "u_t = diff(u*u_x, x)", "u.diff(t) = u", "u' = u_xx", "∂_t u = u", "u_t = d2u/dx"]
+)
+def test_derivatives_in_other_notations_without_a_translation(text):
+    with pytest.raises(ExpressionError, match=r"Write derivatives as u_t, u_x, u_xx, as in u_t = u_xx, .* dx"):
+        state(text)
+
+
+def test_quotients_are_not_mistaken_for_derivatives():
+    assert "unknown name 'delta'" in message("u_t = delta/dx(u)")
+    assert "elta_x" not in message("u_t = delta/dx(u)")
+    assert str(state("u_t = d/2*u + D*u", d=4, D=1).equations[0].right_side) == "3*u"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "u_t = u_xx + (x>0.5)",
+        "u_t = u_xx + (x <= 0.5)",
+        "u_t = u_xx + where(x>0.5, 1, 0)",
+        "u_t = u_xx + np.where(x, 1, 0)",
+        "u_t = u_xx + where(x, 1, 0)",
+        "u_t = u_xx + Piecewise(x, 1)",
+        "u_t = u_xx + (1 if x else 0)",
+        "u_t = u if x",
+        "u_t = if(x, 1, 0)",
+        "u_t = if",
+    ],
+)
+def test_steps_instead_of_conditions(text):
+    found = message(text)
+    assert "no conditions and comparisons" in found
+    assert "write heaviside(x - 0.5), which is 1 where x > 0.5 and 0 below, or abs(…), min(…, …), max(…, …)" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("u_t = ((1+x)*u_x)_x", "unexpected '_x'. Write the derivative of an expression as dx((1+x)*u_x)."),
+        ("u_t = 2*(u**2)_xx", "as dx(dx(u**2))."),
+        ("u_t = (2*(u**2)_x)", "as dx(u**2)."),
+        ("u_t = sin(u)_x", "as dx(sin(u))."),
+        ("u_t = (u**2)_y", "as dx(…); the coordinates are 't', 'x'."),
+        (f"u_t = ({'u + ' * 20}u)_x", "as dx(…)."),
+        ("(u**2)_t = u_xx", "no time derivative is recognised. Write the derivative of an expression as dt(u**2)."),
+        ("u_t = |u|", "Write abs(…)."),
+        ("u_t = ∇²u", "lap(u)"),
+    ],
+)
+def test_suffixes_of_expressions(text, words):
+    with pytest.raises(ExpressionError) as error:
+        state(text)
+    assert words in str(error.value)
+
+
+def test_constraints_are_refused():
+    texts = ["u_t + u*u_x + v*u_y = -p_x + lap(u)", "v_t + u*v_x + v*v_y = -p_y + lap(v)", "u_x + v_y = 0"]
+    with pytest.raises(ExpressionError) as error:
+        Problem(texts, Box([0, 0], [1, 1], periodic=True), (0, 1), {"u": 0, "v": 0, "p": 0})
+    found = str(error.value)
+    assert "unknown name 'p_x'. Known are the fields 'u', 'v'" in found
+    assert "Every field needs an equation with its time derivative, and none has p_t" in found
+    assert "incompressibility (u_x + v_y = 0), are not supported" in found
+    assert "Did you mean" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("v_t = p_y", "parameters={'p': …}, and its derivative is dy(p)"),
+        ("nu_y*u", "'nu' is a parameter: write its derivative with dy(nu)"),
+        ("k_x*u", "'k' is a Python function: give its derivative too, parameters={'k_x': …}"),
+        ("U_x", "Did you mean 'u_x'?"),
+    ],
+)
+def test_derivatives_of_what_is_not_a_field(text, words):
+    assert words in message(text, PLANE)
+
+
+def test_a_slip_in_the_name_of_a_field():
+    assert "Did you mean 'theta_x'?" in message("u_t = tehta_x")
+
+
 # ---- parameters ----------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.problem.algebra import checked, expanded, vanishes
-from frozenpinn.problem.expression import fields_in, parse_equation
+from frozenpinn.problem.expression import fields_in, parse_equation, refuse_other_notations
 from frozenpinn.problem.jet import TIME, Jet, JetSpace, maximal_time_order
 from frozenpinn.problem.lexer import shortened
 from frozenpinn.problem.scope import Scope, check_name
@@ -63,6 +63,10 @@ def field_names(equations: Sequence[EquationText], jets: JetSpace, excluded: Seq
         else:
             raise ProblemError(f"an equation is text or SymPy, got {type(equation).__name__}: {equation!r}")
         found.update(dict.fromkeys(names))
+    if not found:
+        for equation in equations:
+            if isinstance(equation, str):
+                refuse_other_notations(equation, jets, excluded)
     for name in found:
         check_name(name, "field", jets, [other for other in found if other != name])
     return list(found)
@@ -128,7 +132,7 @@ def _check_solvable(
         raise ProblemError(
             f"{len(residuals)} equation(s) for {len(fields)} field(s) with a time derivative ({choices(fields)}); "
             "one equation per field is needed. An auxiliary quantity without a time derivative goes into "
-            "parameters={'mu': 'u**3 - u'} as text."
+            "parameters={'mu': 'u**3 - u'} as text; constraints such as u_x + v_y = 0 are not supported."
         )
     for name in fields:
         if orders[name] < 1:
@@ -136,17 +140,33 @@ def _check_solvable(
                 f"the time derivative of '{name}' cancels, so nothing tells how '{name}' evolves; "
                 f"write '{name}_t = …' with all other terms on the right."
             )
+    mixed = {jet for jet in occurring if jet.order and jet.time == orders[jet.field]}
+    explicit = [found for found in (set(jets.jets_in(r).values()) for r in residuals) if not found & mixed]
     for jet in sorted(occurring):
-        if jet.time == orders[jet.field] and jet.order:
-            raise ProblemError(
-                f"'{jets.name(jet)}' mixes the highest time derivative with a spatial one; "
-                "such equations are not solvable pointwise for it. Write a first-order system without it."
-            )
+        if jet in mixed:
+            highest = Jet(jet.field, (0,) * jets.dimension, 0, jet.time)
+            raise ProblemError(_mixed(jet, any(highest in found for found in explicit), jets))
         if orders[jet.field] > 2:
             raise ProblemError(
                 f"'{jet.field}' has a time derivative of order {orders[jet.field]}; orders 1 and 2 are supported. "
                 f"Write it as a system, for example with w = {jet.field}_t."
             )
+
+
+def _mixed(jet: Jet, explicit: bool, jets: JetSpace) -> str:
+    """Say why a spatial derivative of the highest time derivative is refused, and whether it can be avoided."""
+    name, highest = jets.name(jet), f"{jet.field}_{TIME * jet.time}"
+    what = f"'{name}' mixes the highest time derivative with a spatial one"
+    if explicit:
+        return (
+            f"{what}. Another equation tells '{highest}': write the spatial derivative of its right-hand side "
+            f"instead of '{name}', for example d{jets.coordinates[0]}(…)."
+        )
+    solve = "a solve in space" if any(count % 2 for count in jet.alpha) else "an elliptic solve"
+    return (
+        f"{what}: the equation is implicit and needs {solve} for '{highest}' at every time, which is not supported. "
+        "Only lower time derivatives may be differentiated in space too, such as u_xt in an equation for u_tt."
+    )
 
 
 def _split(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:

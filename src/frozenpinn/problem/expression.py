@@ -24,12 +24,14 @@ from frozenpinn.problem.algebra import MAX_POWER, bounded, checked, computed
 from frozenpinn.problem.derivatives import merge_laplacians, resolve_function_derivatives
 from frozenpinn.problem.jet import TIME, JetSpace
 from frozenpinn.problem.lexer import MAX_CHARACTERS, Token, pointed, shortened, tokenize
+from frozenpinn.problem.notation import COMPLEX, IMAGINARY, case_hint, derivative_hint
 from frozenpinn.problem.program import constant_value
 from frozenpinn.problem.scope import FUNCTIONS, OPERATORS, Scope, derivative_names, is_builtin
 
 __all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "fields_in", "parse", "parse_equation", "tokenize"]
 
 MAX_DEPTH = 60
+_PRODUCT = "Write '*' for a product."
 
 Vector: TypeAlias = tuple[sp.Expr, ...]
 Value: TypeAlias = sp.Expr | Vector
@@ -57,6 +59,16 @@ def fields_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()
             elif inside and not is_builtin(token.text, jets):
                 found[token.text] = None
     return list(found)
+
+
+def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = ()) -> None:
+    """Raise if a text without fields writes its derivatives in another notation, such as du/dt or diff(u, t)."""
+    tokens = tokenize(text)
+    for i, token in enumerate(tokens):
+        if token.kind == "name" and token.text not in excluded:
+            hint = derivative_hint(text, token.position) or _suffix_hint(text, tokens, i, jets)
+            if hint:
+                raise ExpressionError(pointed(text, token.position, f"no time derivative is recognised. {hint}"))
 
 
 def parse(text: str, scope: Scope) -> sp.Expr:
@@ -113,8 +125,17 @@ class _Parser:
     def expect(self, text: str) -> None:
         if self.accept(text) is None:
             token = self.peek()
-            got = f"got '{token.text}'.{_product_hint(token)}" if token else "the text ends."
+            got = f"got '{token.text}'.{self.hint(token)}" if token else "the text ends."
             raise self.fail(f"expected '{text}', {got}", token)
+
+    def hint(self, token: Token) -> str:
+        """Say what may have been meant by the current token, which can't follow the one before it."""
+        if token.kind not in ("name", "number") and token.text != "(":
+            return ""
+        if token.text in IMAGINARY and self.position and self.tokens[self.position - 1].kind == "number":
+            return f" {COMPLEX}"
+        special = case_hint(token.text) or _suffix_hint(self.text, self.tokens, self.position, self.scope.jets)
+        return f" {special or _PRODUCT}"
 
     def deeper(self, rule: Callable[[], Value]) -> Value:
         """Apply a rule one level further down; deep nesting would exhaust the stack."""
@@ -149,7 +170,7 @@ class _Parser:
         value = self.expression()
         token = self.peek()
         if token is not None:
-            raise self.fail(f"unexpected '{token.text}'.{_product_hint(token)}", token)
+            raise self.fail(f"unexpected '{token.text}'.{self.hint(token)}", token)
         return self.scalar(value, self.tokens[0])
 
     def expression(self) -> Value:
@@ -263,10 +284,15 @@ class _Parser:
             return value
         if is_builtin(word, self.scope.jets):
             raise self.fail(f"'{word}' is a function: write {word}(…).", token)
+        if hint := derivative_hint(self.text, token.position) or case_hint(word):
+            raise self.fail(f"unknown name '{word}'. {hint}", token)
         raise self.fail(self.scope.unknown(word), token)
 
     def call(self, token: Token) -> Value:
         word, scope = token.text, self.scope
+        foreign = scope.lookup(word) is None and not is_builtin(word, scope.jets)
+        if foreign and (hint := derivative_hint(self.text, token.position) or case_hint(word)):
+            raise self.fail(f"unknown function '{word}'. {hint}", token)
         arguments = self.arguments(")") if not self.accept(")") else []
         if word in scope.functions:
             return self.function_call(word, arguments, token)
@@ -337,5 +363,26 @@ def _negative(value: Value) -> Value:
     return tuple(-v for v in value) if isinstance(value, tuple) else -value
 
 
-def _product_hint(token: Token) -> str:
-    return " Write '*' for a product." if token.kind in ("name", "number") or token.text == "(" else ""
+def _suffix_hint(text: str, tokens: Sequence[Token], i: int, jets: JetSpace) -> str:
+    """Say how to write (…)_x, the derivative of an expression; nothing if no such suffix stands at token ``i``."""
+    suffix = tokens[i].text[1:]
+    if not i or tokens[i - 1].text != ")" or not tokens[i].text.startswith("_") or not suffix:
+        return ""
+    start, level = i - 1, 1
+    while level and start:
+        start -= 1
+        level += (tokens[start].text == ")") - (tokens[start].text == "(")
+    if start and tokens[start - 1].kind == "name":  # sin(u)_x
+        inner = text[tokens[start - 1].position : tokens[i - 1].position + 1]
+    else:
+        inner = text[tokens[start].position + 1 : tokens[i - 1].position].strip()
+    inner = inner if len(inner) <= 40 else "…"
+    jet = jets.parse_suffix(suffix)
+    if jet is None or jet.order + jet.time > 4:
+        return (
+            f"Write the derivative of an expression as dx(…); the coordinates are {choices([*jets.coordinates, TIME])}."
+        )
+    for name, count in zip((*jets.coordinates, TIME), (*jet.alpha, jet.time), strict=True):
+        for _ in range(count):
+            inner = f"d{name}({inner})"
+    return f"Write the derivative of an expression as {inner}."

@@ -6,14 +6,10 @@ import re
 from dataclasses import dataclass
 
 from frozenpinn.errors import ExpressionError
+from frozenpinn.problem.notation import character_hint
 
 MAX_CHARACTERS = 10_000
 
-HINTS = {
-    ".": " Attribute access is not part of the language: write sin(x), not np.sin(x).",
-    "'": " Write derivatives as u_x, u_xx, u_t.",
-    "∂": " Write derivatives as u_t, u_x, u_xx.",
-}
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<operator>\*\*|[-+*/^(),\[\]=])|(?P<other>.)",
@@ -47,8 +43,8 @@ def tokenize(text: str) -> list[Token]:
         # lastgroup names the innermost closed group; numbers carry inner groups
         kind = "number" if match.group("number") is not None else kind
         if kind == "other":
-            hint = HINTS.get(word, "")
-            raise ExpressionError(pointed(text, match.start(), f"unexpected character {word!r}.{hint}"))
+            message = f"unexpected character {word!r}. {character_hint(text, match.start())}".rstrip()
+            raise ExpressionError(pointed(text, match.start(), message))
         if kind == "name" and "__" in word:
             raise ExpressionError(pointed(text, match.start(), f"names with '__' are refused: {word!r}."))
         tokens.append(Token(kind, word, match.start()))

@@ -10,7 +10,8 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.problem.algebra import exponential
-from frozenpinn.problem.jet import TIME, JetSpace
+from frozenpinn.problem.jet import TIME, Jet, JetSpace
+from frozenpinn.problem.notation import COMPLEX, IMAGINARY
 
 HALF = sp.Rational(1, 2)
 
@@ -123,8 +124,34 @@ class Scope:
 
     def unknown(self, word: str) -> str:
         """Say that a name is unknown, and which are known."""
+        if word in IMAGINARY:
+            return f"unknown name '{word}'. {COMPLEX} A constant of your own goes into parameters={{'{word}': …}}."
         known = f"Known are the fields {choices(self.fields)}; " if self.fields else "Known are "
         known += f"the coordinates {choices([*self.jets.coordinates, TIME])}; "
         known += f"the parameters {choices([*self.parameters, *self.functions])}."
-        close = suggestion(word, self.names())
+        split = self.jets.split_name(word)
+        if split is not None and self.fields and not self._resembles_field(split[0]):
+            return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"
+        names = self.names()
+        close = suggestion(word, [name for name in names if name.lower() == word.lower()] or names)
         return f"unknown name '{word}'. {known}{close} A constant or function of your own goes into parameters={{…}}."
+
+    def _resembles_field(self, name: str) -> bool:
+        """Whether a name is a coordinate, a field, or a field with a slip in writing."""
+        if name == TIME or name in self.jets.axes or name.lower() in [field.lower() for field in self.fields]:
+            return True
+        return len(name) > 3 and bool(suggestion(name, self.fields))
+
+    def _no_field(self, word: str, jet: Jet) -> str:
+        """Say what to do about a derivative of something that is not a field."""
+        name = jet.field
+        axis = next((c for c, count in zip(self.jets.coordinates, jet.alpha, strict=True) if count), TIME)
+        if name in self.parameters:
+            return f"'{name}' is a parameter: write its derivative with d{axis}({name})."
+        if name in self.functions:
+            return f"'{name}' is a Python function: give its derivative too, parameters={{'{word}': …}}."
+        return (
+            f"Every field needs an equation with its time derivative, and none has {name}_t; constraints without one, "
+            "such as incompressibility (u_x + v_y = 0), are not supported. If it is not a field but a function or "
+            f"a formula of your own, it goes into parameters={{'{name}': …}}, and its derivative is d{axis}({name})."
+        )
