@@ -21,7 +21,8 @@ from frozenpinn.problem.probing import Probe, forcings, probe
 from frozenpinn.problem.problem import Problem
 
 Array = np.ndarray
-TIMES = 21
+TIMES = 21  # evenly spread …
+_EARLY = np.geomspace(1e-7, 10**-1.5, 12)  # … and more towards the start, as parts of the time
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 _CHAOTIC = 1e3  # growth of relative errors that no front or layer explains
@@ -128,7 +129,7 @@ class ErrorEstimate(Mapping[str, float]):
 def compare(solution: Field, witness: Field) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     problem = solution.problem
-    places, times = probe(problem), np.linspace(*problem.time, TIMES)
+    places, (times, even) = probe(problem), _times(problem)
     overall, curves, growths = {}, {}, []
     for name in problem.fields:
         jet = problem.jets.field(name)
@@ -138,17 +139,31 @@ def compare(solution: Field, witness: Field) -> ErrorEstimate:
         start, missed = _initial_gap(problem, places, name, mine[:, 0], float(gaps[0]))
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times) ** 2)
         gaps[0] = max(gaps[0], start)
-        scale = _mean(sizes) or float(np.max(gaps)) or 1.0
+        scale = _mean(sizes[even]) or float(np.max(gaps)) or 1.0
         curves[name] = gaps / scale
-        overall[name] = _mean(gaps) / scale
-        growths.append(None if problem.is_linear else _growth(times, gaps, sizes))
+        overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
+        growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even]))
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None)
 
 
-def _mean(values: Array) -> float:
-    """Return the root mean square over time."""
-    return float(np.sqrt(np.mean(values**2)))
+def _times(problem: Problem) -> tuple[Array, Array]:
+    """Return the times of a comparison, and which of them are evenly spread.
+
+    Where data and equation do not agree at the start (in a derivative, say) there is a layer in time, and all of the
+    error may be in it.
+    """
+    start, end = problem.time
+    even = np.linspace(start, end, TIMES)
+    times = np.union1d(even, start + (end - start) * _EARLY)
+    return times, np.isin(times, even)
+
+
+def _mean(values: Array, times: Array | None = None) -> float:
+    """Return the root mean square over even times, or over given ones."""
+    if times is None:
+        return float(np.sqrt(np.mean(values**2)))
+    return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
 
 
 def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, distance: float) -> tuple[float, float]:

@@ -46,7 +46,8 @@ def callable_arguments(
 
     Parameter names that are coordinates are taken literally: ``f(t)``, ``f(x, t)``, ``f(y)``. Otherwise
     the count decides: all coordinates and t, or all coordinates. ``("points",)`` and
-    ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``.
+    ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``:
+    by these names, or by the count in three and more dimensions.
     """
     legal = (*coordinates, TIME)
     try:
@@ -62,6 +63,8 @@ def callable_arguments(
         count = len(parameters)
     names = [p.name for p in parameters]
     if names and all(name in legal for name in names):
+        return tuple(names)
+    if names in (["points"], ["points", TIME]):
         return tuple(names)
     if any(name in fields for name in names):
         raise ProblemError(
