@@ -317,3 +317,17 @@ def test_a_parameter_function_is_checked_too():
 def test_one_argument_on_the_line_is_called_x_or_t(function):
     with pytest.raises(ProblemError, match="call the argument 'x' or 't'"):
         datum(function)
+
+
+def test_names_tell_whole_points():
+    """In two dimensions f(points, t) has as many arguments as f(x, y)."""
+    plane = ("x", "y")
+    assert callable_arguments(lambda points, t: 0, plane, "f") == ("points", "t")
+    assert callable_arguments(lambda p, t: 0, plane, "f") == ("points", "t")
+    assert callable_arguments(lambda a, b: 0, plane, "f") == plane
+    assert callable_arguments(lambda y, t: 0, plane, "f") == ("y", "t")
+    assert callable_arguments(lambda points, t: 0, ("x",), "f") == ("points", "t")
+    assert callable_arguments(lambda points: 0, ("x",), "f") == ("points",)
+    assert callable_arguments(lambda s, t: 0, ("x",), "f") == ("x", "t")
+    found = datum(lambda points, t: points @ [1, 2] * t, 2)(POINTS[2], 0.5)
+    np.testing.assert_allclose(found, POINTS[2] @ [0.5, 1.0])

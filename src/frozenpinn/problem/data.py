@@ -46,8 +46,8 @@ def callable_arguments(
 
     Parameter names that are coordinates are taken literally: ``f(t)``, ``f(x, t)``, ``f(y)``. Otherwise
     the count decides: all coordinates and t, or all coordinates. ``("points",)`` and
-    ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``:
-    by these names, or by the count in three and more dimensions.
+    ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``,
+    and in several dimensions for ``f(anything, t)``.
     """
     legal = (*coordinates, TIME)
     try:
@@ -66,6 +66,8 @@ def callable_arguments(
         return tuple(names)
     if names in (["points"], ["points", TIME]):
         return tuple(names)
+    if len(coordinates) > 1 and len(names) == 2 and names[1] == TIME and names[0] not in (*legal, *fields):
+        return ("points", TIME)
     if any(name in fields for name in names):
         raise ProblemError(
             f"{what} is a function of the unknown {choices(name for name in names if name in fields)}; "
