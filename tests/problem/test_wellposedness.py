@@ -131,3 +131,20 @@ def test_thin_layers_as_text(text):
     problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), text, fp.Free())
     values = problem.initial["u"](np.linspace(0, 1, 50)[:, None], 0.0)
     assert np.all((values >= 0) & (values <= 1))
+
+
+def turning(boundary, speed="cos(t)", **more):
+    """Return advection that turns back and forth, with its exact data where there are any."""
+    return fp.Problem(f"u_t + ({speed})*u_x = 0", fp.Interval(-1, 1), (0, 6), "exp(-10*x**2)", boundary, **more)
+
+
+def test_conditions_are_counted_at_several_times():
+    given = "u = exp(-10*(x - sin(t))**2)"
+    with pytest.warns(
+        fp.FrozenPinnWarning, match=r"side 'left' has 0 .* need 0 at some times and 1 at others .* Give 1: "
+    ):
+        fp.check(turning({"left": FREE, "right": given}))
+    both = fp.check(turning({"left": given, "right": given}))
+    assert [finding.severity for finding in both] == ["note", "note"]
+    assert "they must agree with what arrives there" in str(both)
+    assert not fp.check(turning({"left": "u = exp(-10)", "right": FREE}, "2 + cos(t)"))

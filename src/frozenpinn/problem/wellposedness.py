@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _FED = 20.0  # growth exp(20) of a layer at a side
+_DURING = (0.03, 0.2, 0.37, 0.55, 0.75, 0.97)  # parts of the time at which conditions are counted
 _SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
 
 
@@ -98,13 +99,14 @@ class _Symbol:
             self.rows.append(list(table))
             expressions += table.values()
         self._program = problem.compile(expressions)
+        self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
         self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
 
-    def coefficients(self, x: Array) -> list[float]:
-        """Return all coefficients at one point at the start."""
+    def coefficients(self, x: Array, share: float = 0.37) -> list[float]:
+        """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
         with np.errstate(all="ignore"):
             start, end = self.problem.time
-            values = self._program(*(np.array([c]) for c in x), start + 0.37 * (end - start))  # not where they vanish
+            values = self._program(*(np.array([c]) for c in x), start + share * (end - start))
         return [float(np.ravel(v)[0]) for v in values]
 
     def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
@@ -214,17 +216,13 @@ def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding 
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
         return None
-    needs: set[int] = set()
-    for x, normal in _places(problem, side):
-        coefficients = symbol.coefficients(x)
-        if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
-            return None
-        count = _decaying(problem, symbol, coefficients, normal)
-        if count is not None:
-            needs.add(count)
     given = sum(1 for condition in problem.conditions if condition.side == side)
+    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (0.37,))]
+    needs = set().union(*found)
     if not needs or needs == {given}:
         return None
+    if len(needs) > 1 and all(len(counts) <= 1 for counts in found):
+        return _changing(side, given, needs)
     if len(needs) > 1:  # in- and outflow on one curved side
         text = (
             f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} on one part of it and "
@@ -239,6 +237,34 @@ def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding 
         f"{needed}; that is {what}. ({hint}.)"
     )
     return Finding("conditions", "warning", text)
+
+
+def _needed(problem: Problem, symbol: _Symbol, side: Side, share: float) -> set[int]:
+    """Return the numbers of conditions that points of a side need at one time; empty if they can't be told."""
+    needs: set[int] = set()
+    for x, normal in _places(problem, side):
+        coefficients = symbol.coefficients(x, share)
+        if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
+            return set()
+        count = _decaying(problem, symbol, coefficients, normal)
+        if count is not None:
+            needs.add(count)
+    return needs
+
+
+def _changing(side: Side, given: int, needs: set[int]) -> Finding:
+    """Return what is to be said where an inflow becomes an outflow, or the other way round."""
+    text = (
+        f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} at some times and "
+        f"{max(needs)} at others (inflow that becomes outflow?). "
+    )
+    if given < max(needs):
+        more = f"Give {max(needs)}: too few leave the solution undetermined while something enters there."
+        return Finding("conditions", "warning", text + more)
+    if given > max(needs):
+        return Finding("conditions", "warning", text + f"Give {max(needs)} at most: more contradict each other.")
+    more = "While it needs fewer, they must agree with what arrives there, or a layer appears."
+    return Finding("conditions", "note", text + more)
 
 
 def _judge_feeding(problem: Problem, symbol: _Symbol, condition: LinearCondition) -> Finding | None:
