@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.evolution.integrators import INTEGRATORS, choose_integrator
+from frozenpinn.evolution.integrators import INTEGRATORS, SciPy, choose_integrator
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
 from frozenpinn.evolution.integrators.propagator import REBUILD, Ladder, symmetric_modes
 from frozenpinn.evolution.structure import first_order
@@ -544,3 +544,18 @@ def test_a_narrow_pulse_of_the_load_is_not_stepped_over(width, centre):
     problem = fp.Problem(f"u_t = u_xx + sin(x)*{pulse}", fp.Interval(0, np.pi), (0, 1), "0", "u = 0")
     value = float(fp.solve(problem)(np.pi / 2, 1.0))
     assert value == pytest.approx(np.exp(-(1 - centre) + width**2 / 4), rel=1e-7)
+
+
+def test_radau_takes_over_where_bdf_gets_stuck(monkeypatch):
+    """Third derivatives with conditions at both ends: BDF's steps stay short, whatever the accuracy."""
+    boundary = {"left": "u = 0", "right": ["u = 0", "u_x = 0"]}
+    problem = fp.Problem("u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-12, 18), (0, 1.5), "2/cosh(x)**2", boundary)
+    by_bdf = fp.solve(problem, width=250, rtol=1e-5, windows=None)
+    assert choose_integrator(by_bdf.system, None, 1e-7) == fp.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
+    monkeypatch.setattr("frozenpinn.evolution.integrators.cvode._TRIAL", 200)
+    by_radau = fp.solve(problem, width=250, rtol=1e-5, windows=None)
+    assert (by_bdf.trajectory.name, by_radau.trajectory.name) == ("cvode-bdf", "scipy-radau")
+    assert 5 * by_radau.trajectory.steps < by_bdf.trajectory.steps
+    x = np.linspace(-12, 18, 300)
+    for solution in (by_bdf, by_radau):
+        assert np.max(np.abs(solution(x, 1.5) - 2 / np.cosh(x - 6) ** 2)) < 1e-3

@@ -53,7 +53,7 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
     linear part is symmetric take exponential Adams steps, which hand over to CVODE where a stiff rest and not the
     solution keeps them short. Other systems whose linear part is symmetric or skew-symmetric and whose rest is not too
     steep are collocated exponentially. Otherwise the Jacobian at the start decides: DOP853 for gentle or oscillatory
-    systems, CVODE with BDF for stiff ones.
+    systems, CVODE with BDF for stiff ones, and Radau where BDF gets stuck.
     """
     if isinstance(wanted, str):
         if wanted not in INTEGRATORS:
@@ -61,7 +61,7 @@ def choose_integrator(system: OdeSystem, wanted: str | Integrator | None, tolera
         return INTEGRATORS[wanted](tolerance)
     if wanted is not None:
         return wanted
-    stiff = CVODE(rtol=tolerance)
+    stiff = CVODE(rtol=tolerance, fallback=SciPy("radau", rtol=tolerance))
     if can_propagate(system):
         return ExactPropagator(0.1 * tolerance, fallback=stiff)
     if has_real_modes(system) and not system.is_linear:

@@ -9,9 +9,10 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory, longest_step
+from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
+_TRIAL, _SHARE = 1000, 0.125  # steps after which this part of the time must be behind us
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,15 @@ class CVODE:
 
     ``rtol`` is relative to each coefficient and, through the absolute tolerance, to the whole
     solution: coefficients that hardly contribute are not resolved to their own last digit.
+
+    BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
+    accuracy. If very many steps are in sight, ``fallback`` takes over from the start.
     """
 
     rtol: float = 1e-10
     method: str = "BDF"
     max_steps: int = 500_000
+    fallback: Integrator | None = None
 
     def __post_init__(self) -> None:
         if self.method not in ("BDF", "Adams"):
@@ -72,6 +77,8 @@ class CVODE:
                 states.append(y)
                 if stop:
                     break
+                if self.fallback is not None and len(times) == _TRIAL and t - start < _SHARE * (end - start):
+                    return self.fallback.integrate(system)
                 if len(times) > self.max_steps:
                     raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
         except IntegrationError as error:
