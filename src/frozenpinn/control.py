@@ -29,6 +29,7 @@ FINEST = 1e-13  #: of all tolerances in double precision
 _SEEDS = 7919  # between two solves
 _STEP, _STRIDE = 1.25, 1.8  # growth of the width from one solve to the next, at least and at most
 _COARSER = 0.6  # growth if there is no time for a finer witness: the estimate becomes an upper bound
+_CAUTION = 1.5  # the first guess of what a finer witness takes may be too low by this, and then there is none
 _FAR = 30.0  # a ratio of estimate to tolerance that calls for the latter
 _SAFETY = 0.5  # part of the tolerance that the estimate may take
 _FIRST_RTOL, _TIGHTER = 0.3, 0.3  # tolerance in time as a part of tol, and of that of the solve before
@@ -90,6 +91,19 @@ def _free_memory() -> float:
         return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on every system
         return 4e9
+
+
+def physical_memory() -> float:
+    """Return how many bytes of memory this machine has; infinite if it does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+
+
+def amount(size: float) -> str:
+    """Write a number of bytes for people."""
+    return f"{size / 1e6:.2g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
 
 
 @dataclass
@@ -308,14 +322,14 @@ class Control:
     def _witness(self) -> Attempt | None:
         """Return a solve that shares as little as possible with the last and is finer; None if it fails twice."""
         last = self.attempts[-1]
-        growth = self._growth()
-        if len(self.attempts) == 1 and last.seconds * growth**_COST > self.budget.hard:
-            growth = _COARSER  # a witness that is no better than nothing else, and cheap
+        growth, tighter = self._growth(), _TIGHTER
+        if len(self.attempts) == 1 and _CAUTION * last.seconds * growth**_COST > self.budget.hard:
+            growth, tighter = _COARSER, 1.0  # a witness that is no better than nothing else, and cheap
         for more in (1.0, 1.15):
             settings = replace(
                 last.settings,
                 seed=self.settings.seed + _SEEDS * self._count,
-                rtol=max(_TIGHTER * last.settings.rtol, FINEST),
+                rtol=max(tighter * last.settings.rtol, FINEST),
                 effort=last.settings.effort * growth * more,
             )
             if not self._grows:

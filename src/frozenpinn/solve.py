@@ -12,7 +12,16 @@ from weakref import WeakSet
 
 import numpy as np
 
-from frozenpinn.control import Budget, Control, first_rtol, independent, read_tolerance, warn_of_contradictions
+from frozenpinn.control import (
+    Budget,
+    Control,
+    amount,
+    first_rtol,
+    independent,
+    physical_memory,
+    read_tolerance,
+    warn_of_contradictions,
+)
 from frozenpinn.diagnostics import raise_if_infinite, warn_if_suspicious
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.evolution.integrators import Integrator
@@ -21,7 +30,7 @@ from frozenpinn.evolution.spaces import BoundaryStrategy
 from frozenpinn.foresight import prepare
 from frozenpinn.marching import March, Progress, Stopwatch
 from frozenpinn.network.sampling import Sampler
-from frozenpinn.planning import Settings, boundary_strategy, check_settings, make_plan, read_windows
+from frozenpinn.planning import Plan, Settings, boundary_strategy, check_settings, make_plan, read_windows
 from frozenpinn.problem.findings import Findings
 from frozenpinn.problem.problem import Problem
 from frozenpinn.problem.subspace import Subspace
@@ -236,9 +245,7 @@ def _solve_in_these_units(problem: Problem, settings: Settings, progress: Progre
         with watch.stage("choice of sizes"), blas_threads(0.0):
             settings = prepare(problem, settings)
     plan = make_plan(problem, settings)
-    if settings.memory is not None and plan.bytes > settings.memory:
-        need = f"{plan.sampler.width} neurons need about {plan.bytes / 1e6:.2g} MB"
-        raise BudgetError(f"{need}, more than memory_limit={settings.memory:g}.")
+    _check_memory(plan, settings.memory)
     with blas_threads(plan.operations):
         march = March(problem, settings, plan, watch)
         solution = march.run()
@@ -249,6 +256,18 @@ def _solve_in_these_units(problem: Problem, settings: Settings, progress: Progre
             (raise_if_infinite if told else warn_if_suspicious)(solution)
     solution.seconds = watch.seconds
     return solution
+
+
+def _check_memory(plan: Plan, limit: float | None) -> None:
+    """Refuse a solve that needs more memory than it may have, or than there is."""
+    each = " per axis" if plan.product else ""
+    need = f"{plan.sampler.width} neurons{each} need about {amount(plan.bytes)} of memory"
+    if limit is not None and plan.bytes > limit:
+        raise BudgetError(f"{need}, more than memory_limit={limit:g}.")
+    if plan.bytes > (all_there_is := physical_memory()):
+        raise SettingsError(
+            f"{need}, and this machine has {amount(all_there_is)}. Use a smaller width, or fewer points."
+        )
 
 
 def _solve_again(solution: Solution, settings: Settings, problem: Problem) -> Solution:
