@@ -552,7 +552,7 @@ def test_radau_takes_over_where_bdf_gets_stuck(monkeypatch):
     problem = fp.Problem("u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-12, 18), (0, 1.5), "2/cosh(x)**2", boundary)
     by_bdf = fp.solve(problem, width=250, rtol=1e-5, windows=None)
     assert choose_integrator(by_bdf.system, None, 1e-7) == fp.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
-    monkeypatch.setattr("frozenpinn.evolution.integrators.cvode._TRIAL", 200)
+    monkeypatch.setattr("frozenpinn.evolution.integrators.cvode._TRIAL", 600)
     by_radau = fp.solve(problem, width=250, rtol=1e-5, windows=None)
     assert (by_bdf.trajectory.name, by_radau.trajectory.name) == ("cvode-bdf", "scipy-radau")
     assert 5 * by_radau.trajectory.steps < by_bdf.trajectory.steps

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.evolution.integrators.hermite import HermiteTrajectory
-from frozenpinn.evolution.integrators.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
+from frozenpinn.evolution.integrators.protocol import Guard, OdeSystem, Trajectory, longest_step
+from frozenpinn.evolution.integrators.scipy_ivp import SciPy
 
 Array = np.ndarray
 _TRIAL, _SHARE = 1000, 0.125  # steps after which this part of the time must be behind us
+_COSTLY = 5  # steps of BDF that take as long as one of the fallback
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,14 @@ class CVODE:
     solution: coefficients that hardly contribute are not resolved to their own last digit.
 
     BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
-    accuracy. If very many steps are in sight, ``fallback`` takes over from the start.
+    accuracy. If very many steps are in sight, ``fallback`` shows how far it comes with few, and takes over from the
+    start if that is farther.
     """
 
     rtol: float = 1e-10
     method: str = "BDF"
     max_steps: int = 500_000
-    fallback: Integrator | None = None
+    fallback: SciPy | None = None
 
     def __post_init__(self) -> None:
         if self.method not in ("BDF", "Adams"):
@@ -77,7 +80,8 @@ class CVODE:
                 states.append(y)
                 if stop:
                     break
-                if self.fallback is not None and len(times) == _TRIAL and t - start < _SHARE * (end - start):
+                if len(times) == _TRIAL and t - start < _SHARE * (end - start) and self._is_outrun(system, t):
+                    assert self.fallback is not None
                     return self.fallback.integrate(system)
                 if len(times) > self.max_steps:
                     raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
@@ -85,6 +89,15 @@ class CVODE:
             error.trajectory = _dense(system, times, states, self.name) if len(times) > 1 else None
             raise
         return _dense(system, times, states, self.name)
+
+    def _is_outrun(self, system: OdeSystem, t: float) -> bool:
+        """Whether the fallback gets farther, though its steps cost several of ours."""
+        if self.fallback is None:
+            return False
+        try:
+            return replace(self.fallback, max_steps=_TRIAL // _COSTLY).integrate(system).end > t
+        except IntegrationError:
+            return False
 
 
 def _dense(system: OdeSystem, times: list[float], states: list[Array], name: str) -> HermiteTrajectory:

@@ -32,11 +32,14 @@ class SciPy:
         ``rk45``, ``rk23``, ``dop853``, ``lsoda``, ``radau`` or ``bdf``.
     rtol, atol
         Tolerances; ``atol=None`` follows the size of the solution, as in :class:`CVODE`.
+    max_steps
+        After how many steps to stop, wherever that is; None goes to the end.
     """
 
     method: str
     rtol: float = 1e-10
     atol: float | None = None
+    max_steps: int | None = None
 
     def __post_init__(self) -> None:
         if self.method not in SCIPY_METHODS:
@@ -72,7 +75,7 @@ class SciPy:
                 stop = guard.accept(solver.t, solver.y)
                 pieces.append(solver.dense_output())
                 times.append(solver.t)
-                if stop:
+                if stop or len(pieces) == self.max_steps:
                     break
         except IntegrationError as error:
             error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name) if pieces else None
