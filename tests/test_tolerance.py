@@ -276,6 +276,18 @@ def test_a_small_budget_gives_what_there_is():
     assert solution.status == "reached"
 
 
+def test_a_step_that_takes_too_long_is_broken_off(monkeypatch):
+    """What goes on longer than foreseen ends without a limit, too, once there is something to return."""
+    monkeypatch.setattr("frozenpinn.control._PATIENCE", 1e-3)
+    monkeypatch.setattr("frozenpinn.control.Control._reason_to_stop", lambda self: None)
+    with pytest.warns(
+        fp.FrozenPinnWarning, match=r"above tol=1e-13: going on took more than .* \(give time_limit for m"
+    ):
+        solution = fp.solve(heat(), tol=1e-13)
+    assert solution.status == "reached"
+    assert len(solution.verdict.attempts) == 2
+
+
 def test_without_time_for_a_witness_the_first_solve_is_returned(monkeypatch):
     def no_time(self):
         raise fp.BudgetError("the time limit of 3 s was over during: integration.")

@@ -37,7 +37,7 @@ _HELPS = 0.7  # what a wider network must do to the estimate, at least; …
 _FLOOR = 1e-11  # … below this a failure to do so is round-off
 _COST, _STEEPEST = 2.5, 7.0  # powers of the width with which time grows, at least and at most
 _BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
-_PATIENCE = 60.0  # seconds for growing if no limit is given
+_PATIENCE = 60.0  # seconds for growing if no limit is given, as far as one can foresee; twice as many end it
 _COARSE, _ENOUGH = 1e-2, 16.0  # above this error nothing is resolved yet, until the width has grown so much
 _WRONG = 0.1  # an error of solutions that have nothing in common with the truth
 _LONGER = 0.03  # part of the time by which a solution must be right for longer to go on
@@ -188,7 +188,7 @@ class Control:
     ) -> None:
         self.problem, self.tol, self.budget = problem, tol, budget
         self.settings = replace(settings, accuracy=tol, memory=budget.memory)
-        self._run, self._progress = run, budget.watched(progress)
+        self._run, self._watched = run, budget.watched(progress)
         self.attempts: list[Attempt] = []
         self._count = 0
         self._failures: list[IntegrationError] = []
@@ -201,6 +201,13 @@ class Control:
             if reason is not None:
                 break
         return self._finish(reason)
+
+    def _progress(self, stage: str) -> None:
+        """Pass on what is being done; break off a step that takes much longer than was foreseen."""
+        is_judged = any(attempt.estimate is not None for attempt in self.attempts)
+        if is_judged and self.budget.seconds is None and self.budget.left < -_PATIENCE:
+            raise BudgetError(f"going on took more than {_duration(2 * _PATIENCE)} (give time_limit for more).")
+        self._watched(stage)
 
     # ---- one step ---------------------------------------------------------------------------------
 
