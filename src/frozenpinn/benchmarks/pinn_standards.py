@@ -9,8 +9,8 @@ initial value of Allen–Cahn has the slopes 2 and −2 at the ends of its perio
 
 The solitons of Korteweg and de Vries spread over the whole period, so that one basis does for all times. Its size and
 tolerance are the smallest of the widths 100, 150, 200, 250, 300, 400 (with 1.5 points for each neuron) and the loosest
-of 1e-4, 1e-6, 1e-7, 1e-8 for which ``solution.estimate_error()`` stays below 1e-8, for low precision 1e-5; errors
-against the reference were printed beside the estimates.
+of 1e-4, 1e-6, 1e-7, 1e-8 for which ``solution.estimate_error()`` of the first seed stays below 1e-8, for low precision
+1e-5; errors against the reference were printed beside the estimates.
 """
 
 from __future__ import annotations
