@@ -18,7 +18,7 @@ from frozenpinn.baselines.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.baselines.radau import integrate, integrate_adaptively
 from frozenpinn.baselines.score import Budget, check_rtol
 from frozenpinn.baselines.splines import SplineSpace, gauss_rule, spline_space
-from frozenpinn.baselines.weak_form import Coefficients
+from frozenpinn.baselines.weak_form import Coefficients, assemble
 from frozenpinn.errors import SettingsError
 from frozenpinn.problem.problem import Problem
 from frozenpinn.threads import blas_threads
@@ -125,14 +125,8 @@ def spline_elements(space: SplineSpace, periodic: bool, higher: Coefficients) ->
         for k, out in enumerate(tables):
             table = part.table(x[chunk].ravel(), k).reshape(len(chunk), len(s), -1)
             out[chunk] = np.take_along_axis(table, place, axis=2)
-    operator = _operator(tables, h * w, higher) if higher else None
+    operator = None
+    if higher:
+        _, even, skew = assemble(dict(enumerate(tables * np.sqrt(h * w)[..., None])), higher)
+        operator = even + skew
     return Elements(tables[0], tables[1:2], x[None], h * w, dofs, space.size, operator)
-
-
-def _operator(tables: Array, weights: Array, higher: Coefficients) -> Array:
-    """Return −a₃(⟨v', u''⟩ − ⟨v'', u'⟩)/2 + a₄⟨v'', u''⟩ span by span."""
-    _, slopes, bends = tables
-    weighted = np.swapaxes(bends * weights[..., None], 1, 2)
-    mixed = weighted @ slopes
-    odd = higher.get(3, 0.0) / 2 * (mixed - np.swapaxes(mixed, 1, 2))
-    return np.asarray(odd + higher.get(4, 0.0) * (weighted @ bends))

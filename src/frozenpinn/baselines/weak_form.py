@@ -112,14 +112,15 @@ class Matrices(NamedTuple):
 def assemble(tables: Mapping[int, Array], coefficients: Coefficients) -> Matrices:
     """Integrate products of basis functions.
 
-    ``tables`` holds the derivatives of the functions at the quadrature points, times the roots of the weights.
+    ``tables`` holds the derivatives of the functions at the quadrature points, times the roots of the weights, shape
+    (points, functions); or those of all elements at once, shape (elements, points, functions).
     """
-    mass = tables[0].T @ tables[0]
+    mass = tables[0].mT @ tables[0]
     even, skew = np.zeros_like(mass), np.zeros_like(mass)
     for k, coefficient in coefficients.items():
-        product = (-1) ** (k // 2) * coefficient * (tables[k // 2].T @ tables[(k + 1) // 2])
+        product = (-1) ** (k // 2) * coefficient * (tables[k // 2].mT @ tables[(k + 1) // 2])
         if k % 2:
-            skew += (product - product.T) / 2
+            skew += (product - product.mT) / 2
         elif k:
             even += product
     return Matrices(mass, even, skew)
