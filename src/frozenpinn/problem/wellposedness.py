@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _FED = 20.0  # growth exp(20) of a layer at a side
-_DURING = (0.03, 0.2, 0.37, 0.55, 0.75, 0.97)  # parts of the time at which conditions are counted
+_USUAL = 0.37  # part of the time after which coefficients are looked at
+_DURING = (0.03, 0.2, _USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
 _SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
 
 
@@ -102,7 +103,7 @@ class _Symbol:
         self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
         self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
 
-    def coefficients(self, x: Array, share: float = 0.37) -> list[float]:
+    def coefficients(self, x: Array, share: float = _USUAL) -> list[float]:
         """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
         with np.errstate(all="ignore"):
             start, end = self.problem.time
@@ -217,7 +218,7 @@ def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding 
     if not symbol.complete:
         return None
     given = sum(1 for condition in problem.conditions if condition.side == side)
-    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (0.37,))]
+    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (_USUAL,))]
     needs = set().union(*found)
     if not needs or needs == {given}:
         return None

@@ -80,9 +80,9 @@ class CVODE:
                 states.append(y)
                 if stop:
                     break
-                if len(times) == _TRIAL and t - start < _SHARE * (end - start) and self._is_outrun(system, t):
-                    assert self.fallback is not None
-                    return self.fallback.integrate(system)
+                stuck = len(times) == _TRIAL and t - start < _SHARE * (end - start)
+                if stuck and (faster := self._outrun_by(system, t)) is not None:
+                    return faster.integrate(system)
                 if len(times) > self.max_steps:
                     raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
         except IntegrationError as error:
@@ -90,14 +90,15 @@ class CVODE:
             raise
         return _dense(system, times, states, self.name)
 
-    def _is_outrun(self, system: OdeSystem, t: float) -> bool:
-        """Whether the fallback gets farther, though its steps cost several of ours."""
+    def _outrun_by(self, system: OdeSystem, t: float) -> SciPy | None:
+        """Return the fallback if it gets farther than this, though its steps cost several of ours."""
         if self.fallback is None:
-            return False
+            return None
         try:
-            return replace(self.fallback, max_steps=_TRIAL // _COSTLY).integrate(system).end > t
+            reached = replace(self.fallback, max_steps=_TRIAL // _COSTLY).integrate(system).end
         except IntegrationError:
-            return False
+            return None
+        return self.fallback if reached > t else None
 
 
 def _dense(system: OdeSystem, times: list[float], states: list[Array], name: str) -> HermiteTrajectory:
