@@ -9,7 +9,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.benchmarks import CASES
-from frozenpinn.control import Budget
+from frozenpinn.budget import Budget
 from frozenpinn.estimate import ErrorEstimate, compare
 from frozenpinn.problem.problem import Problem
 
@@ -278,7 +278,7 @@ def test_a_small_budget_gives_what_there_is():
 
 def test_a_step_that_takes_too_long_is_broken_off(monkeypatch):
     """What goes on longer than foreseen ends without a limit, too, once there is something to return."""
-    monkeypatch.setattr("frozenpinn.control._PATIENCE", 1e-3)
+    monkeypatch.setattr("frozenpinn.budget._PATIENCE", 1e-3)
     monkeypatch.setattr("frozenpinn.control.Control._reason_to_stop", lambda self: None)
     with pytest.warns(
         fp.FrozenPinnWarning, match=r"above tol=1e-13: going on took more than .* \(give time_limit for m"

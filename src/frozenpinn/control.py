@@ -7,22 +7,21 @@ candidate. So no work is lost, and what is returned is a solution with a witness
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from frozenpinn.budget import Budget, Progress
 from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, SettingsError, warn
 from frozenpinn.estimate import ErrorEstimate, compare
 from frozenpinn.planning import Settings
 from frozenpinn.problem.problem import Problem
 from frozenpinn.solution import Solution, Verdict
 
-Progress = Callable[[str], None]
 Run = Callable[[Settings, Progress], Solution]
 
 FINEST = 1e-13  #: of all tolerances in double precision
@@ -37,73 +36,11 @@ _HELPS = 0.7  # what a wider network must do to the estimate, at least; …
 _FLOOR = 1e-11  # … below this a failure to do so is round-off
 _COST, _STEEPEST = 2.5, 7.0  # powers of the width with which time grows, at least and at most
 _BRIEF = 1.0  # seconds that may be spent on more safety than was asked for
-_PATIENCE = 60.0  # seconds for growing if no limit is given, as far as one can foresee; twice as many end it
 _COARSE, _ENOUGH = 1e-2, 16.0  # above this error nothing is resolved yet, until the width has grown so much
 _WRONG = 0.1  # an error of solutions that have nothing in common with the truth
 _LONGER = 0.03  # part of the time by which a solution must be right for longer to go on
 _TRIES = 3
 _SAME_TIME = 0.05  # part of the whole time within which two failures are one
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Limits of a solve: ``seconds`` from ``started`` on, ``memory`` in bytes; None for the defaults."""
-
-    seconds: float | None = None
-    memory: float | None = None
-    started: float = field(default_factory=time.perf_counter)
-
-    def __post_init__(self) -> None:
-        for name, value, unit in (("time_limit", self.seconds, "seconds"), ("memory_limit", self.memory, "bytes")):
-            if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
-                raise SettingsError(f"{name} is a positive number of {unit}, got {value!r}.")
-
-    @property
-    def left(self) -> float:
-        """Seconds that may still be used for growing."""
-        return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
-
-    @property
-    def hard(self) -> float:
-        """Seconds until a solve is broken off."""
-        return np.inf if self.seconds is None else self.left
-
-    @property
-    def bytes(self) -> float:
-        """Memory that may be used."""
-        return _free_memory() if self.memory is None else float(self.memory)
-
-    def watched(self, progress: Progress) -> Progress:
-        """Return a progress function that raises when the time given is over."""
-        if self.seconds is None:
-            return progress
-
-        def told(stage: str) -> None:
-            if self.left < 0:
-                raise BudgetError(f"the time limit of {self.seconds:g} s was over during: {stage}.")
-            progress(stage)
-
-        return told
-
-
-def _free_memory() -> float:
-    try:
-        return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return 4e9
-
-
-def physical_memory() -> float:
-    """Return how many bytes of memory this machine has; infinite if it does not say."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
-
-
-def amount(size: float) -> str:
-    """Write a number of bytes for people."""
-    return f"{size / 1e6:.2g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
 
 
 @dataclass
@@ -204,9 +141,8 @@ class Control:
 
     def _progress(self, stage: str) -> None:
         """Pass on what is being done; break off a step that takes much longer than was foreseen."""
-        is_judged = any(attempt.estimate is not None for attempt in self.attempts)
-        if is_judged and self.budget.seconds is None and self.budget.left < -_PATIENCE:
-            raise BudgetError(f"going on took more than {_duration(2 * _PATIENCE)} (give time_limit for more).")
+        if self.budget.is_far_over and any(attempt.estimate is not None for attempt in self.attempts):
+            raise BudgetError("going on took more than two minutes (give time_limit for more).")
         self._watched(stage)
 
     # ---- one step ---------------------------------------------------------------------------------

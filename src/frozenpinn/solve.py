@@ -12,16 +12,8 @@ from weakref import WeakSet
 
 import numpy as np
 
-from frozenpinn.control import (
-    Budget,
-    Control,
-    amount,
-    first_rtol,
-    independent,
-    physical_memory,
-    read_tolerance,
-    warn_of_contradictions,
-)
+from frozenpinn.budget import Budget, amount, physical_memory
+from frozenpinn.control import Control, first_rtol, independent, read_tolerance, warn_of_contradictions
 from frozenpinn.diagnostics import raise_if_infinite, warn_if_suspicious
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.evolution.integrators import Integrator

@@ -14,7 +14,7 @@ import numpy as np
 from frozenpinn.baselines.methods import PINNS
 from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.benchmarks.peers import Baseline, solve_peer
-from frozenpinn.control import Budget
+from frozenpinn.budget import Budget
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.problem.data import Datum
 from frozenpinn.problem.problem import Problem

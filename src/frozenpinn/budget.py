@@ -1,0 +1,81 @@
+"""What a solve may use: seconds and bytes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from frozenpinn.errors import BudgetError, SettingsError
+
+Progress = Callable[[str], None]
+_PATIENCE = 60.0  # seconds for growing if no limit is given, as far as one can foresee; twice as many end it
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a solve: ``seconds`` from ``started`` on, ``memory`` in bytes; None for the defaults."""
+
+    seconds: float | None = None
+    memory: float | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        for name, value, unit in (("time_limit", self.seconds, "seconds"), ("memory_limit", self.memory, "bytes")):
+            if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
+                raise SettingsError(f"{name} is a positive number of {unit}, got {value!r}.")
+
+    @property
+    def left(self) -> float:
+        """Seconds that may still be used for growing."""
+        return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
+
+    @property
+    def is_far_over(self) -> bool:
+        """Whether growing has taken twice as long as it may without a limit: it was foreseen badly."""
+        return self.seconds is None and self.left < -_PATIENCE
+
+    @property
+    def hard(self) -> float:
+        """Seconds until a solve is broken off."""
+        return np.inf if self.seconds is None else self.left
+
+    @property
+    def bytes(self) -> float:
+        """Memory that may be used."""
+        return _free_memory() if self.memory is None else float(self.memory)
+
+    def watched(self, progress: Progress) -> Progress:
+        """Return a progress function that raises when the time given is over."""
+        if self.seconds is None:
+            return progress
+
+        def told(stage: str) -> None:
+            if self.left < 0:
+                raise BudgetError(f"the time limit of {self.seconds:g} s was over during: {stage}.")
+            progress(stage)
+
+        return told
+
+
+def _free_memory() -> float:
+    try:
+        return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 4e9
+
+
+def physical_memory() -> float:
+    """Return how many bytes of memory this machine has; infinite if it does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+
+
+def amount(size: float) -> str:
+    """Write a number of bytes for people."""
+    return f"{size / 1e6:.2g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
