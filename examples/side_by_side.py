@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.baselines import solve_baseline
+from frozenpinn.lab.peers import solve_baseline
 
 
 def main() -> None:

@@ -12,9 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import frozenpinn as fp
-from frozenpinn import ProblemError, SettingsError, benchmarks, cli
-from frozenpinn.benchmarks import Case, Published, Variant
-from frozenpinn.network.sampling import MultiScale
+from frozenpinn import ProblemError, SettingsError, cli
+from frozenpinn.basis.samplers import MultiScale
+from frozenpinn.lab import cases as registry
+from frozenpinn.lab.cases import Case, Published, Variant
 
 ROOT = Path(__file__).parents[1]
 SMALL = """
@@ -110,7 +111,7 @@ def small_cases(monkeypatch):
         Case("hopeless", "heat backwards", lambda: backward, {("best", "high"): {"width": 30}}),
     ]
     for case in cases:
-        monkeypatch.setitem(benchmarks.CASES, case.name, case)
+        monkeypatch.setitem(registry.CASES, case.name, case)
     return cases
 
 
@@ -120,7 +121,7 @@ def small_cases(monkeypatch):
 def test_list_shows_every_case_with_its_published_figures():
     result = run("list")
     assert result.exit_code == 0
-    for name, case in benchmarks.CASES.items():
+    for name, case in registry.CASES.items():
         (line,) = [text for text in result.stdout.splitlines() if text.split() and text.split()[0] == name]
         for precision in case.published.values():
             if precision.rel_l2 is not None:
@@ -513,7 +514,7 @@ def test_bench_keeps_a_failure_in_the_table(small_cases):
 
 def test_bench_all(small_cases, monkeypatch):
     """--all runs whatever has the wanted recipe and precision, and passes over the rest."""
-    monkeypatch.setattr("frozenpinn.benchmarks.CASES", {c.name: c for c in small_cases})
+    monkeypatch.setattr("frozenpinn.lab.cases.CASES", {c.name: c for c in small_cases})
     result = run("bench", "--all", "--recipe", "paper", "--seeds", 1, "--json", "-")
     assert {r["case"] for r in strict_json(result.stdout)} == {"small", "sweep"}
 
@@ -546,14 +547,14 @@ def test_numbers_of_seeds_are_positive():
 
 def test_demo_solves_burgers_and_draws_it(monkeypatch, tmp_path):
     """With fewer neurons and more viscosity than the real one, which takes seconds."""
-    burgers = benchmarks.CASES["burgers"]
+    burgers = registry.CASES["burgers"]
     tame = Case(
         burgers.name,
         burgers.title,
         lambda: burgers.problem(nu=0.1),
         {("best", "high"): {"sampler": MultiScale(60), "tol": 1e-5}},
     )
-    monkeypatch.setitem(benchmarks.CASES, "burgers", tame)
+    monkeypatch.setitem(registry.CASES, "burgers", tame)
     monkeypatch.chdir(tmp_path)
     result = run("demo")
     assert result.exit_code == 0

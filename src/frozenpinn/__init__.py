@@ -11,6 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from frozenpinn.adaptivity.estimate import ErrorEstimate
+from frozenpinn.adaptivity.grading import Windows
+from frozenpinn.assembly.discretisation import System, semidiscretize
+from frozenpinn.assembly.spaces import AugmentedODE, NullSpaceLayer, build_space
+from frozenpinn.basis.network import Network
+from frozenpinn.basis.outer_basis import OuterBasis
+from frozenpinn.basis.samplers import ELM, SWIM, MultiScale, Orthogonal, ProjectedSWIM
 from frozenpinn.errors import (
     BudgetError,
     EvaluationError,
@@ -22,23 +29,7 @@ from frozenpinn.errors import (
     ResolutionWarning,
     SettingsError,
 )
-from frozenpinn.estimate import ErrorEstimate
-from frozenpinn.evolution.integrators import (
-    CVODE,
-    ETD,
-    ExactPropagator,
-    ExponentialCollocation,
-    HermiteTrajectory,
-    SciPy,
-)
-from frozenpinn.evolution.resampling import Windows
-from frozenpinn.evolution.semidiscrete import System, semidiscretize
-from frozenpinn.evolution.spaces import AugmentedODE, NullSpaceLayer, build_space
-from frozenpinn.network.network import Network
-from frozenpinn.network.outer_basis import OuterBasis
-from frozenpinn.network.sampling import ELM, SWIM, MultiScale, Orthogonal, ProjectedSWIM
-from frozenpinn.problem.conditions import Dirichlet, Free, Neumann, Periodic, Robin
-from frozenpinn.problem.domain import (
+from frozenpinn.geometry import (
     Annulus,
     Ball,
     Box,
@@ -56,10 +47,19 @@ from frozenpinn.problem.domain import (
     SurfaceMesh,
     read_mesh,
 )
-from frozenpinn.problem.findings import Finding, Findings
-from frozenpinn.problem.problem import Problem
-from frozenpinn.solution import Solution
+from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, solve
+from frozenpinn.solvers import (
+    CVODE,
+    ETD,
+    ExactPropagator,
+    ExponentialCollocation,
+    HermiteTrajectory,
+    SciPy,
+)
+from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.findings import Finding, Findings
+from frozenpinn.statement.problem import Problem
 
 __version__ = "0.1.0"
 
@@ -126,14 +126,14 @@ __all__ = [
 
 def load(file: str) -> Solution:
     """Read a solution that :meth:`Solution.save` has stored."""
-    from frozenpinn.storage import load_solution
+    from frozenpinn.results.storage import load_solution
 
     return load_solution(file)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "benchmarks":
+    if name == "lab":
         import importlib
 
-        return importlib.import_module("frozenpinn.benchmarks")
+        return importlib.import_module("frozenpinn.lab")
     raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'")

@@ -15,8 +15,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from frozenpinn.benchmarks.studies import STUDIES, find_study, plot_study, write_csv
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
+from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
 app = typer.Typer(
     help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
@@ -73,7 +73,7 @@ def _escaped(text: str) -> str:
 @app.command("list")
 def list_cases() -> None:
     """List the benchmark cases with the figures published for them, and the peers that have settings."""
-    from frozenpinn.benchmarks import CASES
+    from frozenpinn.lab.cases import CASES
 
     columns = ("case", "problem", "recipes", "published, low", "published, high", "peers")
     table = Table(*columns, box=None, pad_edge=False)
@@ -155,7 +155,7 @@ def _check_targets(plot: Path | None, *others: Path | None) -> None:
 
 def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
     """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
-    from frozenpinn.benchmarks import find_case
+    from frozenpinn.lab.cases import find_case
 
     if not what.endswith(".toml"):
         case = find_case(what)
@@ -166,7 +166,7 @@ def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
 
 def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
     """Read a problem and the options under ``[solve]`` from a TOML file."""
-    from frozenpinn.problem.document import problem_from_dict
+    from frozenpinn.statement.document import problem_from_dict
 
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -213,11 +213,11 @@ def bench(
     ] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
-    from frozenpinn.benchmarks import CASES, find_case
-    from frozenpinn.benchmarks.campaign import Scope
-    from frozenpinn.benchmarks.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
-    from frozenpinn.benchmarks.markdown import write_table
-    from frozenpinn.benchmarks.runner import run_case
+    from frozenpinn.lab.campaign import Scope
+    from frozenpinn.lab.cases import CASES, find_case
+    from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
+    from frozenpinn.lab.markdown import write_table
+    from frozenpinn.lab.runner import run_case
 
     recipes = recipe or (["best"] if report is None else list(RECIPES))
     methods = method or ([FROZEN_PINN] if report is None else list(METHODS))
@@ -286,10 +286,10 @@ def _report(
     announce: Callable[[str], None],
 ) -> tuple[list[Any], bool]:
     """Run what is not there yet, and write the page of all that is there; return its rows, and whether it is whole."""
-    from frozenpinn.benchmarks import campaign
-    from frozenpinn.benchmarks.html import Results, describe_machine, draw_work_precision, origin_of, write_report
-    from frozenpinn.benchmarks.store import Store, diagrams
-    from frozenpinn.benchmarks.tasks import Task
+    from frozenpinn.lab import campaign
+    from frozenpinn.lab.page import Results, describe_machine, draw_work_precision, origin_of, write_report
+    from frozenpinn.lab.store import Store, diagrams
+    from frozenpinn.lab.tasks import Task
 
     runs = page.with_suffix(".runs.jsonl")
     machine = describe_machine()

@@ -12,26 +12,26 @@ from weakref import WeakSet
 
 import numpy as np
 
-from frozenpinn.budget import Budget, amount, physical_memory
-from frozenpinn.control import Control, first_rtol, independent, read_tolerance, warn_of_contradictions
-from frozenpinn.diagnostics import raise_if_infinite, warn_if_suspicious
+from frozenpinn.adaptivity.first_width import prepare
+from frozenpinn.adaptivity.grading import Windows
+from frozenpinn.adaptivity.sizing import Plan, Settings, boundary_strategy, check_settings, make_plan, read_windows
+from frozenpinn.adaptivity.time_windows import March, Progress, Stopwatch
+from frozenpinn.adaptivity.tolerance import Control, first_rtol, independent, read_tolerance, warn_of_contradictions
+from frozenpinn.analysis.subspace import Subspace
+from frozenpinn.analysis.wellposedness import check_well_posed
+from frozenpinn.assembly.spaces import BoundaryStrategy
+from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import BudgetError, SettingsError
-from frozenpinn.evolution.integrators import Integrator
-from frozenpinn.evolution.resampling import Windows
-from frozenpinn.evolution.spaces import BoundaryStrategy
-from frozenpinn.foresight import prepare
-from frozenpinn.marching import March, Progress, Stopwatch
-from frozenpinn.network.sampling import Sampler
-from frozenpinn.planning import Plan, Settings, boundary_strategy, check_settings, make_plan, read_windows
-from frozenpinn.problem.findings import Findings
-from frozenpinn.problem.problem import Problem
-from frozenpinn.problem.subspace import Subspace
-from frozenpinn.problem.wellposedness import check_well_posed
-from frozenpinn.progress import LateBar
-from frozenpinn.reduction import read_subspace, solve_on, try_subspace
-from frozenpinn.scaling import solve_in_units
-from frozenpinn.solution import Solution
-from frozenpinn.threads import blas_threads
+from frozenpinn.results.residuals import raise_if_infinite, warn_if_suspicious
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.budget import Budget, amount, physical_memory
+from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.solvers import Integrator
+from frozenpinn.statement.findings import Findings
+from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.subspace import read_subspace, solve_on, try_subspace
+from frozenpinn.transforms.units import solve_in_units
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 _CHECKED: WeakSet[Problem] = WeakSet()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.benchmarks.nonlinear_diffusion import TREE
-from frozenpinn.problem.jet import coordinate_names
+from frozenpinn.lab.cases.nonlinear_diffusion import TREE
+from frozenpinn.language.jets import coordinate_names
 
 
 def error_of(problem, **options):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.benchmarks import find_case
-from frozenpinn.benchmarks.case import Variant
-from frozenpinn.benchmarks.kuramoto_sivashinsky import reference, statistics
+from frozenpinn.lab.cases import find_case
+from frozenpinn.lab.cases.case import Variant
+from frozenpinn.lab.cases.kuramoto_sivashinsky import reference, statistics
 
 AMPLITUDES = (1.0, 1 + 1e-6)
 

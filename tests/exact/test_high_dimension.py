@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.network.product import ProductNetwork
-from frozenpinn.problem.domain.ball import Ball
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.geometry.ball import Ball
 
 
 def box(dimension, low=0.0, high=1.0, **options):
@@ -264,7 +264,7 @@ def test_a_source_along_x_with_cold_sides_is_tried_and_given_up():
 
 @pytest.mark.filterwarnings("ignore:the initial data contradict", "ignore:the network represents")
 def test_sides_that_contradict_the_initial_value_are_seen_without_a_solve(monkeypatch):
-    import frozenpinn.reduction as reduction
+    import frozenpinn.transforms.subspace as reduction
 
     monkeypatch.setattr(reduction, "restrict", lambda *_: pytest.fail("there is nothing to try"))
     problem = fp.Problem("u_t = lap(u)", box(3), (0, 0.01), "sin(pi*x)", "u = 0")

@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 
 import frozenpinn as fp
+from frozenpinn.lab.cases import find_case
 
 PI = np.pi
 UNIT = fp.Interval(0, 1)
@@ -138,7 +139,7 @@ def test_linear_problem_with_an_exact_solution(name):
 @pytest.mark.parametrize("case", ["advection", "euler-bernoulli", "euler-bernoulli-winkler", "wave", "wave-multiscale"])
 def test_targets_of_the_benchmark_cases(case):
     targets = {"advection": 1e-10, "euler-bernoulli": 1e-10, "euler-bernoulli-winkler": 2e-9, "wave": 5e-9}
-    found = fp.benchmarks.find_case(case)
+    found = find_case(case)
     options = found.options("best", "high", found.variants[0])
     errors = [fp.solve(found.problem(), seed=seed, **options).error()["rel_l2"] for seed in range(3)]
     assert np.mean(errors) < targets.get(case, 1e-8)

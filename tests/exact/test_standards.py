@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.benchmarks.pinn_standards import (
+from frozenpinn.lab.cases.pinn_standards import (
     TIMES,
     allen_cahn,
     allen_cahn_reference,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.baselines.iga import solve_iga
-from frozenpinn.benchmarks import find_case
+from frozenpinn.lab.cases import find_case
+from frozenpinn.lab.peers.iga import solve_iga
 
 CASES = ("advection", "euler-bernoulli", "euler-bernoulli-winkler")
 

@@ -11,8 +11,8 @@ import scipy.linalg as sla
 from threadpoolctl import threadpool_limits
 
 import frozenpinn as fp
-from frozenpinn.benchmarks import find_case
-from frozenpinn.network.hidden import Derivative, Term
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.lab.cases import find_case
 
 IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.benchmarks import CASES
+from frozenpinn.lab.cases import CASES
 
 LINEAR = ("advection", "advection-long", "euler-bernoulli", "euler-bernoulli-winkler", "wave", "wave-multiscale")
 

@@ -1,0 +1,1 @@
+"""What is chosen by the program: sizes, windows in time, the search for a tolerance."""

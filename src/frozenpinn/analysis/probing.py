@@ -1,0 +1,80 @@
+"""Where to look at data: places that see peaks which fall between the points of a basis.
+
+Data are cheap to evaluate, a network is not. So initial values, velocities and forcings are scanned at thousands of
+places, and a few hundred are kept: evenly spread ones, and those where the data bend most or are extreme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_SCANNED = 2**13
+_KEPT = 256  # a power of two
+_TIMES = (0.0, 0.37, 1.0)
+
+
+class Probe(NamedTuple):
+    """Places (n, d) and weights with which values there add up to a mean over the domain."""
+
+    x: Array
+    weights: Array
+
+    def rms(self, values: Array) -> Array:
+        """Return the root mean square over the domain of values at the places, shape (n,) or (n, m)."""
+        return np.asarray(np.sqrt(self.weights @ values**2))
+
+
+def probe(problem: Problem) -> Probe:
+    """Return the places for a problem, found once."""
+    return problem.once("probe", lambda: _on_a_line(problem) if problem.domain.dimension == 1 else _scattered(problem))
+
+
+def forcings(problem: Problem, field: str, x: Array, shares: Sequence[float] = _TIMES) -> list[Array]:
+    """Return the forcing of a field at some shares of the time, which may be infinite in places; none if it is zero."""
+    forcing, (start, end) = problem.equation(field).forcing, problem.time
+    if forcing == 0:
+        return []
+    program = problem.compile([forcing])
+    with np.errstate(all="ignore"):
+        return [np.broadcast_to(program(*x.T, start + s * (end - start))[0], len(x)) for s in shares]
+
+
+def _data(problem: Problem, x: Array) -> list[Array]:
+    known = [*problem.initial.values(), *problem.initial_velocity.values()]
+    values = [np.broadcast_to(datum(x, problem.time[0]), len(x)) for datum in known]
+    values += [forcing for name in problem.fields for forcing in forcings(problem, name, x)]
+    return [v for v in values if np.all(np.isfinite(v)) and np.ptp(v) > 0]
+
+
+def _on_a_line(problem: Problem) -> Probe:
+    """Keep every 32nd place of a fine grid, and those with the largest second differences."""
+    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    x = lower + (upper - lower) * (np.arange(_SCANNED) + 0.5) / _SCANNED
+    kept = {*range(0, _SCANNED, _SCANNED // _KEPT), 0, _SCANNED - 1}
+    for values in _data(problem, x[:, None]):
+        bends = np.abs(np.diff(values, 2))
+        steepest = np.argsort(bends)[-_KEPT // 2 :] + 1
+        kept.update(int(i) for i in steepest[bends[steepest - 1] > 0])
+    places = np.array(sorted(kept))
+    edges = np.concatenate([[0.0], (places[1:] + places[:-1] + 1) / 2, [float(_SCANNED)]])
+    return Probe(x[places, None], np.diff(edges) / _SCANNED)
+
+
+def _scattered(problem: Problem) -> Probe:
+    """Keep random places for all, and the extreme ones for themselves."""
+    x = problem.domain.sample(4 * _SCANNED if problem.domain.dimension <= 3 else _SCANNED // 2, "random", 8675).x
+    extreme: set[int] = set()
+    for values in _data(problem, x):
+        order = np.argsort(values)
+        extreme.update(int(i) for i in (*order[: _KEPT // 8], *order[-_KEPT // 8 :]))
+    special = np.array(sorted(extreme), dtype=int)
+    others = np.setdiff1d(np.arange(len(x)), special)
+    usual = others[:: max(1, len(others) // _KEPT)]
+    weights = np.concatenate([np.full(len(special), 1.0), np.full(len(usual), len(others) / len(usual))]) / len(x)
+    return Probe(x[np.concatenate([special, usual])], weights)

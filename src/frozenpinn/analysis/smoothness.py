@@ -1,0 +1,212 @@
+"""Are the data smooth? Initial data, forcing and boundary data are looked at on fine lines, before any solve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.analysis.regularity import POINTS, VISIBLE, Line, Roughness, classify
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.geometry import Box, Domain
+from frozenpinn.statement.findings import Finding, Severity
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
+    from frozenpinn.statement.data import Datum
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_LINES = 4  # in several dimensions, beside those along the axes
+
+
+def roughness(problem: Problem) -> list[Finding]:
+    """Return what is rough in initial data, forcing and boundary data."""
+    return problem.once("roughness", lambda: _findings(problem))
+
+
+def _findings(problem: Problem) -> list[Finding]:
+    rough = [_finding(*entry) for entry in _rough_data(problem)]
+    return [*_seams(problem), *dict.fromkeys(rough)]
+
+
+def _seams(problem: Problem) -> Iterator[Finding]:
+    """Yield jumps of initial data between the two ends of a periodic axis."""
+    for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
+        for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+            try:
+                a, b = _ends(problem, datum, axis)
+            except FrozenPinnError:
+                continue
+            if a != b:
+                yield Finding(
+                    "jump",
+                    "warning",
+                    f"{datum.what} is {a:.6g} at one end of the periodic axis '{problem.domain.coordinates[axis]}' and "
+                    f"{b:.6g} at the other, which are the same point: the solution jumps there. Give data with the "
+                    "period of the domain, or state conditions on its sides instead of periodic=True.",
+                )
+
+
+def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
+    """Return the values at the ends of an axis where they differ most; twice the same if they do not."""
+    domain, start = problem.domain, problem.time[0]
+    inside = domain.sample(40, "random", 5).x
+    low, high = inside.copy(), inside.copy()
+    low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
+    a, b = datum(low, start), datum(high, start)
+    at = int(np.argmax(np.abs(a - b)))
+    size = max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start)))))
+    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > VISIBLE * size else (0.0, 0.0)
+
+
+def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
+    """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
+    lines = list(_lines_through(problem.domain))
+    for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+        if not _is_polynomial(datum.expression):
+            rough = _worst(_along(points, partial(datum, t=problem.time[0])) for points in lines)
+            if rough is not None:
+                yield datum.what, rough, False, "warning"
+    for equation in problem.equations:
+        if not _is_polynomial(equation.forcing):
+            forces = [_force(problem, equation.forcing, share) for share in (0.13, 0.71)]
+            rough = _worst(_along(points, force) for force in forces for points in lines)
+            if rough is not None:
+                yield f"the forcing of {equation.field}", rough, False, "warning"
+    for condition in _distinct(problem.conditions):
+        rough = _worst([_in_time(problem, condition)])
+        if rough is not None:
+            # a solve that needs the derivative in time of a text that jumps refuses it, with a text of its own
+            severity: Severity = "warning" if condition.value.expression is None else "note"
+            yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, severity
+
+
+def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
+    """Return conditions whose data change in time, each text once: sides of a box often share it."""
+    found: dict[object, LinearCondition] = {}
+    for condition in conditions:
+        value = condition.value
+        if value.depends_on_time and not _is_polynomial(value.expression):
+            found.setdefault(value.given if value.expression is None else value.expression, condition)
+    return list(found.values())
+
+
+def _is_polynomial(expression: sp.Expr | None) -> bool:
+    """Whether there is nothing to look at: only round-off would be seen."""
+    return expression is not None and bool(expression.is_polynomial())
+
+
+# ---- lines ----------------------------------------------------------------------------------------
+
+
+def _lines_through(domain: Domain) -> Iterator[Callable[[Array], Array]]:
+    """Yield lines inside the domain as functions of s in [0, 1]: the interval itself, or several through the inside."""
+    d = domain.dimension
+    if d == 1:
+        yield _segment(domain.lower, domain.upper)
+        return
+    points = domain.sample(2 * _LINES + 3, "random", 11).x
+    if isinstance(domain, Box):
+        for axis in range(min(d, 3)):
+            ends = np.stack([points[axis]] * 2)
+            ends[:, axis] = domain.lower[axis], domain.upper[axis]
+            yield _segment(*ends)
+    for a, b in zip(points[3 : 3 + _LINES], points[3 + _LINES :], strict=True):
+        inside = domain.contains(a + np.linspace(0.0, 1.0, 65)[:, None] * (b - a), 0.0)
+        if np.all(inside):  # not across a hole
+            yield _segment(a, b)
+
+
+def _segment(a: Array, b: Array) -> Callable[[Array], Array]:
+    return lambda s: a + np.asarray(s)[:, None] * (b - a)
+
+
+def _along(points: Callable[[Array], Array], values: Callable[[Array], Array]) -> Line:
+    """Return a function of points along a line."""
+
+    def place(s: float) -> str:
+        x = points(np.array([s]))[0]
+        return f"x = {x[0]:.6g}" if len(x) == 1 else f"x = ({', '.join(f'{c:.4g}' for c in x)})"
+
+    several = points(np.zeros(1)).shape[1] > 1
+    return Line(lambda s: values(points(s)), place, POINTS // 4 if several else POINTS)
+
+
+def _force(problem: Problem, forcing: sp.Expr, share: float) -> Callable[[Array], Array]:
+    """Return a forcing after some share of the time."""
+    program = problem.compile([forcing])
+    t = problem.time[0] + share * (problem.time[1] - problem.time[0])
+
+    def values(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(program(*x.T, t)[0], len(x))
+
+    return values
+
+
+def _in_time(problem: Problem, condition: LinearCondition) -> Line:
+    """Return the boundary data at one point as a function of time."""
+    start, end = problem.time
+    x = problem.domain.sample_side(condition.side, 1, "random", 3).x
+    value = condition.value
+
+    def of(s: Array) -> Array:
+        t = start + s * (end - start)
+        if value.expression is not None:
+            with np.errstate(all="ignore"):
+                return np.broadcast_to(problem.compile([value.expression])(*x[0], t)[0], len(s))
+        return np.array([value(x, float(when))[0] for when in t])
+
+    points = POINTS if value.expression is not None else POINTS // 8  # Python functions take one time at once
+    return Line(of, lambda s: f"t = {start + s * (end - start):.6g}", points)
+
+
+def _worst(lines: Iterator[Line] | list[Line]) -> Roughness | None:
+    """Return the worst of several lines; data that can't be evaluated along one say so in the solve."""
+    order = {"noise": 3, "jump": 2, "corner": 1}
+    worst: Roughness | None = None
+    for line in lines:
+        try:
+            found = classify(line)
+        except FrozenPinnError:
+            continue
+        if found is not None and (worst is None or order[found.kind] > order[worst.kind]):
+            worst = found
+    return worst
+
+
+# ---- texts ----------------------------------------------------------------------------------------
+
+
+def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "warning") -> Finding:
+    if rough.kind == "noise":
+        return Finding(
+            "noise",
+            "warning",
+            f"{what} is noisy, by about {rough.level:.2g} of its size. The solution can't be better than that where it "
+            "starts, and derivatives are far worse. Smooth the data first: "
+            "scipy.interpolate.make_smoothing_spline(points, values) is a function that can be given instead.",
+        )
+    variable = "t" if in_time else "x"
+    if rough.kind == "jump":
+        fate = (
+            "the solution is not smooth after that time"
+            if in_time
+            else "expect errors of its size nearby at first; diffusion rounds it off, transport carries it on"
+        )
+        return Finding(
+            "jump",
+            severity,
+            f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}: {fate}. "
+            f"Make it a short smooth transition, such as tanh(({variable} - a)/w) with a width w of a fiftieth of the "
+            f"{'time' if in_time else 'domain'}.",
+        )
+    return Finding(
+        "corner",
+        "note",
+        f"{what} has a corner at {rough.where}: its slope jumps, which costs digits nearby until it is smoothed out.",
+    )

@@ -1,0 +1,362 @@
+"""Is the problem well posed? Read off the symbol, before any time is spent on solving it.
+
+Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equations into an eigenvalue problem for λ.
+
+* If the real part of λ grows without bound with |ξ|, short waves explode at once: backward diffusion, a fourth-order
+  term of the wrong sign. Such a problem has no solution that depends continuously on its data.
+* On a side, λ is fixed with a large real part and the equations are solved for the exponents of exp(κ·distance from
+  the side). Each solution that decays into the domain needs one boundary condition, no more and no less (the count of
+  Kreiss): one per side for diffusion and waves, two for beams, one at an inflow and none at an outflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.analysis.scales import scale_findings
+from frozenpinn.analysis.smoothness import roughness
+from frozenpinn.errors import ProblemError, warn
+from frozenpinn.geometry import Box, FlatSide, Side
+from frozenpinn.language.jets import Jet
+from frozenpinn.statement.consistency import further_contradictions, inconsistencies
+from frozenpinn.statement.findings import Finding, Findings
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_FED = 20.0  # growth exp(20) of a layer at a side
+_USUAL = 0.37  # part of the time after which coefficients are looked at
+_DURING = (0.03, 0.2, _USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
+_SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
+
+
+def examine(problem: Problem) -> Findings:
+    """Collect everything that can be said against a problem, without raising or warning."""
+    return Findings((*inconsistencies(problem), *_further(problem)))
+
+
+def check_well_posed(problem: Problem) -> Findings:
+    """Raise for equations whose short waves explode, warn about everything else; return all findings.
+
+    What contradicts itself in the statement has been warned about when the problem was stated.
+    """
+    for finding in _further(problem):
+        if finding.severity == "error":
+            raise ProblemError(finding.text)
+        if finding.severity == "warning":
+            warn(finding.text)
+    return examine(problem)
+
+
+def _further(problem: Problem) -> list[Finding]:
+    def find() -> list[Finding]:
+        return [
+            *_symbol_findings(problem),
+            *further_contradictions(problem),
+            *roughness(problem),
+            *scale_findings(problem),
+        ]
+
+    return problem.once("findings", find)
+
+
+def _symbol_findings(problem: Problem) -> list[Finding]:
+    symbol = _Symbol(problem)
+    conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
+    feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
+    return [finding for finding in (_judge_growth(problem, symbol), *conditions, *feeding) if finding is not None]
+
+
+class _Symbol:
+    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.rows: list[list[Jet]] = []
+        self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
+        expressions: list[sp.Expr] = []
+        initial = {name: datum.expression for name, datum in problem.initial.items()}
+        velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
+        self.complete = True
+        for equation in problem.equations:
+            table = {**equation.linear}
+            for jet, coefficient in equation.linear_in_time.items():
+                table[jet] = table.get(jet, sp.Integer(0)) + coefficient
+            for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+                slope = sp.diff(equation.nonlinear, symbol)
+                values = _at_initial(slope, problem, initial, velocity)
+                if values is None:
+                    self.complete = False
+                else:
+                    table[jet] = table.get(jet, sp.Integer(0)) + values
+                    self.frozen = True
+            self.rows.append(list(table))
+            expressions += table.values()
+        self._program = problem.compile(expressions)
+        self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
+        self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
+
+    def coefficients(self, x: Array, share: float = _USUAL) -> list[float]:
+        """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
+        with np.errstate(all="ignore"):
+            start, end = self.problem.time
+            values = self._program(*(np.array([c]) for c in x), start + share * (end - start))
+        return [float(np.ravel(v)[0]) for v in values]
+
+    def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
+        """Return the first-order matrix of amplitudes, with ``factor(jet)`` for each spatial derivative."""
+        fields, count = self.problem.fields, len(self.problem.fields)
+        size = count + len(self._second)
+        matrix = np.zeros((size, size), dtype=complex)
+        values = iter(coefficients)
+        for i, jets in enumerate(self.rows):
+            row = count + self._second.index(i) if i in self._second else i
+            if i in self._second:
+                matrix[i, row] = 1.0
+            for jet in jets:
+                j = fields.index(jet.field)
+                column = count + self._second.index(j) if jet.time == 1 and j in self._second else j
+                matrix[row, column] += next(values) * factor(jet)
+        return matrix
+
+
+def _at_initial(
+    expression: sp.Expr, problem: Problem, initial: dict[str, sp.Expr | None], velocity: dict[str, sp.Expr | None]
+) -> sp.Expr | None:
+    """Evaluate a coefficient of a nonlinear part at the initial data; None if these are Python functions."""
+    table = {}
+    for symbol, jet in problem.jets.jets_in(expression).items():
+        function = (initial if jet.time == 0 else velocity).get(jet.field)
+        if function is None:
+            return None
+        table[symbol] = problem.jets.differentiate(function, jet.spatial)
+    return expression.subs(table, simultaneous=True)
+
+
+def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
+    """Compare the growth of waves of two lengths in several directions, at several points."""
+    rng = np.random.default_rng(0)
+    domain, duration = problem.domain, problem.time[1] - problem.time[0]
+    points = domain.sample(5, "random", rng).x
+    directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(2, domain.dimension))]
+    for x in points:
+        coefficients = symbol.coefficients(x)
+        if not np.all(np.isfinite(coefficients)):
+            continue
+        for direction in directions:
+            growth, speed = [], 0.0
+            for scale in _SCALES:
+                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
+                eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=1j * xi)))
+                growth.append(float(np.max(eigenvalues.real)))
+                speed = float(np.max(np.abs(eigenvalues)))
+            explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
+            if explodes and growth[1] * duration > 50:
+                return _explosion(symbol, x, growth[1], _SCALES[1])
+    return None
+
+
+def growth_bound(problem: Problem) -> float | None:
+    """Return the growth rate of the fastest plane wave, with coefficients frozen at many points; None if not known.
+
+    Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
+    """
+    return problem.once("growth", lambda: _growth_bound(problem))
+
+
+def _growth_bound(problem: Problem) -> float | None:
+    symbol = _Symbol(problem)
+    if not symbol.complete or symbol.frozen or any(_feeds(condition) for condition in problem.conditions):
+        return None
+    rng = np.random.default_rng(1)
+    domain = problem.domain
+    directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(3, domain.dimension))]
+    worst = 0.0
+    for x in domain.sample(20, "random", rng).x:
+        coefficients = symbol.coefficients(x)
+        if not np.all(np.isfinite(coefficients)):
+            return None
+        for direction in directions:
+            for scale in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0):
+                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
+                matrix = symbol.matrix(coefficients, partial(_wave, exponent=1j * xi))
+                worst = max(worst, float(np.max(np.linalg.eigvals(matrix).real)))
+    return worst
+
+
+def _feeds(condition: LinearCondition) -> bool:
+    """Whether a condition is none of u = g, u_n = g: others, such as u_n = u, can make solutions grow."""
+    return len({jet.order for jet in condition.jets}) > 1 or len(condition.fields) > 1
+
+
+def _explosion(symbol: _Symbol, x: Array, rate: float, scale: float) -> Finding:
+    place = ", ".join(f"{c:g}" for c in x)
+    text = (
+        f"the problem is ill posed at x = ({place}): waves {scale:g} times shorter than the domain grow like "
+        f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
+        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
+    )
+    # only the linearisation at the initial data: the user may know better
+    return Finding("ill-posed", "warning" if symbol.frozen else "error", text)
+
+
+def _wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps
+
+
+def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding | None:
+    """Count the solutions that decay into the domain from one side and compare with the conditions there."""
+    if not symbol.complete:
+        return None
+    given = sum(1 for condition in problem.conditions if condition.side == side)
+    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (_USUAL,))]
+    needs = set().union(*found)
+    if not needs or needs == {given}:
+        return None
+    if len(needs) > 1 and all(len(counts) <= 1 for counts in found):
+        return _changing(side, given, needs)
+    if len(needs) > 1:  # in- and outflow on one curved side
+        text = (
+            f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} on one part of it and "
+            f"{max(needs)} on another (inflow and outflow?). Divide it: domain.with_sides(inflow='x < 0')."
+        )
+        return Finding("conditions", "warning", text)
+    (needed,) = needs
+    what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
+    hint = "Free() imposes nothing" if given > needed else "add a condition such as 'u = 0'"
+    text = (
+        f"side '{side.name}' has {given} condition(s) for {len(problem.fields)} field(s), but the equations need "
+        f"{needed}; that is {what}. ({hint}.)"
+    )
+    return Finding("conditions", "warning", text)
+
+
+def _needed(problem: Problem, symbol: _Symbol, side: Side, share: float) -> set[int]:
+    """Return the numbers of conditions that points of a side need at one time; empty if they can't be told."""
+    needs: set[int] = set()
+    for x, normal in _places(problem, side):
+        coefficients = symbol.coefficients(x, share)
+        if not np.all(np.isfinite(coefficients)) or _degenerates(symbol, coefficients, normal):
+            return set()
+        count = _decaying(problem, symbol, coefficients, normal)
+        if count is not None:
+            needs.add(count)
+    return needs
+
+
+def _changing(side: Side, given: int, needs: set[int]) -> Finding:
+    """Return what is to be said where an inflow becomes an outflow, or the other way round."""
+    text = (
+        f"side '{side.name}' has {given} condition(s), but the equations need {min(needs)} at some times and "
+        f"{max(needs)} at others (inflow that becomes outflow?). "
+    )
+    if given < max(needs):
+        more = f"Give {max(needs)}: too few leave the solution undetermined while something enters there."
+        return Finding("conditions", "warning", text + more)
+    if given > max(needs):
+        return Finding("conditions", "warning", text + f"Give {max(needs)} at most: more contradict each other.")
+    more = "While it needs fewer, they must agree with what arrives there, or a layer appears."
+    return Finding("conditions", "note", text + more)
+
+
+def _judge_feeding(problem: Problem, symbol: _Symbol, condition: LinearCondition) -> Finding | None:
+    """Look for a mode exp(λt + κ·outward distance) that a condition a u + b u_n = g of the wrong sign lets grow."""
+    if not symbol.complete or len(condition.fields) > 1 or {jet.order for jet in condition.jets} != {0, 1}:
+        return None
+    points = problem.domain.sample_side(condition.side, 3, "random", 0)
+    value, slope = np.zeros(len(points.x)), np.zeros(len(points.x))
+    for jet, coefficient in condition.terms_at(points):
+        if jet.order == 0:
+            value = value + coefficient
+        else:
+            slope = slope + coefficient * points.normals[:, int(np.argmax(jet.alpha))]
+    duration = problem.time[1] - problem.time[0]
+    for x, normal, a, b in zip(points.x, points.normals, value, slope, strict=True):
+        coefficients = symbol.coefficients(x)
+        if a * b >= 0 or not np.all(np.isfinite(coefficients)):
+            continue
+        matrix = symbol.matrix(coefficients, partial(_wave, exponent=-a / b * normal))
+        rate = float(np.max(np.linalg.eigvals(matrix).real))
+        if rate * duration > _FED:
+            text = (
+                f"the condition '{condition.text}' on side '{condition.side.name}' feeds the solution: a layer of "
+                f"thickness {abs(b / a):.2g} there grows like exp({rate:.3g}·t). Value and outward slope have opposite "
+                "signs; was 'u + c*u_n = …' with a positive c meant?"
+            )
+            return Finding("conditions", "warning", text)
+    return None
+
+
+def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
+    """Return points of a side with their outward normals: the middle of a flat one, several of others."""
+    domain = problem.domain
+    if isinstance(domain, Box) and isinstance(side, FlatSide):
+        x, normal = domain.center.copy(), np.zeros(domain.dimension)
+        x[side.axis] = (domain.lower, domain.upper)[side.end][side.axis]
+        normal[side.axis] = (-1.0, 1.0)[side.end]
+        return [(x, normal)]
+    points = domain.sample_side(side, 12, "random", 0)
+    return list(zip(points.x, points.normals, strict=True))
+
+
+def _degenerates(symbol: _Symbol, coefficients: list[float], normal: Array) -> bool:
+    """Whether a highest derivative across the side has the coefficient zero there: the count says nothing then."""
+    values = iter(coefficients)
+    for jets in symbol.rows:
+        across = [(sum(a for a, n in zip(j.alpha, normal, strict=True) if n) + 2 * j.laps, next(values)) for j in jets]
+        top = max((order for order, _ in across), default=0)
+        if top and any(order == top and value == 0 for order, value in across):
+            return True
+    return False
+
+
+def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], normal: Array) -> int | None:
+    """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
+    length = float(np.abs(normal) @ problem.domain.lengths)
+    order = max((jet.order for jets in symbol.rows for jet in jets), default=0)
+    if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
+        return None
+    counts = []
+    for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
+        kappa = scale / length
+        axis = -kappa * normal
+        here = symbol.matrix(coefficients, partial(_wave, exponent=axis))
+        # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
+        sizes = symbol.matrix([abs(c) for c in coefficients], partial(_wave, exponent=np.abs(axis)))
+        rate = max(_radius(here), 1e-3 * _radius(sizes)) or 1.0
+        roots = _roots(symbol, coefficients, axis, rate, order)
+        if roots is None:
+            return None
+        counts.append(int(np.count_nonzero(roots.real < 0)))  # into the domain they decay
+    return counts[0] if counts[0] == counts[1] else None
+
+
+def _radius(matrix: Array) -> float:
+    """Return the largest eigenvalue, which does not depend on the units of the fields."""
+    return float(np.max(np.abs(np.linalg.eigvals(matrix))))
+
+
+def _roots(symbol: _Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
+    """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
+    size = len(symbol.matrix(coefficients, partial(_wave, exponent=axis)))
+    degree = order * size
+    nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
+    values = []
+    for node in nodes:
+        matrix = symbol.matrix(coefficients, partial(_wave, exponent=node * axis))
+        values.append(np.linalg.det(np.eye(size) - matrix / rate))
+    polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
+    polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
+    if not np.any(polynomial):
+        return None
+    roots = np.roots(np.trim_zeros(polynomial, "b")[::-1])
+    return None if np.any(np.abs(roots.real) < 1e-6 * np.abs(roots)) else roots

@@ -1,0 +1,1 @@
+"""Problem × basis → discretisation."""

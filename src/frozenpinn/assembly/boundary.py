@@ -1,0 +1,204 @@
+"""From the conditions of a problem to rows on the network's coefficients, and the data they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.basis.boundary_layer import Functional
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.geometry import BoundaryPoints, FlatSide
+from frozenpinn.language.jets import Jet
+from frozenpinn.language.separation import compiled, is_smooth, separate
+from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.data import Datum
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def derivative_of(jet: Jet) -> Derivative:
+    """Return the spatial derivative that a jet names, in the network's terms."""
+    return Derivative(jet.alpha, jet.laps)
+
+
+def condition_terms(condition: LinearCondition, points: BoundaryPoints) -> tuple[Term, ...]:
+    """Return the terms of a boundary condition with coefficients at points of its side."""
+    return tuple(Term(jet.field, derivative_of(jet), c) for jet, c in condition.terms_at(points))
+
+
+@dataclass(frozen=True)
+class BoundaryData:
+    """The data ℓ(t) of the lifting: boundary values at points, mapped to lifting coefficients.
+
+    ``parts`` lists ``(datum, points, map)``; a map of None puts the values into consecutive entries.
+    ``shapes`` recovers all values from few: data = shapes · ℓ(t); None means that ℓ are the data.
+    """
+
+    size: int
+    time: tuple[float, float]
+    parts: tuple[tuple[Datum, Array, Array | None], ...] = field(default=())
+    shapes: Array | None = field(default=None)
+
+    @cached_property
+    def depends_on_time(self) -> bool:
+        """Whether ℓ changes in time."""
+        return any(datum.depends_on_time for datum, _, _ in self.parts)
+
+    @cached_property
+    def _separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
+        """The data as a matrix times functions of time; None if they can't be written so."""
+        columns: dict[sp.Expr, Array] = {}
+        time = None
+        start = 0
+        for datum, x, matrix in self.parts:
+            if datum.expression is None:
+                return None
+            time = datum.time_symbol
+            constant, shapes, histories, rest = separate(datum.expression, time)
+            if rest != 0 or not all(map(is_smooth, histories)):
+                return None
+            for history, shape in zip((sp.Integer(1), *histories), (constant, *shapes), strict=True):
+                if shape != 0:
+                    column = columns.setdefault(history, np.zeros(self.size))
+                    if matrix is None:
+                        column[start : start + len(x)] += datum.part(shape, x)
+                    else:
+                        column += matrix @ datum.part(shape, x)
+            start += len(x) if matrix is None else 0
+        if not columns or time is None:
+            return None
+        return np.stack(list(columns.values()), axis=1), tuple(columns), time
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether ℓ is a sum of fixed vectors times functions of time, so that many values cost little."""
+        return self._separated is not None
+
+    def batch(self, times: Array, derivative: int = 0) -> Array:
+        """Return ℓ or its derivative at several times, shape (m, size)."""
+        if self._separated is None:
+            return np.array([self(float(t), derivative) for t in times])
+        matrix, histories, symbol = self._separated
+        with np.errstate(all="ignore"):
+            values = compiled(histories, symbol, derivative)(times)
+        return np.stack([np.broadcast_to(v, times.shape) for v in values], axis=1) @ matrix.T
+
+    def __call__(self, t: float, derivative: int = 0) -> Array:
+        """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
+        if self._separated is not None:
+            columns, histories, symbol = self._separated
+            with np.errstate(all="ignore"):
+                found = columns @ np.array(compiled(histories, symbol, derivative)(t), dtype=float)
+            if np.all(np.isfinite(found)):
+                return np.asarray(found)
+        out = np.zeros(self.size)
+        start = 0
+        for datum, x, matrix in self.parts:
+            values = datum.time_derivative(derivative, x, t, self.time)
+            if matrix is None:
+                out[start : start + len(x)] = values
+                start += len(x)
+            else:
+                out += matrix @ values
+        return out
+
+    def compressed(self) -> BoundaryData:
+        """Return the same data in the few shapes that they take in the course of time.
+
+        Lifting functions amplify the round-off of boundary values, differently at every time; those of fixed shapes
+        carry no such noise, and few of them cost less than one per boundary point.
+        """
+        if self.size < _FEW or not self.parts:
+            return self
+        count = 8 if self.depends_on_time else 1
+        start, end = self.time
+        while count <= _SNAPSHOTS:
+            times = start + (end - start) * (1.0 - np.cos(np.pi * np.arange(count) / max(count - 1, 1))) / 2.0
+            snapshots = np.stack([self(float(t)) for t in times], axis=1)
+            u, s, _ = np.linalg.svd(snapshots, full_matrices=False)
+            rank = max(1, int(np.sum(s > _NOISE * s[0])))
+            if 2 * rank <= count or count == 1:
+                shapes = u[:, :rank]
+                if self._is_spanned_by(shapes):
+                    return self._in_shapes(shapes)
+            count *= 2
+        return self
+
+    def _is_spanned_by(self, shapes: Array) -> bool:
+        """Whether the data at further times are combinations of the shapes."""
+        start, end = self.time
+        values = np.stack([self(start + (end - start) * s) for s in (0.0123, 0.271, 0.577, 0.8321, 0.993)], axis=1)
+        missed = values - shapes @ (shapes.T @ values)
+        return bool(np.max(np.abs(missed)) <= 10.0 * _NOISE * max(float(np.max(np.abs(values))), 1e-300))
+
+    def _in_shapes(self, shapes: Array) -> BoundaryData:
+        parts, start = [], 0
+        for datum, x, matrix in self.parts:
+            if matrix is None:
+                parts.append((datum, x, shapes[start : start + len(x)].T))
+                start += len(x)
+            else:
+                parts.append((datum, x, shapes.T @ matrix))
+        return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
+
+
+_FEW = 16  # up to as many values, compression does not pay
+_SNAPSHOTS = 64
+_NOISE = 1e-13
+
+
+@dataclass(frozen=True)
+class BoundaryRows:
+    """All rows of the boundary operator of a group of fields, and which of them carry data."""
+
+    functionals: tuple[Functional, ...]
+    data: BoundaryData
+    active: tuple[int, ...]
+
+
+def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rng: int = 0) -> BoundaryRows:
+    """Collect conditions and periodicity of a group of fields as rows on ridge features."""
+    functionals: list[Functional] = []
+    parts: list[tuple[Datum, Array, Array | None]] = []
+    active: list[int] = []
+    row = 0
+    method = "gauss" if problem.domain.dimension <= 3 else "sobol"
+    for condition in problem.conditions:
+        if not set(condition.fields) <= set(fields):
+            continue
+        points = problem.domain.sample_side(condition.side, per_side, method, rng)
+        x = points.x
+        functionals.append(Functional(((x, condition_terms(condition, points)),)))
+        if not condition.value.is_zero:
+            parts.append((condition.value, x, None))
+            active += range(row, row + len(x))
+        row += len(x)
+    functionals += periodic_functionals(problem, fields, per_side, method, rng)
+    return BoundaryRows(tuple(functionals), BoundaryData(len(active), problem.time, tuple(parts)), tuple(active))
+
+
+def periodic_functionals(
+    problem: Problem, fields: Sequence[str], per_side: int, method: str, rng: int
+) -> list[Functional]:
+    """Match values and derivatives on the two ends of every periodic axis."""
+    domain, result = problem.domain, []
+    for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
+        low = domain.sample_side(FlatSide("", (), axis, 0), per_side, method, rng).x
+        high = low.copy()
+        high[:, axis] = domain.upper[axis]
+        for name in fields:
+            for k in range(matched_derivatives(problem, name)):
+                derivative = Derivative(tuple(k * (i == axis) for i in range(domain.dimension)))
+                parts = ((high, (Term(name, derivative, 1.0),)), (low, (Term(name, derivative, -1.0),)))
+                result.append(Functional(parts))
+    return result
+
+
+def matched_derivatives(problem: Problem, name: str) -> int:
+    """Periodic functions are matched up to one order below the equation's, at least in value and slope."""
+    return max(2, problem.spatial_order(name))

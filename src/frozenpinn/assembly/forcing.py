@@ -1,0 +1,171 @@
+"""The forcing b(t) of a semi-discrete system: source terms, and what lifted or soft boundary data contribute.
+
+A source Σ g(x)·h(t) is projected once, so that a value of b(t) costs a few products; other sources are evaluated at the
+points and projected each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.assembly.augmented import Relaxation
+from frozenpinn.assembly.boundary import BoundaryData
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.errors import EvaluationError
+from frozenpinn.language.program import Program
+from frozenpinn.language.separation import compiled, separate
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+CACHED_TIMES = 64
+
+
+class Layout(NamedTuple):
+    """Where the coefficients of each space stand, and how the equation of a field is projected."""
+
+    problem: Problem
+    spaces: Sequence[Space]
+    blocks: Sequence[slice]
+    x: Array
+    size: int
+    projector: Callable[[str], Array]
+
+    def rows(self, field: str) -> slice:
+        """Return the coefficients of the space that holds a field."""
+        return next(b for b, space in zip(self.blocks, self.spaces, strict=True) if field in space.fields)
+
+
+class Forcing:
+    """b(t), shape (coefficients,); iterations ask for the same times again, so recent values are kept."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        terms: Mapping[str, Mapping[int, list[Term]]],
+        relaxations: Sequence[Relaxation | None],
+    ) -> None:
+        self._layout = layout
+        self._static = np.zeros(layout.size)
+        self._products: list[tuple[Array, Program]] = []
+        self._sources: list[tuple[slice, Array, Program]] = []
+        for equation in layout.problem.equations:
+            if equation.forcing != 0:
+                self._add_source(equation.field, equation.forcing)
+        maps = [*_lift_maps(layout, terms), *_soft_maps(layout, relaxations)]
+        for space, order, matrix in maps:
+            if not data_of(space).depends_on_time and order == 0:
+                self._static += matrix @ data_of(space)(layout.problem.time[0])
+        self._maps = [m for m in maps if data_of(m[0]).depends_on_time]
+        self._recent: dict[float, Array] = {}
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether b does not depend on time."""
+        return not (self._products or self._sources or self._maps)
+
+    def __call__(self, t: float) -> Array:
+        """Return b(t)."""
+        if self.is_constant:
+            return self._static
+        if t not in self._recent:
+            if len(self._recent) >= CACHED_TIMES:
+                self._recent.clear()
+            self._recent[t] = self._evaluate(t)
+        return self._recent[t]
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether b is a sum of fixed vectors times functions of time, so that many values cost little."""
+        return not self._sources and all(data_of(space).is_separable for space, _, _ in self._maps)
+
+    def batch(self, times: Array) -> Array:
+        """Return b at several times, shape (m, coefficients)."""
+        if not self.is_separable:
+            return np.array([self(float(t)) for t in times])
+        out = np.tile(self._static, (len(times), 1))
+        with np.errstate(all="ignore"):
+            for matrix, program in self._products:
+                histories = [np.broadcast_to(h, times.shape) for h in program(times)]
+                out += np.stack(histories, axis=1) @ matrix.T
+        for space, order, matrix in self._maps:
+            out += data_of(space).batch(times, order) @ matrix.T
+        return out
+
+    def _evaluate(self, t: float) -> Array:
+        out = self._static.copy()
+        x = self._layout.x
+        with np.errstate(all="ignore"):  # values that are not finite are reported by the integrators
+            for matrix, program in self._products:
+                out += matrix @ np.array(program(t), dtype=float)
+            for rows, projector, program in self._sources:
+                out[rows] += projector @ np.broadcast_to(program(*x.T, t)[0], len(x))
+        values: dict[tuple[int, int], Array] = {}
+        for space, order, matrix in self._maps:
+            key = (id(space), order)
+            if key not in values:
+                values[key] = data_of(space)(t, order)
+            out += matrix @ values[key]
+        return out
+
+    def _add_source(self, field: str, source: sp.Expr) -> None:
+        """Sort a source into its constant, separable and remaining parts."""
+        layout = self._layout
+        jets, rows, projector = layout.problem.jets, layout.rows(field), layout.projector(field)
+        constant, shapes, histories, rest = separate(source, jets.t)
+        if constant != 0:
+            self._static[rows] += projector @ self._values(constant)
+        if histories:
+            matrix = np.zeros((layout.size, len(shapes)))
+            matrix[rows] = projector @ np.stack([self._values(shape) for shape in shapes], axis=1)
+            self._products.append((matrix, compiled(histories, jets.t)))
+        if rest != 0:
+            self._sources.append((rows, projector, layout.problem.compile([rest])))
+
+    def _values(self, expression: sp.Expr) -> Array:
+        """Return a function of x at the points; it must be finite there."""
+        with np.errstate(all="ignore"):
+            value = self._layout.problem.compile([expression])(*self._layout.x.T, 0.0)[0]
+        if not np.all(np.isfinite(value)):
+            raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
+        return np.broadcast_to(value, len(self._layout.x))
+
+
+def data_of(space: Space) -> BoundaryData:
+    """Return the boundary data of a space: lifted, or pulled towards by soft rows."""
+    return space.soft_data if space.soft_data is not None else space.data
+
+
+def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[tuple[Space, int, Array]]:
+    """Return (space, k, matrix): what the k-th time derivative of lifted data adds through the linear terms."""
+    zero = Derivative((0,) * layout.x.shape[1])
+    maps: list[tuple[Space, int, Array]] = []
+    for equation in layout.problem.equations:
+        rows, projector = layout.rows(equation.field), layout.projector(equation.field)
+        for space in (s for s in layout.spaces if s.network.lift_size):
+            table: dict[int, list[Term]] = {
+                k: [t for t in terms if t.field in space.fields] for k, terms in linear[equation.field].items()
+            }
+            if equation.field in space.fields:  # the lifting moves by itself: −∂ₜᵐ of it
+                table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
+            for order, own in table.items():
+                if own:
+                    matrix = np.zeros((layout.size, space.network.lift_size))
+                    matrix[rows] = projector @ space.network.lift_operator(layout.x, own)
+                    maps.append((space, order, matrix))
+    return maps
+
+
+def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[tuple[Space, int, Array]]:
+    """Return the same for data of soft boundary rows."""
+    maps: list[tuple[Space, int, Array]] = []
+    for rows, space, soft in zip(layout.blocks, layout.spaces, relaxations, strict=True):
+        for order, block in ({} if soft is None else soft.data).items():
+            matrix = np.zeros((layout.size, block.shape[1]))
+            matrix[rows] = block
+            maps.append((space, order, matrix))
+    return maps

@@ -1,0 +1,193 @@
+"""The part of the equations that is evaluated at the points at each time: nonlinear or with b(x, t).
+
+All derivatives of the fields that this part needs come from one matrix–vector product per space;
+a compiled program turns them into values and, for the Jacobian, partial derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.spaces import Space, TrialNetwork
+from frozenpinn.basis.hidden import Term
+from frozenpinn.language.jets import Jet
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def basis_rows(network: TrialNetwork, x: Array, terms: Sequence[Term]) -> Array:
+    """Return Σ coefficient·D of the basis at its own points; values come from the SVD layer itself.
+
+    Values recomputed from the features carry an error of ε·σ₁/σ for functions of small singular value σ; those
+    that the SVD layer has orthonormalised do not.
+    """
+    derived = [t for t in terms if t.derivative.order]
+    rows = network.operator(x, derived) if derived else np.zeros((len(x), network.size))
+    for term in (t for t in terms if not t.derivative.order):
+        coefficient = np.asarray(term.coefficient, dtype=float)
+        rows = rows + (coefficient[:, None] if coefficient.ndim else coefficient) * network.point_values(term.field)
+    return rows
+
+
+class PointwisePart:
+    """n(t, y) at the points, and its derivatives by the coefficients."""
+
+    def __init__(self, problem: Problem, spaces: Sequence[Space], x: Array) -> None:
+        self.x = x
+        self.spaces = tuple(spaces)
+        expressions: dict[str, sp.Expr] = {}
+        for equation in problem.equations:
+            symbol = problem.jets.symbol
+            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+            if equation.nonlinear + timed != 0:
+                expressions[equation.field] = equation.nonlinear + timed
+        found: dict[Jet, None] = {}
+        for expression in expressions.values():
+            found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
+        self.jets = tuple(found)
+        if not self.jets:
+            return
+        self._names = list(expressions)
+        self._space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
+        self._program = problem.compile(list(expressions.values()), self.jets)
+        self._partials: list[tuple[str, int]] = []
+        partials = []
+        for name, expression in expressions.items():
+            for k, jet in enumerate(self.jets):
+                partial = sp.diff(expression, problem.jets.symbol(jet))
+                if partial != 0:
+                    self._partials.append((name, k))
+                    partials.append(partial)
+        self._jacobian_program = problem.compile(partials, self.jets)
+        self._vectorised = not problem.parameters.functions  # users' functions take points, not grids
+        self._stack()
+
+    def _stack(self) -> None:
+        """Evaluate basis and lifting for every jet; stack those of one space and time order."""
+        self._groups: dict[tuple[int, int], list[int]] = {}
+        for k, jet in enumerate(self.jets):
+            self._groups.setdefault((self._space_index[jet.field], jet.time), []).append(k)
+        self._basis: dict[tuple[int, int], Array] = {}
+        self._lift: dict[tuple[int, int], Array] = {}
+        for key, members in self._groups.items():
+            network = self.spaces[key[0]].network
+            terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
+            self._basis[key] = np.concatenate([basis_rows(network, self.x, term) for term in terms])
+            if network.lift_size:
+                self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
+        self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
+
+    def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
+        if key not in self._lift:
+            return 0.0
+        data = self.spaces[key[0]].data
+        moment = (key, t if data.depends_on_time else 0.0)
+        if moment not in self._lifted_cache:
+            if len(self._lifted_cache) >= 64:
+                self._lifted_cache.clear()
+            self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
+        return self._lifted_cache[moment]
+
+    def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
+        """Return the values of all jets at the points."""
+        n = len(self.x)
+        values: list[Array] = [np.empty(0)] * len(self.jets)
+        for key, members in self._groups.items():
+            space, order = key
+            stacked = self._basis[key] @ state[space][order] + self._lifted(key, t)
+            for i, k in enumerate(members):
+                values[k] = stacked[i * n : (i + 1) * n]
+        return values
+
+    def values(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, values at the points) of the pointwise part of each equation."""
+        with np.errstate(all="ignore"):
+            results = self._program(*self.x.T, t, *self.jet_values(t, state))
+        for name, result in zip(self._names, results, strict=True):
+            yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields whose equations have such a part."""
+        return tuple(self._names)
+
+    def transformed(self, rights: Sequence[Array], lefts: Mapping[str, Array]) -> Callable[[float, Array], Array]:
+        """Return (t, z) → Σ lefts[field] · (values of its part) for the coefficients rights[space]·z.
+
+        The matrices are multiplied once, so that a call takes one product before and one after the program.
+        """
+        n = len(self.x)
+        keys = list(self._groups)
+        if any(order for _, order in keys):
+            raise ValueError("velocities are no functions of the coefficients")
+        before = np.concatenate([self._basis[key] @ rights[key[0]] for key in keys])
+        after = np.concatenate([lefts[name] for name in self._names], axis=1)
+        stacked, results = np.empty(len(before)), np.empty(after.shape[1])
+        views: list[Array] = [np.empty(0)] * len(self.jets)
+        lifted: list[tuple[tuple[int, int], Array]] = []
+        start = 0
+        for key in keys:
+            members = self._groups[key]
+            for k in members:
+                views[k] = stacked[start : start + n]
+                start += n
+            if key in self._lift:
+                lifted.append((key, stacked[start - n * len(members) : start]))
+        targets = [results[i * n : (i + 1) * n] for i in range(len(self._names))]
+        coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
+
+        def evaluate(t: float, z: Array) -> Array:
+            np.dot(before, z, out=stacked)
+            for key, view in lifted:
+                np.add(view, self._lifted(key, t), out=view)
+            for target, result in zip(targets, self._program(*coordinates, t, *views), strict=True):
+                target[:] = result
+            return np.dot(after, results)
+
+        return evaluate
+
+    def batch(self, times: Array, states: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, values of shape (m, n)) at m times, by matrix–matrix products where possible.
+
+        ``states[space][order]`` has one column for each time.
+        """
+        if not self._vectorised:
+            each = ([[c[:, i] for c in orders] for orders in states] for i in range(len(times)))
+            rows = [list(self.values(float(t), state)) for t, state in zip(times, each, strict=True)]
+            for k, (space, name, _) in enumerate(rows[0]):
+                yield space, name, np.array([row[k][2] for row in rows])
+            return
+        n, jets = len(self.x), [np.empty(0)] * len(self.jets)
+        for key, members in self._groups.items():
+            stacked = self._basis[key] @ states[key[0]][key[1]]
+            if key in self._lift:
+                stacked += np.array([np.broadcast_to(self._lifted(key, float(t)), len(stacked)) for t in times]).T
+            for i, k in enumerate(members):
+                jets[k] = stacked[i * n : (i + 1) * n]
+        with np.errstate(all="ignore"):
+            results = self._program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
+        for name, result in zip(self._names, results, strict=True):
+            yield self._space_index[name], name, np.broadcast_to(result, (n, len(times))).T
+
+    def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
+        """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
+        n = len(self.x)
+        with np.errstate(all="ignore"):
+            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        sums: dict[tuple[str, tuple[int, int]], Array] = {}
+        for (name, k), partial in zip(self._partials, partials, strict=True):
+            key = (self._space_index[self.jets[k].field], self.jets[k].time)
+            i = self._groups[key].index(k)
+            rows = self._basis[key][i * n : (i + 1) * n]
+            scaled = rows * (partial[:, None] if np.ndim(partial) else partial)
+            if (name, key) in sums:
+                sums[name, key] += scaled
+            else:
+                sums[name, key] = scaled
+        for (name, key), matrix in sums.items():
+            yield self._space_index[name], name, key[0], key[1], matrix

@@ -1,0 +1,159 @@
+"""The boundary-compliant layer: every basis function already obeys the homogeneous conditions.
+
+For conditions B u = g on boundary points, the rows B[φ, 1] act on the raw coefficients. Their null
+space is the layer; a pseudo-inverse in its complement lifts the data g. Both are kept as
+Householder reflectors where the rows are few (exact, one dimension), or come from a truncated SVD
+where they are many (several dimensions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.basis.hidden import HiddenLayer, Term
+from frozenpinn.errors import SettingsError
+
+Array = np.ndarray
+_WORK = 65  # the largest block of LAPACK's dormqr, and one more
+
+
+class Functional(NamedTuple):
+    """Rows of a boundary operator: Σ over parts of (terms applied at points)."""
+
+    parts: tuple[tuple[Array, tuple[Term, ...]], ...]
+
+    def rows(self, hidden: HiddenLayer, fields: Sequence[str]) -> Array:
+        """Return the rows that act on the raw coefficients of all fields, one block per field."""
+        count = len(self.parts[0][0])
+        out = np.zeros((count, len(fields), hidden.size))
+        for x, terms in self.parts:
+            for i, name in enumerate(fields):
+                own = [term for term in terms if term.field == name]
+                if own:
+                    out[:, i] += hidden.operator(x, own)
+        return out.reshape(count, -1)
+
+
+class BoundaryLayer(Protocol):
+    """A linear map from reduced to raw coefficients, and a lifting of boundary data."""
+
+    @property
+    def lifting(self) -> Array:
+        """Raw coefficients of the functions that carry boundary data, shape (raw, rows)."""
+
+    @property
+    def reduced(self) -> int:
+        """Number of compliant basis functions."""
+
+    def restrict(self, features: Array) -> Array:
+        """Return ``features @ A``, the features of the compliant basis; ``features`` may be overwritten."""
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return ``A @ coefficients``: raw coefficients."""
+
+
+@dataclass(frozen=True)
+class Unconstrained:
+    """No conditions: A is the identity."""
+
+    size: int
+
+    @property
+    def lifting(self) -> Array:
+        """No data to lift."""
+        return np.zeros((self.size, 0))
+
+    @property
+    def reduced(self) -> int:
+        """All features."""
+        return self.size
+
+    def restrict(self, features: Array) -> Array:
+        """Return the features themselves."""
+        return features
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return the coefficients themselves."""
+        return coefficients
+
+
+class NullSpace:
+    """The exact null space of few rows, by Householder reflectors that are never multiplied out."""
+
+    def __init__(self, rows: Array) -> None:
+        scale = np.linalg.norm(rows, axis=1)
+        if np.any(scale == 0):
+            raise SettingsError("a boundary condition acts on none of the basis functions; use a wider network.")
+        (reflectors, self._tau), r = sla.qr((rows / scale[:, None]).T, mode="raw", check_finite=False)
+        self._reflectors = np.asfortranarray(reflectors)
+        self.count, self.size = rows.shape
+        self.reduced = self.size - self.count
+        diagonal = np.abs(np.diag(r))
+        if diagonal.min() < 1e-10 * diagonal.max():
+            raise SettingsError("two boundary conditions at the same point say the same; remove one of them.")
+        coefficients = np.zeros((self.size, self.count))
+        coefficients[: self.count] = sla.solve_triangular(r[: self.count], np.diag(1.0 / scale), trans="T")
+        self.lifting = self._apply("L", coefficients)
+
+    def _apply(self, side: str, matrix: Array) -> Array:
+        """Multiply by the orthogonal factor from the left or right, in place if possible."""
+        matrix = np.asfortranarray(matrix)
+        # one row is enough for the query, which would copy the matrix, but work space grows with the rows
+        few = matrix[:1] if side == "R" else matrix
+        lwork = int(sla.lapack.dormqr(side, "N", self._reflectors, self._tau, few, -1)[1][0])
+        lwork = max(lwork, _WORK * (len(matrix) if side == "R" else 1) + _WORK**2)
+        result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork, overwrite_c=1)
+        if info:
+            raise SettingsError(f"LAPACK dormqr failed with code {info}.")
+        return np.asarray(result)
+
+    def restrict(self, features: Array) -> Array:
+        """Return the features of the compliant basis."""
+        return self._apply("R", features)[:, self.count :]
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return raw coefficients of compliant functions."""
+        padded = np.zeros((self.size, coefficients.shape[1]), order="F")
+        padded[self.count :] = coefficients
+        return self._apply("L", padded)
+
+
+class TruncatedNullSpace:
+    """The null space of many, nearly dependent rows: singular vectors below a cut-off."""
+
+    def __init__(self, rows: Array, cutoff: float = 1e-9) -> None:
+        scale = np.linalg.norm(rows, axis=1)
+        scale = np.where(scale > 0, scale, 1.0)
+        u, s, vt = np.linalg.svd(rows / scale[:, None], full_matrices=True)
+        rank = int(np.sum(s > cutoff * s[0])) if s[0] > 0 else 0
+        if rank >= rows.shape[1]:
+            raise SettingsError(
+                f"{rows.shape[0]} boundary rows leave no basis function of {rows.shape[1]} features free; "
+                "use a wider network or fewer boundary points."
+            )
+        self._basis = vt[rank:].T
+        self.reduced = self._basis.shape[1]
+        self.lifting = vt[:rank].T @ (u[:, :rank] / s[:rank]).T / scale
+
+    def restrict(self, features: Array) -> Array:
+        """Return the features of the compliant basis."""
+        return features @ self._basis
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return raw coefficients of compliant functions."""
+        return self._basis @ coefficients
+
+
+def boundary_layer(rows: Array) -> BoundaryLayer:
+    """Choose the exact null space for few independent rows and the truncated one otherwise."""
+    count, size = rows.shape
+    if count == 0:
+        return Unconstrained(size)
+    if count >= size:
+        return TruncatedNullSpace(rows)
+    return NullSpace(rows) if count <= 16 else TruncatedNullSpace(rows)

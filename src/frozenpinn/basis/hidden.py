@@ -1,0 +1,161 @@
+"""The frozen hidden layer: ridge functions σ(w·(x − origin) + offset), the constant 1, singular functions if any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.basis.activation import activation
+from frozenpinn.basis.corners import SingularFunctions
+
+Array = np.ndarray
+_CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
+
+
+class Derivative(NamedTuple):
+    """∂^alpha Δ^laps; a ridge function turns it into w^alpha |w|^(2 laps) σ⁽ᵏ⁾."""
+
+    alpha: tuple[int, ...]
+    laps: int = 0
+
+    @property
+    def order(self) -> int:
+        """Total order k."""
+        return sum(self.alpha) + 2 * self.laps
+
+
+class Term(NamedTuple):
+    """coefficient(x)·D of one field; an operator is a sum of such terms."""
+
+    field: str
+    derivative: Derivative
+    coefficient: Array | float = 1.0
+
+
+@dataclass(frozen=True)
+class HiddenLayer:
+    """M frozen neurons in d dimensions, followed by one constant feature and the singular functions of corners.
+
+    Neurons are stored by origin, not by bias alone: w·(x − origin) loses no digits to cancellation,
+    w·x + b loses log₁₀|b| of them.
+
+    Attributes
+    ----------
+    weights, origins
+        Shape (M, d).
+    offsets
+        Shape (M,); the pre-activation at the origin.
+    activation
+        ``"tanh"`` or ``"sin"``.
+    singular
+        Functions of corners, in two dimensions; None without any.
+    """
+
+    weights: Array
+    origins: Array
+    offsets: Array
+    activation: str = "tanh"
+    singular: SingularFunctions | None = None
+
+    def __post_init__(self) -> None:
+        activation(self.activation)
+        for name in ("weights", "origins", "offsets"):
+            array = np.array(getattr(self, name), dtype=float)  # a copy of our own may be frozen
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def width(self) -> int:
+        """Number of neurons."""
+        return len(self.weights)
+
+    @property
+    def size(self) -> int:
+        """Number of features: the neurons, the constant, and singular functions."""
+        return self.width + 1 + (0 if self.singular is None else len(self.singular))
+
+    @property
+    def dimension(self) -> int:
+        """Number of spatial coordinates."""
+        return int(self.weights.shape[1])
+
+    @cached_property
+    def biases(self) -> Array:
+        """The biases b of the usual form σ(w·x + b)."""
+        return self.offsets - np.sum(self.weights * self.origins, axis=1)
+
+    def pre_activation(self, x: Array, out: Array | None = None) -> Array:
+        """Return w·(x − origin) + offset, shape (n, M)."""
+        if self.dimension == 1:
+            z = np.subtract(x, self.origins.T, out=out)
+            z *= self.weights.T
+        else:
+            middle = x.mean(axis=0)
+            z = np.matmul(x - middle, self.weights.T, out=out)
+            z += np.sum(self.weights * (middle - self.origins), axis=1)
+        z += self.offsets
+        return z
+
+    def factor(self, derivative: Derivative) -> Array:
+        """Return w^alpha |w|^(2 laps) for every neuron."""
+        factor = np.ones(self.width)
+        for axis, power in enumerate(derivative.alpha):
+            if power:
+                factor = factor * self.weights[:, axis] ** power
+        if derivative.laps:
+            factor = factor * np.sum(self.weights**2, axis=1) ** derivative.laps
+        return factor
+
+    def features(self, x: Array) -> Array:
+        """Return [φ(x), 1], shape (n, size), in column-major order and without temporary copies."""
+        out = np.empty((len(x), self.size), order="F")
+        neurons = out[:, : self.width]
+        activation(self.activation)(self.pre_activation(x, neurons), [0], out=neurons)
+        out[:, self.width] = 1.0
+        if self.singular is not None:
+            out[:, self.width + 1 :] = self.singular(x, (0, 0))
+        return out
+
+    def operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of all features, shape (n, size). Fields are ignored here."""
+        orders = sorted({term.derivative.order for term in terms})
+        values = dict(zip(orders, activation(self.activation)(self.pre_activation(x), orders), strict=True))
+        out = np.zeros((len(x), self.size))
+        body, constant = out[:, : self.width], out[:, self.width]
+        for order in orders:
+            own = [term for term in terms if term.derivative.order == order]
+            varying = [term for term in own if np.ndim(term.coefficient)]
+            fixed = [term for term in own if not np.ndim(term.coefficient)]
+            if varying:
+                coefficients = np.stack([np.asarray(term.coefficient) for term in varying], axis=1)
+                part = coefficients @ np.stack([self.factor(term.derivative) for term in varying])
+                body += np.multiply(part, values[order], out=part)
+            if fixed:
+                factor = sum(float(term.coefficient) * self.factor(term.derivative) for term in fixed)
+                body += np.multiply(values[order], factor, out=values[order])
+            if order == 0:
+                constant += sum(np.asarray(term.coefficient) for term in own)
+        if self.singular is not None:
+            for term in terms:
+                part = self.singular(x, term.derivative.alpha, term.derivative.laps)
+                out[:, self.width + 1 :] += np.asarray(term.coefficient).reshape(-1, 1) * part
+        return out
+
+    def mixed(self, x: Array, terms: Sequence[Term], mixing: Array) -> Array:
+        """Return ``operator(x, terms) @ mixing`` without holding all raw features at once."""
+        rows = max(64, _CHUNK // self.size)
+        if len(x) <= rows:
+            return self.operator(x, terms) @ mixing
+        out = np.empty((len(x), mixing.shape[1]))
+        for start in range(0, len(x), rows):
+            part = slice(start, start + rows)
+            cut = [
+                Term(t.field, t.derivative, t.coefficient if np.ndim(t.coefficient) == 0 else t.coefficient[part])  # type: ignore[index]
+                for t in terms
+            ]
+            np.matmul(self.operator(x[part], cut), mixing, out=out[part])
+        return out

@@ -1,0 +1,233 @@
+"""The network: frozen hidden layer, boundary-compliant layer, SVD layer, evaluated as one linear map.
+
+u(x) = [φ(x), 1] · mixing · c  +  [φ(x), 1] · lifting · ℓ, for one field or several that share
+boundary conditions (then ``mixing`` and ``lifting`` have one block per field).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.basis.boundary_layer import BoundaryLayer, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.basis.svd_layer import compress
+from frozenpinn.errors import SettingsError
+
+Array = np.ndarray
+
+
+class PointSet(Protocol):
+    """Quadrature points: what the SVD layer needs to know of a domain."""
+
+    @property
+    def x(self) -> Array:
+        """Coordinates, shape (n, d)."""
+
+    @property
+    def weights(self) -> Array:
+        """Quadrature weights, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A linear space of functions that obey the boundary conditions, with a lifting of boundary data.
+
+    Build it step by step: ``Network(hidden, points).comply_with(functionals).compress(1e-12)``.
+
+    Attributes
+    ----------
+    hidden
+        The frozen neurons.
+    points
+        Quadrature points on which the SVD layer is orthonormal.
+    fields
+        Names of the fields that this network represents.
+    layer
+        The boundary-compliant layer; None imposes nothing.
+    active
+        Which boundary rows carry data and need a lifting; None means all.
+    outer
+        Raw coefficients of the basis, shape (fields·(M + 1), r); None means the layer itself.
+    values
+        Shape (fields·n, r): the basis at the points times √weight, orthonormal after the SVD layer.
+    singular, all_singular
+        Singular values of the kept and of all functions; None without an SVD layer.
+    shapes
+        Combinations of the active rows that the data consist of, one lifting function for each; None means every row.
+    """
+
+    hidden: HiddenLayer
+    points: PointSet
+    fields: tuple[str, ...] = ("u",)
+    layer: BoundaryLayer | None = None
+    active: tuple[int, ...] | None = None
+    outer: Array | None = None
+    values: Array | None = None
+    singular: Array | None = None
+    all_singular: Array | None = None
+    shapes: Array | None = None
+
+    @cached_property
+    def _layer(self) -> BoundaryLayer:
+        return Unconstrained(len(self.fields) * self.hidden.size) if self.layer is None else self.layer
+
+    @cached_property
+    def mixing(self) -> Array:
+        """Raw coefficients of the basis functions, shape (fields, M + 1, r)."""
+        return self._blocks(self._layer.expand(np.eye(self._layer.reduced)) if self.outer is None else self.outer)
+
+    @cached_property
+    def lifting(self) -> Array:
+        """Raw coefficients of the functions that carry boundary data, shape (fields, M + 1, n_l)."""
+        raw = self._layer.lifting
+        raw = raw if self.active is None else raw[:, list(self.active)]
+        return self._blocks(raw if self.shapes is None else raw @ self.shapes)
+
+    def _blocks(self, raw: Array) -> Array:
+        return raw.reshape(len(self.fields), self.hidden.size, -1)
+
+    # ---- building -------------------------------------------------------------------------------
+
+    def comply_with(
+        self, functionals: Sequence[Functional], active: Sequence[int] | None = None, shapes: Array | None = None
+    ) -> Network:
+        """Return the network whose functions satisfy the homogeneous conditions."""
+        raw = len(self.fields) * self.hidden.size
+        blocks = [f.rows(self.hidden, self.fields) for f in functionals]
+        rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
+        kept = None if active is None else tuple(active)
+        return Network(self.hidden, self.points, self.fields, boundary_layer(rows), kept, shapes=shapes)
+
+    def spanned_by(self, mixing: Array) -> Network:
+        """Return the network of given combinations of the raw features (outer basis functions)."""
+        return replace(self, outer=mixing, values=None, singular=None, all_singular=None)
+
+    def compress(self, cutoff: float = 1e-12) -> Network:
+        """Return the network with the SVD layer: orthonormal functions, small singular values cut."""
+        if self.outer is None:
+            svd = compress(self._layer.restrict(self._weighted_features()), cutoff)
+            mixing = self._layer.expand(svd.mixing)
+        else:
+            svd = compress(self._weighted_values(), cutoff)
+            mixing = self.outer @ svd.mixing
+        return replace(
+            self,
+            outer=mixing,
+            values=svd.values,
+            singular=svd.singular,
+            all_singular=svd.all_singular,
+        )
+
+    def truncate(self, rank: int) -> Network:
+        """Return the network of the leading ``rank`` functions."""
+        if rank >= self.size or self.outer is None:
+            return self
+        values = None if self.values is None else self.values[:, :rank]
+        return replace(self, outer=self.outer[:, :rank], values=values, singular=self.singular_values[:rank])
+
+    def _weighted_features(self) -> Array:
+        features = self.hidden.features(self.points.x)
+        features *= np.sqrt(self.points.weights)[:, None]
+        if len(self.fields) == 1:
+            return features
+        return np.asarray(sla.block_diag(*([features] * len(self.fields))))
+
+    def _weighted_values(self) -> Array:
+        zero = Derivative((0,) * self.hidden.dimension)
+        root = np.sqrt(self.points.weights)[:, None]
+        return np.concatenate([root * self.evaluate(self.points.x, name, zero) for name in self.fields])
+
+    # ---- using ----------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of basis functions."""
+        return self._layer.reduced if self.outer is None else int(self.outer.shape[1])
+
+    @property
+    def raw_size(self) -> int:
+        """Number of features behind the basis."""
+        return len(self.fields) * self.hidden.size
+
+    @property
+    def singular_values(self) -> Array:
+        """Of the kept basis functions, largest first; ones without an SVD layer."""
+        return np.ones(self.size) if self.singular is None else self.singular
+
+    @property
+    def all_singular_values(self) -> Array:
+        """Before truncation; ones without an SVD layer."""
+        return np.ones(self.size) if self.all_singular is None else self.all_singular
+
+    @property
+    def lift_size(self) -> int:
+        """Number of lifting functions."""
+        return int(self.lifting.shape[2])
+
+    @property
+    def width(self) -> int:
+        """Number of neurons."""
+        return self.hidden.width
+
+    @property
+    def is_orthonormal(self) -> bool:
+        """Whether the SVD layer has been applied."""
+        return self.values is not None
+
+    def operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D(field) of every basis function, shape (n, r)."""
+        return self._combine(x, terms, self.mixing)
+
+    def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D(field) of every lifting function, shape (n, n_l)."""
+        return self._combine(x, terms, self.lifting)
+
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D(field) of functions with coefficients (r, m) and boundary data (n_l, m), shape (n, m).
+
+        Few functions are written in the raw features first: that takes products of (n, M) with m columns, not with r.
+        """
+        if coefficients.shape[1] > self.size:
+            out = self.operator(x, terms) @ coefficients
+            return out if lifted is None else out + self.lift_operator(x, terms) @ lifted
+        raw = self.mixing @ coefficients
+        return self._combine(x, terms, raw if lifted is None else raw + self.lifting @ lifted)
+
+    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
+        """Return one derivative of the basis of one field, shape (n, r)."""
+        return self.operator(x, [Term(name, derivative)])
+
+    def point_values(self, name: str) -> Array:
+        """Return the basis of one field at the points, as accurate as it is known there."""
+        if self.values is None:
+            return self.evaluate(self.points.x, name, Derivative((0,) * self.hidden.dimension))
+        n = len(self.points.weights)
+        start = self.fields.index(name) * n
+        return self.values[start : start + n] / np.sqrt(self.points.weights)[:, None]
+
+    def _combine(self, x: Array, terms: Sequence[Term], matrix: Array) -> Array:
+        result: Array | None = None
+        for i, name in enumerate(self.fields):
+            own = [term for term in terms if term.field == name]
+            if own and matrix.shape[2]:
+                part = self.hidden.mixed(x, own, matrix[i])
+                result = part if result is None else result + part
+        return np.zeros((len(x), matrix.shape[2])) if result is None else result
+
+    def projector(self, rcond: float | None = None) -> Array:
+        """Return P with c = P·(stacked values of all fields at the points), shape (r, fields·n)."""
+        root = np.tile(np.sqrt(self.points.weights), len(self.fields))
+        if self.values is not None and rcond is None:
+            return np.ascontiguousarray((self.values * root[:, None]).T)
+        values = self._weighted_values()
+        cut = rcond if rcond is not None else 1e-10
+        inverse, rank = sla.pinv(values, rtol=cut, return_rank=True)
+        if rank == 0:
+            raise SettingsError(f"rcond={cut:g} leaves nothing of the basis; use a smaller value.")
+        return np.asarray(inverse * root)

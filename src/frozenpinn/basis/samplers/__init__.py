@@ -1,0 +1,28 @@
+"""Samplers of the hidden layer: one small class each, ``sample(points, rng) -> HiddenLayer``."""
+
+from __future__ import annotations
+
+from frozenpinn.basis.samplers.elm import ELM
+from frozenpinn.basis.samplers.multiscale import MultiScale
+from frozenpinn.basis.samplers.orthogonal import Orthogonal
+from frozenpinn.basis.samplers.projected import ProjectedSWIM
+from frozenpinn.basis.samplers.protocol import Sampler
+from frozenpinn.basis.samplers.swim import SWIM
+from frozenpinn.errors import SettingsError, choices
+
+SAMPLERS: dict[str, type] = {
+    "elm": ELM,
+    "swim": SWIM,
+    "multi-scale": MultiScale,
+    "orthogonal": Orthogonal,
+    "projected-swim": ProjectedSWIM,
+}
+
+__all__ = ["ELM", "SAMPLERS", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler", "sampler_by_name"]
+
+
+def sampler_by_name(name: str, width: int) -> Sampler:
+    """Return a sampler with its default settings."""
+    if name not in SAMPLERS:
+        raise SettingsError(f"unknown sampler '{name}'; choose one of {choices(SAMPLERS)}, or pass a sampler object.")
+    return SAMPLERS[name](width)

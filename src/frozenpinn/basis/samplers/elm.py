@@ -1,0 +1,43 @@
+"""Extreme learning machine: Gaussian weights, uniform biases (Huang et al. 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.samplers.protocol import Cloud, check_width
+from frozenpinn.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class ELM:
+    """Weights from N(0, scale²), biases uniform in [−eta, eta]; the data are not looked at.
+
+    Examples
+    --------
+    >>> from frozenpinn import Interval
+    >>> ELM(width=50, eta=4).sample(Interval(0, 1).sample(10), rng=0).weights.shape
+    (50, 1)
+    """
+
+    width: int
+    eta: float = 1.0
+    scale: float = 1.0
+    activation: str = "tanh"
+    name: str = "elm"
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
+        for name in ("eta", "scale"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise SettingsError(f"ELM needs a positive number for {name}, got {value!r}.")
+
+    def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
+        """Draw weights and biases."""
+        generator = np.random.default_rng(rng)
+        weights = generator.normal(0.0, self.scale, (self.width, points.x.shape[1]))
+        biases = generator.uniform(-self.eta, self.eta, self.width)
+        return HiddenLayer(weights, np.zeros_like(weights), biases, self.activation)

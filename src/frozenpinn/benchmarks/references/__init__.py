@@ -1,7 +1,0 @@
-"""Reference solutions by methods that share nothing with the solver they judge."""
-
-from __future__ import annotations
-
-from frozenpinn.benchmarks.references.fourier import FourierReference
-
-__all__ = ["FourierReference"]

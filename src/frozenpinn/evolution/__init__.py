@@ -1,1 +1,0 @@
-"""Where the problem and the network meet: the semi-discrete system and its integration in time."""

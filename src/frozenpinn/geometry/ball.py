@@ -1,0 +1,321 @@
+"""Balls, disks, ellipsoids, shells and annuli, in any dimension from two."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.domain import Domain, frozen
+from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.spheres import (
+    ball_measure,
+    ball_points,
+    ball_rule,
+    shell_points,
+    shell_rule,
+    sphere_measure,
+    sphere_points,
+    sphere_rule,
+)
+
+Array = np.ndarray
+
+
+class Ball(Domain):
+    """The ball |x − center| ≤ radius.
+
+    Parameters
+    ----------
+    center
+        One number per axis, or one for all axes.
+    radius
+        A positive number.
+    dimension
+        Number of axes; that of the center if it is a list, else 3.
+    name
+        Name of its side.
+
+    Examples
+    --------
+    >>> Ball([0, 0, 1], 2)
+    Ball(center (0, 0, 1), radius 2)
+    >>> Ball(0, 1, dimension=10).measure
+    2.550164039877345
+    """
+
+    def __init__(
+        self, center: Any = 0.0, radius: float = 1.0, dimension: int | None = None, name: str = "boundary"
+    ) -> None:
+        self.center = _center(center, dimension, f"a {type(self).__name__.lower()}")
+        self.radius = _positive(radius, f"the radius of a {type(self).__name__.lower()}")
+        self.name = name
+        self._bounds(self.center - self.radius, self.center + self.radius)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(center {_tuple(self.center)}, radius {self.radius:g})"
+
+    @property
+    def measure(self) -> float:
+        """Area or volume."""
+        return ball_measure(self.dimension) * self.radius**self.dimension
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The sphere."""
+        return (Side(self.name),)
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed ball, up to a fraction of its size."""
+        reach = self.radius + tolerance * self.size
+        return np.asarray(np.sum((np.asarray(x) - self.center) ** 2, axis=1) <= (reach**2 if reach > 0 else -1.0))
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return _through(base, self.center, np.full(self.dimension, self.radius))
+
+    def _rule(self, n: int) -> Points:
+        x, weights = ball_rule(self.dimension, n)
+        return self._points(self.center + self.radius * x, weights * self.radius**self.dimension)
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        return np.asarray(self.center + self.radius * ball_points(n, self.dimension, method, rng))
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        return _on_sphere(self.center, self.radius, n, method, rng)
+
+
+class Disk(Ball):
+    """The disk |x − center| ≤ radius in the plane.
+
+    Examples
+    --------
+    >>> Disk([1, 0], 0.5)
+    Disk(center (1, 0), radius 0.5)
+    """
+
+    def __init__(self, center: Any = 0.0, radius: float = 1.0, name: str = "boundary") -> None:
+        super().__init__(center, radius, 2, name)
+
+
+class Ellipsoid(Domain):
+    """The ellipsoid Σ ((xᵢ − centerᵢ) / semi_axesᵢ)² ≤ 1, an ellipse in the plane.
+
+    Examples
+    --------
+    >>> Ellipsoid([0, 0], [2, 1])
+    Ellipsoid(center (0, 0), semi-axes (2, 1))
+    """
+
+    def __init__(self, center: Any, semi_axes: Any, name: str = "boundary") -> None:
+        try:
+            axes = np.atleast_1d(np.asarray(semi_axes, dtype=float))
+        except (TypeError, ValueError):
+            raise ProblemError(f"semi_axes are numbers, one per axis, got {semi_axes!r}.") from None
+        if axes.ndim != 1 or len(axes) < 2:
+            raise ProblemError(f"an ellipsoid needs one semi-axis per dimension, at least 2; got {semi_axes!r}.")
+        for length in axes:
+            _positive(length, "each semi-axis of an ellipsoid")
+        self.center = _center(center, len(axes), "an ellipsoid")
+        self.semi_axes = frozen(axes)
+        self.name = name
+        self._bounds(self.center - axes, self.center + axes)
+
+    def __repr__(self) -> str:
+        return f"Ellipsoid(center {_tuple(self.center)}, semi-axes {_tuple(self.semi_axes)})"
+
+    @property
+    def measure(self) -> float:
+        """Area or volume."""
+        return ball_measure(self.dimension) * float(np.prod(self.semi_axes))
+
+    @cached_property
+    def surface(self) -> float:
+        """Length or area of the boundary.
+
+        The surface element of the map from the sphere is Π a · |u/a|. Its mean over the sphere is E|z/a| / E|z| for
+        normally distributed z, and E√q = ∫₀^∞ (1 − E exp(−tq)) t^(−3/2) dt / (2√π) has a closed integrand.
+        """
+        from scipy.integrate import quad
+        from scipy.special import gammaln
+
+        d, smallest = self.dimension, float(np.min(self.semi_axes))
+        squares = (smallest / self.semi_axes) ** 2
+
+        def integrand(v: float) -> float:  # t = exp(2v)
+            t = np.exp(2.0 * v)
+            return float(-np.expm1(-0.5 * np.sum(np.log1p(2.0 * t * squares))) * np.exp(-v))
+
+        cuts = np.linspace(-40.0, 40.0, 41)
+        total = sum(quad(integrand, a, b, epsabs=0.0, epsrel=1e-13)[0] for a, b in pairwise(cuts))
+        total += np.sum(squares) * np.exp(-40.0)  # below, 1 − E exp(−tq) = t Σ squares
+        total += np.exp(-40.0)  # above, it is 1
+        mean = total / np.sqrt(np.pi) / (np.sqrt(2.0) * np.exp(gammaln((d + 1) / 2) - gammaln(d / 2)))
+        return float(sphere_measure(d) * np.prod(self.semi_axes) / smallest * mean)
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The whole boundary."""
+        return (Side(self.name),)
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed ellipsoid, up to a fraction of its size."""
+        reach = np.maximum(self.semi_axes + tolerance * self.size, 1e-300)
+        return np.asarray(np.sum(((np.asarray(x) - self.center) / reach) ** 2, axis=1) <= 1.0)
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        return _through(base, self.center, self.semi_axes)
+
+    def _rule(self, n: int) -> Points:
+        x, weights = ball_rule(self.dimension, n)
+        return self._points(self.center + self.semi_axes * x, weights * float(np.prod(self.semi_axes)), stretched=True)
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        return np.asarray(self.center + self.semi_axes * ball_points(n, self.dimension, method, rng))
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        if method == "gauss" and self.dimension <= 3:
+            u, weights = sphere_rule(self.dimension, n)
+            stretch = np.linalg.norm(u / self.semi_axes, axis=1)
+            weights = weights * stretch * float(np.prod(self.semi_axes))
+        else:
+            u = self._uniform(n, "sobol" if method == "gauss" else method, rng)
+            weights = np.full(n, self.surface / n)
+        normals = u / self.semi_axes
+        return self.center + self.semi_axes * u, normals / np.linalg.norm(normals, axis=1, keepdims=True), weights
+
+    def _uniform(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        """Return n points of the sphere whose images have equal density on the ellipsoid, by rejection."""
+        kept: list[Array] = []
+        have, smallest = 0, float(np.min(self.semi_axes))
+        while have < n:
+            tried = sphere_points(2 * (n - have) + 64, self.dimension, method, rng, extra=1)
+            u = tried[:, :-1]
+            kept.append(u[tried[:, -1] < smallest * np.linalg.norm(u / self.semi_axes, axis=1)])
+            have += len(kept[-1])
+        return np.concatenate(kept)[:n]
+
+
+class Shell(Domain):
+    """The region between two concentric spheres, with the sides ``inner`` and ``outer``.
+
+    Examples
+    --------
+    >>> shell = Shell(1, 2)
+    >>> shell, [side.name for side in shell.sides]
+    (Shell(center (0, 0, 0), radii 1 to 2), ['inner', 'outer'])
+    """
+
+    def __init__(self, inner: float, outer: float, center: Any = 0.0, dimension: int | None = None) -> None:
+        kind = "an annulus" if isinstance(self, Annulus) else "a shell"
+        self.inner = _positive(inner, f"the inner radius of {kind}")
+        self.outer = _positive(outer, f"the outer radius of {kind}")
+        if self.inner >= self.outer:
+            raise ProblemError(
+                f"{kind} needs an inner radius below the outer one; got {self.inner:g} and {self.outer:g}."
+            )
+        self.center = _center(center, dimension, kind)
+        self._bounds(self.center - self.outer, self.center + self.outer)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(center {_tuple(self.center)}, radii {self.inner:g} to {self.outer:g})"
+
+    @property
+    def measure(self) -> float:
+        """Area or volume."""
+        return ball_measure(self.dimension) * (self.outer**self.dimension - self.inner**self.dimension)
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The two spheres."""
+        return (Side("inner"), Side("outer"))
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed shell, up to a fraction of its size."""
+        margin = tolerance * self.size
+        squared = np.sum((np.asarray(x) - self.center) ** 2, axis=1)
+        low, high = max(self.inner - margin, 0.0), max(self.outer + margin, 0.0)
+        return np.asarray((squared >= low**2) & (squared <= high**2))
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        spheres = [_through(base, self.center, np.full(self.dimension, r)) for r in (self.inner, self.outer)]
+        return np.concatenate([s[0] for s in spheres]), np.concatenate([s[1] for s in spheres])
+
+    def _rule(self, n: int) -> Points:
+        x, weights = shell_rule(self.dimension, n, self.inner, self.outer)
+        return self._points(self.center + x, weights)
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        return np.asarray(self.center + shell_points(n, self.dimension, self.inner, self.outer, method, rng))
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        if side.name == "outer":
+            return _on_sphere(self.center, self.outer, n, method, rng)
+        x, normals, weights = _on_sphere(self.center, self.inner, n, method, rng)
+        return x, -normals, weights
+
+
+class Annulus(Shell):
+    """The region between two concentric circles.
+
+    Examples
+    --------
+    >>> Annulus(0.5, 1)
+    Annulus(center (0, 0), radii 0.5 to 1)
+    """
+
+    def __init__(self, inner: float, outer: float, center: Any = 0.0) -> None:
+        super().__init__(inner, outer, center, 2)
+
+
+def _on_sphere(
+    center: Array, radius: float, n: int, method: str, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    d = len(center)
+    if method == "gauss":
+        u, weights = sphere_rule(d, n)
+    else:
+        u = sphere_points(n, d, method, rng)
+        weights = np.full(n, sphere_measure(d) / n)
+    return center + radius * u, u, weights * radius ** (d - 1)
+
+
+def _through(base: Array, center: Array, axes: Array) -> tuple[Array, Array]:
+    """Return (line, height) where lines along the last axis cross an ellipsoid."""
+    rest = 1.0 - np.sum(((base - center[:-1]) / axes[:-1]) ** 2, axis=1)
+    met = np.flatnonzero(rest > 0)
+    half = axes[-1] * np.sqrt(rest[met])
+    return np.tile(met, 2), np.concatenate([center[-1] - half, center[-1] + half])
+
+
+def _center(given: Any, dimension: int | None, what: str) -> Array:
+    try:
+        center = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ProblemError(f"the center of {what} is a number or a list of numbers, got {given!r}.") from None
+    if center.ndim == 0:
+        center = np.full(3 if dimension is None else dimension, float(center))
+    if center.ndim != 1 or (dimension is not None and len(center) != dimension):
+        wanted = "one number per axis" if dimension is None else f"{dimension} numbers"
+        raise ProblemError(f"the center of {what} needs {wanted}, got {given!r}.")
+    if len(center) < 2:
+        raise ProblemError(f"{what} has at least two dimensions; use Interval(a, b) in one.")
+    if not np.all(np.isfinite(center)):
+        raise ProblemError(f"the center of {what} must be finite, got {_tuple(center)}.")
+    return frozen(center)
+
+
+def _positive(given: Any, what: str) -> float:
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} is a positive number, got {given!r}.") from None
+    if not (np.isfinite(value) and value > 0):
+        raise ProblemError(f"{what} must be positive and finite, got {value:g}.")
+    return value
+
+
+def _tuple(values: Array) -> str:
+    return f"({', '.join(f'{v:g}' for v in values)})"

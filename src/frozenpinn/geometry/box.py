@@ -1,0 +1,262 @@
+"""Interval and Box: axis-aligned domains in any dimension, each axis periodic or with two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.geometry.domain import Domain
+from frozenpinn.geometry.points import (
+    SCATTERED_RULES,
+    TENSOR_RULES,
+    BoundaryPoints,
+    FlatSide,
+    Points,
+    Side,
+    check_method,
+)
+
+Array = np.ndarray
+_COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
+
+
+class Box(Domain):
+    """The box [lower₁, upper₁] × … × [lower_d, upper_d].
+
+    Parameters
+    ----------
+    lower, upper
+        Corner coordinates, one number per axis.
+    periodic
+        One flag for all axes, or one per axis. A periodic axis has no sides.
+
+    Notes
+    -----
+    Sides are called ``left, right, bottom, top, front, back`` up to three dimensions, and
+    ``x1-, x1+, x2-, …`` beyond; ``x-``, ``x+``, … are understood everywhere.
+
+    Examples
+    --------
+    >>> box = Box([0, 0], [2, 1], periodic=[True, False])
+    >>> [side.name for side in box.sides]
+    ['bottom', 'top']
+    """
+
+    def __init__(
+        self, lower: Sequence[float] | Array, upper: Sequence[float] | Array, periodic: bool | Sequence[bool] = False
+    ) -> None:
+        bottom, top = _corner(lower), _corner(upper)
+        if bottom.ndim != 1 or bottom.shape != top.shape or not bottom.size:
+            raise ProblemError(
+                f"lower and upper need one number per axis each, got shapes {bottom.shape} and {top.shape}."
+            )
+        if not (np.all(np.isfinite(bottom)) and np.all(np.isfinite(top))):
+            raise ProblemError("the ends of a box must be finite; map an infinite domain to a finite one first.")
+        if np.any(top <= bottom):
+            axis = int(np.argmax(top <= bottom))
+            raise ProblemError(
+                f"axis {axis} runs from {bottom[axis]:g} to {top[axis]:g}; the upper end must be larger."
+            )
+        flags = [periodic] * len(bottom) if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
+        if len(flags) != len(bottom):
+            raise ProblemError(f"periodic needs one flag per axis ({len(bottom)}), got {len(flags)}.")
+        self._bounds(bottom, top, [bool(flag) for flag in flags])
+
+    def __repr__(self) -> str:
+        ends = " × ".join(
+            f"[{a:g}, {b:g}]{' periodic' if p else ''}"
+            for a, b, p in zip(self.lower, self.upper, self.periodic, strict=True)
+        )
+        return f"{type(self).__name__}({ends})"
+
+    @property
+    def measure(self) -> float:
+        """Length, area, volume."""
+        return float(np.prod(self.lengths))
+
+    @property
+    def center(self) -> Array:
+        """Midpoint of the box."""
+        return (self.lower + self.upper) / 2.0
+
+    @cached_property
+    def sides(self) -> tuple[FlatSide, ...]:
+        """The sides of all axes that are not periodic."""
+        return tuple(
+            self._side(axis, end) for axis in range(self.dimension) if not self.periodic[axis] for end in (0, 1)
+        )
+
+    def _side(self, axis: int, end: int) -> FlatSide:
+        systematic = f"{self.coordinates[axis]}{'-+'[end]}"
+        if self.dimension > 3:
+            return FlatSide(systematic, (), axis, end)
+        return FlatSide(_COMMON_NAMES[axis][end], (systematic,), axis, end)
+
+    def side(self, name: str) -> FlatSide:
+        """Find a side by name or alias; the error lists what exists."""
+        for axis in range(self.dimension):
+            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] else []
+            if any(name == s.name or name in s.aliases for s in periodic):
+                raise ProblemError(
+                    f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
+                )
+        return cast(FlatSide, super().side(name))
+
+    def with_periodic(self, axes: Sequence[int]) -> Box:
+        """Return the same box with further axes made periodic."""
+        flags = [p or i in axes for i, p in enumerate(self.periodic)]
+        if self.dimension == 1:
+            return Interval(self.lower[0], self.upper[0], periodic=flags[0])
+        return Box(self.lower, self.upper, periodic=flags)
+
+    def axis(self, index: int) -> Interval:
+        """Return one axis as an interval of its own."""
+        return Interval(self.lower[index], self.upper[index], periodic=self.periodic[index])
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point whether it lies in the box (periodic axes contain everything)."""
+        margin = tolerance * self.lengths
+        inside = (x >= self.lower - margin) & (x <= self.upper + margin)
+        return np.asarray(np.all(inside | np.array(self.periodic), axis=1))
+
+    def wrap(self, x: Array) -> Array:
+        """Map points into the box along its periodic axes."""
+        if not any(self.periodic):
+            return x
+        inside = (x >= self.lower) & (x <= self.upper)
+        wrapped = self.lower + np.mod(x - self.lower, self.lengths)
+        return np.where(inside | ~np.array(self.periodic), x, wrapped)
+
+    # ---- points ---------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        n: int | Sequence[int],
+        method: str = "gauss",
+        rng: int | np.random.Generator | None = None,
+    ) -> Points:
+        """Place points in the box.
+
+        Parameters
+        ----------
+        n
+            Number of points; for ``gauss`` and ``uniform`` also one number per axis. A single number
+            is then the total, distributed evenly over the axes.
+        method
+            ``gauss`` (tensor Gauss–Legendre), ``uniform`` (tensor grid), ``latin-hypercube``,
+            ``sobol`` or ``random``.
+        rng
+            Seed or generator for the random methods.
+        """
+        check_method(method)
+        if method in TENSOR_RULES:
+            return self._tensor(n, method)
+        if not isinstance(n, int | np.integer):
+            raise SettingsError(f"'{method}' places n points in total; give one number, got {n!r}.")
+        count = _positive(n)
+        unit = SCATTERED_RULES[method](count, self.dimension, np.random.default_rng(rng))
+        spacing = self.lengths / count ** (1.0 / self.dimension)
+        return Points(self.lower + unit * self.lengths, np.full(count, self.measure / count), spacing)
+
+    def _tensor(self, n: int | Sequence[int], method: str) -> Points:
+        if isinstance(n, int | np.integer):
+            counts = [max(1, round(_positive(n) ** (1.0 / self.dimension)))] * self.dimension
+        elif isinstance(n, str) or np.ndim(n) != 1:
+            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {n!r}.")
+        else:
+            counts = [_positive(k) for k in n]
+        if len(counts) != self.dimension:
+            raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
+        if np.prod(np.array(counts, dtype=float)) > 2e7:
+            raise SettingsError(
+                f"a tensor grid of {' × '.join(map(str, counts))} points is too large; "
+                "use method='sobol' or 'latin-hypercube' in high dimension."
+            )
+        rules = [TENSOR_RULES[method](k) for k in counts]
+        axes = tuple(a + length * r[0] for a, length, r in zip(self.lower, self.lengths, rules, strict=True))
+        axis_weights = tuple(length * r[1] for length, r in zip(self.lengths, rules, strict=True))
+        if self.dimension == 1:
+            x, weights = axes[0][:, None], axis_weights[0]
+        else:
+            x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+            weights = axis_weights[0]
+            for w in axis_weights[1:]:
+                weights = np.multiply.outer(weights, w).ravel()
+        widest = np.pi / 2 if method == "gauss" else 1.0  # Gauss points are widest apart in the middle
+        return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        points = self.sample_side(side, n, method, rng)
+        return points.x, points.normals, points.weights
+
+    def _shape(self) -> Any:
+        from frozenpinn.geometry.polygon import shapely_or_none
+
+        shapely = shapely_or_none()
+        return (
+            shapely.box(*self.lower, *self.upper)
+            if shapely and self.dimension == 2 and not any(self.periodic)
+            else None
+        )
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        met = np.flatnonzero(np.all((base >= self.lower[:-1]) & (base < self.upper[:-1]), axis=1))
+        return np.tile(met, 2), np.repeat([self.lower[-1], self.upper[-1]], len(met))
+
+    def _corners(self) -> Array:
+        return np.stack([self.lower, self.upper])  # their coordinates are those of all corners
+
+    def _rule(self, n: int) -> Points:
+        return self._tensor(n, "gauss")
+
+    def sample_side(
+        self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
+    ) -> BoundaryPoints:
+        """Place points on one side (exactly one in 1-d), with outward normals."""
+        if not isinstance(side, FlatSide):  # the ends of periodic axes are none of the sides, but have points too
+            side = self.side(side if isinstance(side, str) else side.name)
+        others = [i for i in range(self.dimension) if i != side.axis]
+        if others:
+            face = Box(self.lower[others], self.upper[others]).sample(n, method, rng)
+            count, weights = len(face), face.weights
+        else:
+            count, weights = 1, np.ones(1)
+        x = np.empty((count, self.dimension))
+        x[:, side.axis] = (self.lower, self.upper)[side.end][side.axis]
+        if others:
+            x[:, others] = face.x
+        normals = np.zeros_like(x)
+        normals[:, side.axis] = (-1.0, 1.0)[side.end]
+        return BoundaryPoints(x, normals, weights, side)
+
+
+class Interval(Box):
+    """The interval [lower, upper], with sides ``left`` and ``right`` or periodic.
+
+    Examples
+    --------
+    >>> Interval(0, 1)
+    Interval([0, 1])
+    """
+
+    def __init__(self, lower: float, upper: float, periodic: bool = False) -> None:
+        if np.ndim(lower) or np.ndim(upper):
+            raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
+        super().__init__([lower], [upper], periodic)
+
+
+def _corner(given: Sequence[float] | Array) -> Array:
+    try:
+        return np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise ProblemError(f"lower and upper need one number per axis each, got {given!r}.") from None
+
+
+def _positive(n: int) -> int:
+    if n != int(n) or n < 1:
+        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
+    return int(n)

@@ -1,0 +1,176 @@
+"""Quadrature by columns, for regions of which little is known: where vertical lines are inside.
+
+The first axis is cut where the pattern of inside intervals changes, then the next, and Gauss points are put on each
+inside interval of the last axis. Between cuts the ends of intervals are usually smooth or have a square root (a disk
+seen from the side); the substitution x = −cos θ makes both smooth, so convergence is fast if there are no kinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from frozenpinn.geometry.lines import BISECTIONS, Lines
+from frozenpinn.geometry.points import gauss
+
+Array = np.ndarray
+MOST_BREAKS = 24  # known kinks of a boundary at which panels are cut
+MOST_CUTS = 4  # changes between neighbouring steps of a scan
+
+
+def column_lines(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tuple[Array, Array]:
+    """Return lines (m, d − 1) that meet the region, and weights that integrate over the first d − 1 axes."""
+    prefixes, weights = np.empty((1, 0)), np.ones(1)
+    last = len(lower) - 2
+    for axis in range(last + 1):
+        changes = lines.count if axis == last else _outline(lines, lower[axis + 1], upper[axis + 1])
+        owner, start, end = _panels(changes, prefixes, lower[axis], upper[axis], 129 if last == 0 else 65)
+        if axis == 0:
+            owner, start, end = _cut(owner, start, end, getattr(lines, "breaks", np.empty(0)))
+        if len(start) > 8 * len(prefixes) + len(prefixes) * (upper[axis] - lower[axis]) / spacing[axis]:
+            owner, start, end = _joined(owner, start, end)  # a jagged boundary: its kinks are finer than the rule
+        counts = np.maximum(np.ceil(1.3 * (end - start) / spacing[axis]).astype(int), 6 if last == 0 else 4)
+        piece, theta, w = _gauss_pieces(counts)
+        half = (end - start)[piece] / 2.0
+        x = (start + end)[piece] / 2.0 - half * np.cos(np.pi * theta)
+        w = w * np.pi * half * np.sin(np.pi * theta)
+        prefixes = np.column_stack([prefixes[owner[piece]], x])
+        weights = weights[owner[piece]] * w
+    return prefixes, weights
+
+
+def column_rule(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tuple[Array, Array]:
+    """Return points and weights in the region, about ``spacing`` apart along each axis."""
+    base, base_weights = column_lines(lines, lower, upper, spacing)
+    line, start, end = lines.intervals(base)
+    lengths = end - start
+    least = 1 if len(line) > 4 * len(base) else 3 if len(lower) == 2 else 2
+    piece, s, w = _gauss_pieces(np.maximum(np.ceil(1.1 * lengths / spacing[-1]).astype(int), least))
+    x = np.column_stack([base[line[piece]], start[piece] + lengths[piece] * s])
+    return x, base_weights[line[piece]] * lengths[piece] * w
+
+
+def column_measure(lines: Lines, lower: Array, upper: Array, n: int) -> float:
+    """Return the measure of the region by a rule with about n points in its bounding box."""
+    spacing = (upper - lower) / n ** (1.0 / len(lower))
+    return float(np.sum(column_rule(lines, lower, upper, spacing)[1]))
+
+
+def fitted_rule(lines: Lines, lower: Array, upper: Array, n: int, measure: float) -> tuple[Array, Array]:
+    """Return a column rule of about n points, as far as its least number of points per column allows."""
+    d = len(lower)
+    spacing = (upper - lower) * (1.5 * measure / np.prod(upper - lower) / n) ** (
+        1.0 / d
+    )  # a thin region stays resolved
+    before = np.inf
+    for _ in range(3):
+        x, weights = column_rule(lines, lower, upper, spacing)
+        fits = not len(x) or abs(np.log(len(x) / n)) < 0.15
+        if fits or (len(x) > n and len(x) > 0.9 * before) or bool(np.all(spacing > upper - lower)):
+            break
+        before = len(x) if len(x) > n else np.inf
+        spacing = spacing * (len(x) / n) ** (1.0 / d)
+    return x, weights
+
+
+def _gauss_pieces(counts: Array) -> tuple[Array, Array, Array]:
+    """Return (piece, node, weight) of Gauss rules on [0, 1] with the given numbers of points."""
+    pieces, nodes, weights = [np.zeros(0, dtype=int)], [np.zeros(0)], [np.zeros(0)]
+    for count in np.unique(counts):
+        s, w = gauss(int(count))
+        members = np.flatnonzero(counts == count)
+        pieces.append(np.repeat(members, count))
+        nodes.append(np.tile(s, len(members)))
+        weights.append(np.tile(w, len(members)))
+    return np.concatenate(pieces), np.concatenate(nodes), np.concatenate(weights)
+
+
+def _outline(lines: Lines, lower: float, upper: float, steps: int = 65) -> Callable[[Array], Array]:
+    """Return a function that tells slices of a solid apart: how the number of intervals changes across them."""
+    y = lower + (np.arange(steps) + 0.5) / steps * (upper - lower)
+
+    def changes(base: Array) -> Array:
+        counts = lines.count(np.column_stack([np.repeat(base, steps, axis=0), np.tile(y, len(base))]))
+        table = counts.reshape(len(base), steps)
+        return np.where(np.any(table, axis=1), pattern(table) | 1, 0)
+
+    return changes
+
+
+def _cut(owner: Array, start: Array, end: Array, breaks: Array) -> tuple[Array, Array, Array]:
+    """Cut panels at known kinks, unless these are many: then each is weak or the panels would be too narrow."""
+    if not 0 < len(breaks) <= MOST_BREAKS or not len(start):
+        return owner, start, end
+    narrow = 1e-9 * (np.max(end) - np.min(start))
+    inner = [breaks[(breaks > a + narrow) & (breaks < b - narrow)] for a, b in zip(start, end, strict=True)]
+    owners = np.repeat(owner, [len(cuts) + 1 for cuts in inner])
+    starts = np.concatenate([np.concatenate([[a], cuts]) for a, cuts in zip(start, inner, strict=True)])
+    ends = np.concatenate([np.concatenate([cuts, [b]]) for b, cuts in zip(end, inner, strict=True)])
+    return owners, starts, ends
+
+
+def _joined(owner: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """Join panels that touch."""
+    apart = np.flatnonzero((owner[1:] != owner[:-1]) | (start[1:] - end[:-1] > 1e-9 * (np.max(end) - np.min(start))))
+    first, last = np.concatenate([[0], apart + 1]), np.concatenate([apart, [len(owner) - 1]])
+    return owner[first], start[first], end[last]
+
+
+def pattern(states: Array) -> Array:
+    """Return a number for the order in which states follow each other along each row, however long they last."""
+    found = np.full(len(states), 7, dtype=np.uint64)
+    before = np.zeros(len(states), dtype=np.uint64)
+    for column in states.T.astype(np.uint64):
+        mixed = (found ^ (column + np.uint64(0x9E3779B9))) * np.uint64(0x100000001B3)
+        found, before = np.where(column != before, mixed, found), column
+    return (found >> np.uint64(2)).astype(np.int64)
+
+
+def _panels(
+    changes: Callable[[Array], Array], prefixes: Array, lower: float, upper: float, steps: int
+) -> tuple[Array, Array, Array]:
+    """Return (prefix, start, end) of the pieces of an axis on which ``changes`` is constant and not zero."""
+    m = len(prefixes)
+    x = lower + (np.arange(steps) + 0.5) / steps * (upper - lower)
+    base = np.column_stack([np.repeat(prefixes, steps, axis=0), np.tile(x, m)])
+    state = changes(base).reshape(m, steps)
+    padded = np.pad(state, ((0, 0), (1, 1)))
+    ends = np.concatenate([[lower], x, [upper]])
+    owner, step = np.nonzero(padded[:, 1:] != padded[:, :-1])
+    cuts = _cuts(changes, prefixes, owner, ends[step], ends[step + 1], padded[owner, step], padded[owner, step + 1])
+    owner, cut, after = (np.concatenate(column) for column in zip(*cuts, strict=True))
+    order = np.lexsort((cut, owner))
+    owner, cut, after = owner[order], cut[order], after[order]
+    start = np.flatnonzero((owner[1:] == owner[:-1]) & (after[:-1] != 0))
+    start = start[cut[start + 1] - cut[start] > 1e-10 * (upper - lower)]
+    return owner[start], cut[start], cut[start + 1]
+
+
+def _cuts(
+    changes: Callable[[Array], Array],
+    prefixes: Array,
+    owner: Array,
+    left: Array,
+    right: Array,
+    before: Array,
+    after: Array,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield (prefix, place, state above it) of all changes between places with the states ``before`` and ``after``.
+
+    Bisection finds the first change; if the state above it is not yet the last one, there are more.
+    """
+    for _ in range(MOST_CUTS):
+        low, high = left, right
+        for _ in range(BISECTIONS if len(prefixes) == 1 else 36):
+            middle = (low + high) / 2.0
+            same = changes(np.column_stack([prefixes[owner], middle])) == before
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        above = high + 1e-6 * (right - high)  # where boundaries meet, round-off changes the pattern more than once
+        found = np.where(high == right, after, changes(np.column_stack([prefixes[owner], above])))
+        yield owner, np.where(before == 0, high, low), found
+        more = np.flatnonzero((found != after) & (found != before))
+        if not len(more):
+            return
+        owner, left, right, before, after = owner[more], above[more], right[more], found[more], after[more]
+    yield owner, right, after

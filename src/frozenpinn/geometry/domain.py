@@ -1,0 +1,283 @@
+"""What every domain is: a bounded region with named sides, points inside and on its boundary."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
+from frozenpinn.language.jets import coordinate_names
+
+Array = np.ndarray
+Predicate: TypeAlias = str | Callable[..., Any]
+
+
+class Domain(ABC):
+    """A bounded region of R^d.
+
+    Attributes
+    ----------
+    lower, upper
+        Corners of a bounding box, one number per axis.
+    dimension
+        Number of spatial coordinates.
+    coordinates
+        Their names: ``x``, ``x, y``, ``x, y, z``, and ``x1, x2, …`` beyond.
+    periodic
+        One flag per axis; only boxes have periodic axes.
+    """
+
+    lower: Array
+    upper: Array
+    dimension: int
+    coordinates: tuple[str, ...]
+    periodic: tuple[bool, ...]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute once; domains don't change after they are built."""
+        if name in self.__dict__:
+            raise AttributeError(f"domains don't change; build a new one instead of setting '{name}'.")
+        super().__setattr__(name, value)
+
+    def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
+        """Set the bounding box and all that follows from it."""
+        self.lower, self.upper = frozen(lower), frozen(upper)
+        self.dimension = len(self.lower)
+        self.coordinates = coordinate_names(self.dimension)
+        self.periodic = tuple(periodic) or (False,) * self.dimension
+
+    @property
+    def lengths(self) -> Array:
+        """Edge lengths of the bounding box."""
+        return self.upper - self.lower
+
+    @property
+    def size(self) -> float:
+        """Longest edge of the bounding box: tolerances are fractions of it."""
+        return float(np.max(self.lengths))
+
+    @property
+    @abstractmethod
+    def measure(self) -> float:
+        """Length, area, volume."""
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[Side, ...]:
+        """The named parts of the boundary, each point of it in exactly one."""
+
+    def side(self, name: str) -> Side:
+        """Find a side by name or alias; the error lists what exists."""
+        for side in self.sides:
+            if name == side.name or name in side.aliases:
+                return side
+        known = [side.name for side in self.sides]
+        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(str(name), known)}")
+
+    @abstractmethod
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+
+    def wrap(self, x: Array) -> Array:
+        """Map points into the domain along its periodic axes."""
+        return x
+
+    # ---- points ---------------------------------------------------------------------------------
+
+    def sample(
+        self, n: int | Sequence[int], method: str = "gauss", rng: int | np.random.Generator | None = None
+    ) -> Points:
+        """Place points inside.
+
+        Parameters
+        ----------
+        n
+            Number of points, met approximately by quadrature rules and exactly by scattered ones.
+        method
+            ``gauss`` (the most accurate quadrature rule of the domain), ``uniform`` (equispaced, boxes only),
+            ``latin-hypercube``, ``sobol`` or ``random``: uniformly distributed, of equal weights.
+        rng
+            Seed or generator for the scattered methods.
+        """
+        check_method(method)
+        count = check_count(n)
+        if method == "uniform":
+            raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
+        if method == "gauss":
+            return self._rule(count)
+        x = self._scatter(count, method, np.random.default_rng(rng))
+        spacing = np.full(self.dimension, (self.measure / count) ** (1.0 / self.dimension))
+        return Points(x, np.full(len(x), self.measure / len(x)), spacing)
+
+    @abstractmethod
+    def _rule(self, n: int) -> Points:
+        """Return the quadrature rule of the domain with about n points."""
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        """Return n uniformly distributed points, by rejection from the bounding box."""
+        share = min(max(self.measure / float(np.prod(self.lengths)), 1e-6), 1.0)
+        kept: list[Array] = []
+        have = 0
+        for _ in range(200):
+            missing = n - have
+            batch = int(min(1.05 * missing / share + 4.0 * (missing / share) ** 0.5 + 16, 2_000_000))
+            unit = SCATTERED_RULES[method](batch, self.dimension, rng)
+            x = self.lower + unit * self.lengths
+            kept.append(x[self.contains(x, 0.0)])
+            have += len(kept[-1])
+            if have >= n:
+                return np.concatenate(kept)[:n]
+        raise SettingsError(
+            f"found only {have} of {n} points inside {self!r}: it fills too little of its bounding box."
+        )
+
+    def sample_side(
+        self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
+    ) -> BoundaryPoints:
+        """Place about n points on one side, with outward normals and weights that sum to its measure."""
+        check_method(method)
+        found = self.side(side if isinstance(side, str) else side.name)
+        if method == "uniform":
+            raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
+        source = np.random.default_rng(0 if method == "gauss" else rng)  # rules are the same every time
+        x, normals, weights = self._side_points(found, check_count(n), method, source)
+        return BoundaryPoints(x, normals, weights, found)
+
+    @abstractmethod
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Return about n points on a side of the domain, their outward normals and weights."""
+
+    @cached_property
+    def reentrant_corners(self) -> tuple[tuple[float, float, float, float], ...]:
+        """Corners of a plane domain that open by more than π: x, y, direction of the first edge, opening.
+
+        Solutions are singular there. Known for polygons and for combinations of them.
+        """
+        return self.corners_beyond(np.pi)
+
+    def corners_beyond(self, opening: float) -> tuple[tuple[float, float, float, float], ...]:
+        """Return the corners of a plane domain of straight edges that open by more than an angle."""
+        from frozenpinn.geometry.polygon import corners_of
+
+        shape = self._shape() if self.dimension == 2 else None
+        return () if shape is None else corners_of(shape, opening)
+
+    def _shape(self) -> Any:
+        """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
+        return None
+
+    def _crossings(self, base: Array) -> tuple[Array, Array]:
+        """Return (line, height) of all places where lines along the last axis cross the boundary, in any order.
+
+        A line is a point of the first d − 1 coordinates. This is for domains that know no better.
+        """
+        from frozenpinn.geometry.lines import ScannedLines
+
+        line, start, end = ScannedLines(self._strictly, self.lower[-1], self.upper[-1]).intervals(base)
+        return np.concatenate([line, line]), np.concatenate([start, end])
+
+    def _strictly(self, x: Array) -> Array:
+        return self.contains(x, 0.0)
+
+    def _corners(self) -> Array:
+        """Return the corners of the boundary as far as there are few: quadrature must know where it is not smooth."""
+        return np.empty((0, self.dimension))
+
+    # ---- other domains made of this one ---------------------------------------------------------
+
+    def __or__(self, other: Domain) -> Domain:
+        return self._combined("union", other)
+
+    def __and__(self, other: Domain) -> Domain:
+        return self._combined("intersection", other)
+
+    def __sub__(self, other: Domain) -> Domain:
+        return self._combined("difference", other)
+
+    def _combined(self, kind: str, other: Domain) -> Domain:
+        from frozenpinn.geometry.combination import Combination
+
+        return Combination(kind, self, other) if isinstance(other, Domain) else NotImplemented
+
+    def named(self, name: str) -> Domain:
+        """Return the same domain with its side called ``name``; several sides get it as a prefix.
+
+        Examples
+        --------
+        >>> from frozenpinn.geometry import Box, Disk
+        >>> plate = Box([0, 0], [2, 1]) - Disk([1, 0.5], 0.2).named("hole")
+        >>> [side.name for side in plate.sides]
+        ['left', 'right', 'bottom', 'top', 'hole']
+        """
+        from frozenpinn.geometry.relabelled import Renamed
+
+        return Renamed(self, name)
+
+    def with_sides(self, sides: Mapping[str, Predicate] | None = None, /, **more: Predicate) -> Domain:
+        """Return the same domain with parts of its boundary as sides of their own.
+
+        Parameters
+        ----------
+        sides, **more
+            Where each new side is: a comparison as text (``"x < 0.1"``, ``"0 < y < 1 and x > 2"``) or a function of
+            the coordinates that returns booleans. The first that holds decides; the rest keeps its sides.
+
+        Examples
+        --------
+        >>> from frozenpinn.geometry import Disk
+        >>> [side.name for side in Disk().with_sides(hot="y > 0.5").sides]
+        ['hot', 'boundary']
+        """
+        from frozenpinn.geometry.relabelled import Parted
+
+        return Parted(self, {**(sides or {}), **more})
+
+    def plot(self, n: int = 400, file: str | None = None) -> Any:
+        """Draw points inside, boundary points coloured by side, and normals; return the figure."""
+        from frozenpinn.geometry.drawing import draw
+
+        return draw(self, n, file)
+
+    # ---- plumbing of the rules ------------------------------------------------------------------
+
+    def _points(self, x: Array, weights: Array, stretched: bool = False) -> Points:
+        """Wrap a quadrature rule; neighbours of Gauss points are up to π/2 times farther apart than on average.
+
+        A stretched rule has its points nearer to each other along the shorter axes.
+        """
+        spacing = np.full(self.dimension, np.pi / 2 * (self.measure / len(x)) ** (1.0 / self.dimension))
+        if stretched:
+            spacing = spacing * self.lengths / np.prod(self.lengths) ** (1.0 / self.dimension)
+        return Points(x, weights, spacing)
+
+
+def frozen(values: Any, dtype: type = float) -> Array:
+    """Return a read-only copy as an array."""
+    array: Array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def numbers(given: Any, columns: int | None, what: str) -> Array:
+    """Return a table of finite numbers with one row per point, or say what is wrong with it."""
+    try:
+        array = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} are rows of numbers, all of the same length; got {given!r}.") from None
+    if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
+        wanted = f"(n, {columns})" if columns else "(n, d)"
+        raise ProblemError(f"{what} have the shape {wanted}, one row per point; got shape {array.shape}.")
+    if not np.all(np.isfinite(array)):
+        row = int(np.argmin(np.all(np.isfinite(array), axis=1)))
+        raise ProblemError(f"{what} must be finite; row {row} is {place(array[row])}.")
+    return array
+
+
+def place(x: Array) -> str:
+    """Return a point as text for messages."""
+    return f"({', '.join(f'{c:.6g}' for c in np.atleast_1d(x))})"

@@ -1,0 +1,64 @@
+"""Pictures of domains: points inside, boundary points by side, outward normals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.geometry.domain import Domain
+
+Array = np.ndarray
+
+
+def draw(domain: Domain, n: int = 400, file: str | None = None) -> Any:
+    """Draw a domain and return the figure; beyond three dimensions on its first two axes."""
+    import matplotlib
+
+    matplotlib.use("Agg", force=False)
+    import matplotlib.pyplot as plt
+
+    inside = domain.sample(n, "gauss" if domain.dimension <= 3 else "sobol", rng=0).x
+    count = max(8, round(2.0 * n ** max((domain.dimension - 1) / domain.dimension, 0.5)))
+    if domain.dimension == 3:
+        figure, axis = plt.subplots(figsize=(7, 6), layout="constrained", subplot_kw={"projection": "3d"})
+    else:
+        figure, axis = plt.subplots(figsize=(7, 6), layout="constrained")
+    shown = min(domain.dimension, 3) if domain.dimension <= 3 else 2
+    _scatter(axis, inside, shown, color="0.75", s=4, label=f"{len(inside)} points inside")
+    colours = plt.get_cmap("tab10")
+    for i, side in enumerate(domain.sides):
+        points = domain.sample_side(side, count, "gauss" if domain.dimension <= 3 else "sobol", rng=0)
+        _scatter(axis, points.x, shown, color=colours(i % 10), s=12, label=side.name)
+        if domain.dimension <= 2:
+            _arrows(axis, points.x, points.normals, 0.06 * domain.size, colours(i % 10))
+    names = (*domain.coordinates, "")
+    axis.set(xlabel=names[0], ylabel=names[1] if shown > 1 else "")
+    if shown == 3:
+        axis.set_zlabel(names[2])
+        axis.set_box_aspect(domain.lengths)
+    elif shown == 2:
+        pad = 0.09 * domain.size
+        axis.set_xlim(domain.lower[0] - pad, domain.upper[0] + pad)
+        axis.set_ylim(domain.lower[1] - pad, domain.upper[1] + pad)
+        axis.set_aspect("equal")
+    projected = f", seen along all but {names[0]} and {names[1]}" if domain.dimension > 3 else ""
+    axis.set_title(f"{type(domain).__name__}, measure {domain.measure:.4g}{projected}")
+    axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if file is not None:
+        figure.savefig(file, dpi=130)
+        plt.close(figure)
+    return figure
+
+
+def _scatter(axis: Any, x: Array, shown: int, **style: Any) -> None:
+    columns = [x[:, i] for i in range(shown)]
+    axis.scatter(*(columns if shown > 1 else [columns[0], np.zeros(len(x))]), **style)
+
+
+def _arrows(axis: Any, x: Array, normals: Array, length: float, colour: Any) -> None:
+    if x.shape[1] == 1:
+        x, normals = np.column_stack([x, np.zeros(len(x))]), np.column_stack([normals, np.zeros(len(x))])
+    axis.quiver(
+        *x.T, *(length * normals.T), color=colour, angles="xy", scale_units="xy", scale=1.0, width=0.003, alpha=0.7
+    )

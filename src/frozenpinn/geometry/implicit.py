@@ -1,0 +1,183 @@
+"""Domains given by a level function: inside where it is negative."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.box import Box
+from frozenpinn.geometry.chords import boundary_measure, boundary_points
+from frozenpinn.geometry.columns import column_lines, column_measure, fitted_rule
+from frozenpinn.geometry.domain import Domain, place
+from frozenpinn.geometry.lines import ScannedLines
+from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side
+from frozenpinn.geometry.predicates import LevelFunction
+
+Array = np.ndarray
+FINE = {2: 10_000, 3: 60_000}
+STEPS = {2: 129, 3: 97}  # per line: what is narrower than this part of the bounding box may be missed
+
+
+class Implicit(Domain):
+    """The region where ``function`` < 0 within a bounding box that it must not touch.
+
+    Parameters
+    ----------
+    function
+        Text in the coordinates, such as ``"x^2 + y^2 - 1"``, or a NumPy function of the coordinates.
+    lower, upper
+        Corners of a box that contains the region.
+
+    Notes
+    -----
+    Parts narrower than about a hundredth of the bounding box may be missed: choose a close one.
+
+    Examples
+    --------
+    >>> flower = Implicit("sqrt(x^2 + y^2) - 1 - 0.3*cos(5*atan2(y, x))", [-1.5, -1.5], [1.5, 1.5])
+    >>> round(flower.measure / np.pi, 5)  # 1 + 0.3²/2
+    1.045
+    """
+
+    def __init__(self, function: Any, lower: Any, upper: Any) -> None:
+        box = Box(lower, upper)
+        if box.dimension < 2:
+            raise ProblemError("an implicit domain has at least two dimensions; use Interval(a, b) in one.")
+        self.function = function
+        self._bounds(box.lower, box.upper)
+        self._level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
+        unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
+        probes = self.lower + unit * self.lengths
+        values = self._level(probes)
+        if not np.any(values < 0):
+            least = int(np.argmin(values))
+            raise ProblemError(
+                f"the function of the implicit domain is nowhere negative between {place(self.lower)} and "
+                f"{place(self.upper)}; its least value found is {values[least]:g} at {place(probes[least])}. "
+                "The inside is where it is below 0."
+            )
+        for side in box.sides:
+            edge = box.sample_side(
+                side, 33 ** min(self.dimension - 1, 2), "sobol" if self.dimension > 3 else "uniform", 0
+            )
+            inside = self._level(edge.x) < 0
+            if np.any(inside):
+                raise ProblemError(
+                    f"the implicit domain reaches the bounding box at {place(edge.x[int(np.argmax(inside))])}; "
+                    "enlarge the box, or cut with it: Implicit(…) & Box(…)."
+                )
+        slopes = np.linalg.norm(self._level.gradient(probes[:1024], self.size), axis=1)
+        self._steepest = float(np.max(slopes[np.isfinite(slopes)], initial=1e-300))
+
+    def __repr__(self) -> str:
+        text = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", "function")
+        return f"Implicit({text} < 0 between {place(self.lower)} and {place(self.upper)})"
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The whole boundary."""
+        return (Side("boundary"),)
+
+    def _inside(self, x: Array) -> Array:
+        return np.asarray(self._level(x) < 0)
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        x = np.asarray(x, dtype=float)
+        margin = tolerance * self.size
+        found = np.all((x >= self.lower - abs(margin)) & (x <= self.upper + abs(margin)), axis=1)
+        rows = np.flatnonzero(found)
+        values = self._level(x[rows])
+        found[rows] = values < 0
+        if tolerance:  # |f|/|∇f| is the distance to the boundary, to first order
+            close = np.flatnonzero(np.abs(values) <= 100.0 * abs(margin) * self._steepest)
+            slopes = np.linalg.norm(self._level.gradient(x[rows[close]], self.size), axis=1)
+            found[rows[close]] = values[close] <= margin * np.nan_to_num(slopes)
+        return found
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> ScannedLines:
+        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], STEPS[self.dimension])
+
+    @cached_property
+    def measure(self) -> float:
+        """Area or volume, by a fine quadrature rule."""
+        if self.dimension <= 3:
+            return column_measure(self._lines, self.lower, self.upper, FINE[self.dimension])
+        unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
+        return float(np.mean(self._inside(self.lower + unit * self.lengths)) * np.prod(self.lengths))
+
+    def _rule(self, n: int) -> Points:
+        if self.dimension > 3:
+            return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
+        x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
+        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+
+    # ---- boundary -------------------------------------------------------------------------------
+
+    @property
+    def _reach(self) -> float:
+        return float(np.linalg.norm(self.lengths) / 2.0)
+
+    @cached_property
+    def surface(self) -> float:
+        """Length or area of the boundary: by columns up to three dimensions, by Crofton's formula beyond."""
+        if self.dimension <= 3:
+            return float(np.sum(self._columns(4000 if self.dimension == 2 else 20_000)[2]))
+        return boundary_measure(self._inside, (self.lower + self.upper) / 2.0, self._reach)
+
+    def _normals(self, x: Array) -> Array:
+        slopes = self._level.gradient(x, self.size)
+        lengths = np.linalg.norm(slopes, axis=1)
+        if not np.all(np.isfinite(lengths) & (lengths > 1e-12 * self._steepest)):
+            bad = int(np.argmin(np.where(np.isfinite(lengths), lengths, -1.0)))
+            raise ProblemError(
+                f"the function of the implicit domain has no slope at {place(x[bad])} on its boundary, so there is no "
+                "normal; write it so that it crosses 0 there, for example f instead of f^3."
+            )
+        return slopes / lengths[:, None]
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        if method == "gauss" and self.dimension <= 3 and self._fewest <= 2 * n:
+            x, normals, weights = self._columns(n)
+            return x, normals, weights * (self.surface / np.sum(weights))
+        chosen = "sobol" if method == "gauss" else method
+        x = boundary_points(self._inside, (self.lower + self.upper) / 2.0, self._reach, n, chosen, rng)
+        return x, self._normals(x), np.full(len(x), self.surface / len(x))
+
+    @cached_property
+    def _fewest(self) -> int:
+        """The least number of boundary points by columns."""
+        return sum(len(self._crossed(axis, 2.0 * self.size)[0]) for axis in range(self.dimension))
+
+    def _columns(self, n: int) -> tuple[Array, Array, Array]:
+        """Return boundary points where lines along each axis cross it: ∮ g = Σᵢ ∫ g |nᵢ| over the other axes."""
+        d = self.dimension
+        spacing = (2.0 * d * self.measure ** ((d - 1) / d) * d / n) ** (1.0 / (d - 1))
+        before = np.inf
+        for _ in range(3):
+            parts = [self._crossed(axis, spacing) for axis in range(d)]
+            x, normals, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+            if abs(np.log(len(x) / n)) < 0.2 or n < len(x) > 0.9 * before:
+                break
+            before = len(x) if len(x) > n else np.inf
+            spacing *= (len(x) / n) ** (1.0 / (d - 1))
+        return x, normals, weights
+
+    def _crossed(self, axis: int, spacing: float) -> tuple[Array, Array, Array]:
+        order = [i for i in range(self.dimension) if i != axis] + [axis]
+        back = np.argsort(order)
+        lines = ScannedLines(
+            lambda x: self._inside(x[:, back]), self.lower[axis], self.upper[axis], STEPS[self.dimension]
+        )
+        base, weights = column_lines(lines, self.lower[order], self.upper[order], np.full(self.dimension, spacing))
+        line, start, end = lines.intervals(base)
+        ends = np.concatenate([start, end])
+        x = np.column_stack([np.tile(base[line], (2, 1)), ends])[:, back]
+        normals = self._normals(x)
+        return x, normals, np.tile(weights[line], 2) * np.abs(normals[:, axis])

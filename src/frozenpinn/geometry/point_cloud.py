@@ -1,0 +1,238 @@
+"""Domains known by points only: some inside, some on the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.domain import Domain, frozen, numbers, place
+from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.simplices import volumes
+from frozenpinn.geometry.simplicial import Simplicial
+
+Array = np.ndarray
+
+
+class PointCloud(Domain):
+    """A domain given by points inside and points on its boundary.
+
+    Up to three dimensions all points are joined to simplices (Delaunay), those outside are dropped, and the rest
+    carries the quadrature. Beyond, the points themselves are used, with equal weights.
+
+    Parameters
+    ----------
+    points
+        Points inside, shape (n, d).
+    boundary
+        Points on the boundary, shape (m, d), close enough to each other to show its shape.
+    normals
+        Outward normals at the boundary points; estimated from neighbours if missing.
+    sides
+        Names with the numbers of their boundary points; the others belong to ``boundary``.
+
+    Examples
+    --------
+    >>> angle = np.arange(40) * 2 * np.pi / 40
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> PointCloud(0.5 * circle[::4], circle)
+    PointCloud(10 points inside, 40 on the boundary, in 2-d)
+    """
+
+    def __init__(self, points: Any, boundary: Any, normals: Any = None, sides: Mapping[str, Any] | None = None) -> None:
+        inner = numbers(points, None, "the points of a cloud")
+        d = inner.shape[1]
+        if d < 2:
+            raise ProblemError("a point cloud has at least two dimensions; use Interval(a, b) in one.")
+        outer = numbers(boundary, d, "the boundary points of a cloud")
+        if len(inner) < 1 or len(outer) < d + 1:
+            raise ProblemError(
+                f"a cloud in {d}-d needs points inside and at least {d + 1} on the boundary; "
+                f"got {len(inner)} and {len(outer)}."
+            )
+        self.points, self.boundary = frozen(inner), frozen(outer)
+        together = np.concatenate([inner, outer])
+        self._bounds(np.min(together, axis=0), np.max(together, axis=0))
+        if np.any(self.lengths <= 0):
+            raise ProblemError("all points of the cloud lie in a plane across an axis; leave out that coordinate.")
+        self._refuse_duplicates(together)
+        self.normals = frozen(self._estimated() if normals is None else _unit(normals, outer.shape))
+        self._members = _members(sides or {}, len(outer))
+        self._mesh = self._simplices(together) if d <= 3 else None
+
+    def __repr__(self) -> str:
+        return (
+            f"PointCloud({len(self.points)} points inside, {len(self.boundary)} on the boundary, in {self.dimension}-d)"
+        )
+
+    # ---- construction ---------------------------------------------------------------------------
+
+    def _refuse_duplicates(self, together: Array) -> None:
+        distance, _ = _tree(together).query(together, k=2)
+        closest = int(np.argmin(distance[:, 1]))
+        if distance[closest, 1] <= 1e-12 * self.size:
+            raise ProblemError(
+                f"the cloud has the point {place(together[closest])} more than once, inside or on the boundary; "
+                "give each point once."
+            )
+
+    def _estimated(self) -> Array:
+        """Return normals: the direction of least spread of the nearest boundary points, away from those inside."""
+        d = self.dimension
+        k = min(len(self.boundary), {2: 3, 3: 7}.get(d, 2 * d + 1))
+        _, near = _tree(self.boundary).query(self.boundary, k=k)
+        spread = self.boundary[near] - np.mean(self.boundary[near], axis=1, keepdims=True)
+        normals = np.linalg.svd(spread, full_matrices=True)[2][:, -1]
+        _, inside = _tree(self.points).query(self.boundary, k=min(len(self.points), 3))
+        inward = np.mean(self.points[np.reshape(inside, (len(self.boundary), -1))], axis=1) - self.boundary
+        return np.asarray(np.where(np.sum(normals * inward, axis=1, keepdims=True) > 0, -normals, normals))
+
+    def _simplices(self, together: Array) -> Simplicial:
+        """Join all points to simplices; drop those beyond the tangent plane of the nearest boundary point."""
+        from scipy.spatial import Delaunay, QhullError
+
+        try:
+            cells = Delaunay(together).simplices
+        except QhullError:
+            raise ProblemError("the points of the cloud lie in a line or plane; its measure is zero.") from None
+        centres = np.mean(together[cells], axis=1)
+        _, nearest = _tree(self.boundary).query(centres)
+        beyond = np.sum((centres - self.boundary[nearest]) * self.normals[nearest], axis=1) > 0
+        on_boundary = np.sum(cells >= len(self.points), axis=1) >= self.dimension
+        sizes = volumes(together[cells])
+        flat = sizes <= 1e-9 * np.max(np.linalg.norm(np.ptp(together[cells], axis=1), axis=1)) ** self.dimension * 1e-3
+        kept = cells[~(beyond & on_boundary) & ~flat]
+        if not len(kept):
+            raise ProblemError("no simplex of the cloud is inside; do the given normals point outward?")
+        return Simplicial(together, kept)
+
+    # ---- the domain -----------------------------------------------------------------------------
+
+    @cached_property
+    def measure(self) -> float:
+        """Area or volume of the kept simplices; beyond three dimensions by quasi-random points."""
+        if self._mesh is not None:
+            return self._mesh.measure
+        from frozenpinn.geometry.points import SCATTERED_RULES
+
+        unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
+        share = max(float(np.mean(self.contains(self.lower + unit * self.lengths, 0.0))), 1e-4)
+        return share * float(np.prod(self.lengths))
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The named groups of boundary points."""
+        return tuple(Side(name) for name in self._members)
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
+        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size.
+
+        Beyond three dimensions: whether it is within the tangent plane of the nearest boundary point.
+        """
+        x = np.asarray(x, dtype=float)
+        if self._mesh is not None:
+            return self._mesh.contains(x, tolerance)
+        margin = tolerance * self.size
+        found = np.all((x >= self.lower - margin) & (x <= self.upper + margin), axis=1)
+        rows = np.flatnonzero(found)
+        _, nearest = self._boundary_tree.query(x[rows], workers=-1)
+        beyond = np.sum((x[rows] - self.boundary[nearest]) * self.normals[nearest], axis=1)
+        found[rows] = beyond <= margin
+        return found
+
+    @cached_property
+    def _boundary_tree(self) -> Any:
+        return _tree(self.boundary)
+
+    def _rule(self, n: int) -> Points:
+        if self._mesh is not None:
+            return self._mesh._rule(n)
+        x = self.points[_spread(self.points, n)]
+        return self._points(x, np.full(len(x), self.measure / len(x)))
+
+    def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
+        return super()._scatter(n, method, rng) if self._mesh is None else self._mesh._scatter(n, method, rng)
+
+    # ---- boundary -------------------------------------------------------------------------------
+
+    @cached_property
+    def _weights(self) -> Array:
+        """The area that belongs to each boundary point.
+
+        Facets of the simplices share theirs among their corners; where there are none, (distance to neighbours)^(d−1).
+        """
+        count = len(self.boundary)
+        distance, _ = self._boundary_tree.query(self.boundary, k=2)
+        spacing = distance[:, 1] ** (self.dimension - 1)
+        if self._mesh is None:
+            return np.asarray(spacing)
+        shares = np.zeros(len(self.points) + count)
+        areas = volumes(self._mesh.vertices[self._mesh.facets]) / self.dimension
+        np.add.at(shares, self._mesh.facets, areas[:, None])
+        own = shares[len(self.points) :]
+        return np.where(own > 0, own, spacing)
+
+    def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        members = self._members[side.name]
+        if method == "gauss" or n >= len(members):
+            chosen = members[_spread(self.boundary[members], n)]
+        else:
+            chosen = np.sort(rng.choice(members, n, replace=False))
+        _, owner = _tree(self.boundary[chosen]).query(self.boundary[members])
+        weights = np.bincount(owner, self._weights[members], minlength=len(chosen))
+        return self.boundary[chosen], self.normals[chosen], weights
+
+
+def _tree(x: Array) -> Any:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(x)
+
+
+def _spread(x: Array, n: int) -> Array:
+    """Return the numbers of at most n points that are spread evenly: each new one is farthest from those before."""
+    if n >= len(x):
+        return np.arange(len(x))
+    chosen = np.empty(n, dtype=int)
+    distance = np.sum((x - np.mean(x, axis=0)) ** 2, axis=1)
+    for i in range(n):
+        chosen[i] = np.argmax(distance)
+        new = np.sum((x - x[chosen[i]]) ** 2, axis=1)
+        distance = new if i == 0 else np.minimum(distance, new)
+    return np.sort(chosen)
+
+
+def _unit(given: Any, shape: tuple[int, ...]) -> Array:
+    normals = numbers(given, shape[1], "the normals of a cloud")
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    if normals.shape != shape:
+        raise ProblemError(f"one normal per boundary point is needed ({shape[0]}), got {len(normals)}.")
+    if np.any(lengths == 0):
+        raise ProblemError(f"the normal at boundary point {int(np.argmin(lengths))} is zero.")
+    return normals if np.all(np.abs(lengths - 1.0) < 1e-12) else np.asarray(normals / lengths)
+
+
+def _members(sides: Mapping[str, Any], count: int) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    taken = np.zeros(count, dtype=bool)
+    for name, given in sides.items():
+        rows = np.atleast_1d(np.asarray(given))
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
+            raise ProblemError(f"the side '{name}' needs a list of numbers of boundary points, got {given!r}.")
+        if np.min(rows) < 0 or np.max(rows) >= count:
+            raise ProblemError(
+                f"the side '{name}' goes beyond the boundary points, which are numbered 0 to {count - 1}."
+            )
+        if np.any(taken[rows]):
+            again = int(rows[np.argmax(taken[rows])])
+            raise ProblemError(f"boundary point {again} belongs to more than one side; choose one.")
+        taken[rows] = True
+        found[str(name)] = frozen(np.unique(rows), int)
+    if not np.all(taken):
+        if "boundary" in found:
+            raise ProblemError("'boundary' is the name of points that have no other; choose another name.")
+        found["boundary"] = frozen(np.flatnonzero(~taken), int)
+    return found

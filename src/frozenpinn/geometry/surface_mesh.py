@@ -1,0 +1,158 @@
+"""Solids inside closed triangulated surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.domain import frozen, numbers, place
+from frozenpinn.geometry.facets import Facets
+from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.simplicial import Faceted, indices
+
+Array = np.ndarray
+NO_VOLUME = "the surface encloses no volume; its faces lie in a plane or cancel each other."
+
+
+class SurfaceMesh(Faceted):
+    """The inside of a closed triangulated surface in three dimensions; cavities are surfaces inside others.
+
+    Parameters
+    ----------
+    vertices
+        Coordinates, shape (v, 3). Vertices at the same place are merged.
+    faces
+        Rows of three vertex numbers. Their orientation is made consistent and outward.
+    sides
+        Names with the numbers of their faces; the others belong to ``boundary``.
+
+    Notes
+    -----
+    Each edge must belong to exactly two faces. That the surface does not cut itself is not checked.
+
+    Examples
+    --------
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> SurfaceMesh(corners, [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
+    SurfaceMesh(4 vertices, 4 faces, volume 0.166667)
+    """
+
+    def __init__(self, vertices: Any, faces: Any, sides: Mapping[str, Any] | None = None) -> None:
+        points = numbers(vertices, 3, "the vertices of a surface")
+        table = indices(faces, 3, len(points), "the faces of a surface")
+        names, side_of_facet = _named_faces(sides or {}, len(table))
+        points, table = merged(points, table)
+        whole = (table[:, 0] != table[:, 1]) & (table[:, 1] != table[:, 2]) & (table[:, 0] != table[:, 2])
+        table, side_of_facet = table[whole], side_of_facet[whole]  # merging may leave faces of two corners
+        if not len(table) or not np.all(np.ptp(points, axis=0) > 0):
+            raise ProblemError(NO_VOLUME)
+        _check_closed(points, table)
+        table = _oriented(points, table)
+        corners = points[table]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        self._boundary(points, table, normals / np.where(lengths > 0, lengths, 1.0), names, side_of_facet)
+        if not self.measure > 1e-12 * float(np.prod(np.maximum(self.lengths, 1e-300))):
+            raise ProblemError(NO_VOLUME)
+
+    def __repr__(self) -> str:
+        return f"SurfaceMesh({len(self.vertices)} vertices, {len(self.facets)} faces, volume {self.measure:g})"
+
+
+def merged(points: Array, cells: Array) -> tuple[Array, Array]:
+    """Merge vertices that are closer than 1e-10 of the size, and drop those that no cell uses."""
+    scale = float(np.max(np.ptp(points, axis=0))) or 1.0
+    _, first, inverse = np.unique(
+        np.round((points - points[0]) / (1e-10 * scale)), axis=0, return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)  # keep the order of vertices
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    cells = rank[np.ravel(inverse)][cells]
+    used, compact = np.unique(cells, return_inverse=True)
+    return points[first[order]][used], np.reshape(compact, cells.shape)
+
+
+def _named_faces(sides: Mapping[str, Any], count: int) -> tuple[list[Side], Array]:
+    side_of_facet = np.full(count, -1)
+    found: list[Side] = []
+    for name, members in sides.items():
+        rows = np.atleast_1d(np.asarray(members))
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
+            raise ProblemError(f"the side '{name}' needs a list of face numbers, got {members!r}.")
+        if np.min(rows) < 0 or np.max(rows) >= count:
+            raise ProblemError(
+                f"the side '{name}' names face {np.max(np.abs(rows))}; faces are numbered 0 to {count - 1}."
+            )
+        side_of_facet[rows] = len(found)
+        found.append(Side(str(name)))
+    if np.any(side_of_facet < 0):
+        side_of_facet[side_of_facet < 0] = len(found)
+        found.append(Side("boundary"))
+    return found, side_of_facet
+
+
+def _edges(faces: Array) -> tuple[Array, Array]:
+    """Return the directed edges (3f, 2) of faces and the face of each."""
+    return np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), np.tile(np.arange(len(faces)), 3)
+
+
+def _check_closed(points: Array, faces: Array) -> None:
+    edges, _ = _edges(faces)
+    ordered = np.sort(edges, axis=1)
+    key = ordered[:, 0] * len(points) + ordered[:, 1]
+    _, first, times = np.unique(key, return_index=True, return_counts=True)
+    bad = np.flatnonzero(times != 2)
+    if len(bad):
+        a, b = points[edges[first[bad[0]]]]
+        raise ProblemError(
+            f"the surface is not closed: {len(bad)} edges don't belong to two faces; the first, from {place(a)} to "
+            f"{place(b)}, belongs to {times[bad[0]]}. Close the surface in the program that made it."
+        )
+
+
+def _oriented(points: Array, faces: Array) -> Array:
+    """Turn faces so that neighbours agree, then whole components so that their normals point out of the solid."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    edges, owner = _edges(faces)
+    ordered = np.sort(edges, axis=1)
+    order = np.argsort(ordered[:, 0] * len(points) + ordered[:, 1], kind="stable")
+    first, second = order[0::2], order[1::2]  # the two faces of each edge
+    left, right = owner[first], owner[second]
+    same_way = edges[first, 0] == edges[second, 0]  # then one of both must be turned
+    f = len(faces)
+    graph = coo_array((np.ones(len(left)), (left, right)), shape=(f, f)).tocsr()
+    count, component = connected_components(graph, directed=False)
+    flip = np.zeros(f, dtype=bool)
+    if np.any(same_way):
+        signs = coo_array(
+            (
+                np.where(same_way, 2.0, 1.0).repeat(2),
+                (np.column_stack([left, right]).ravel(), np.column_stack([right, left]).ravel()),
+            ),
+            shape=(f, f),
+        ).tocsr()
+        for k in range(count):
+            start = int(np.argmax(component == k))
+            visited, parent = breadth_first_order(graph, start, directed=False)
+            for face in visited[1:]:
+                flip[face] = flip[parent[face]] ^ bool(signs[parent[face], face] % 2 == 0)
+        if np.any(flip[left] ^ flip[right] ^ same_way):
+            raise ProblemError("the surface can't be oriented: it has one side only, like a Möbius strip.")
+    faces = np.where(flip[:, None], faces[:, ::-1], faces)
+    corners = points[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    surface = Facets(corners)
+    size = float(np.max(np.ptp(points, axis=0)))
+    for k in range(count):
+        largest = int(np.argmax(np.where(component == k, np.sum(normals**2, axis=1), -1.0)))
+        normal = normals[largest] / np.linalg.norm(normals[largest])
+        probe = np.mean(corners[largest], axis=0) + 1e-7 * size * normal
+        if surface.inside(probe[None])[0]:
+            faces[component == k] = faces[component == k][:, ::-1]
+    return frozen(faces, int)

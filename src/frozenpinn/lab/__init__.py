@@ -1,0 +1,1 @@
+"""What proves the library right: cases, peers, studies, the page. Nothing above imports it."""

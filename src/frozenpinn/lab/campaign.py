@@ -1,0 +1,183 @@
+"""All cases by all methods: what is to be run, in which order, and where it is kept so that nothing is run twice.
+
+A campaign is a list of tasks: lines of the table (:class:`~frozenpinn.lab.runner.Run`), points of the
+work–precision diagrams, and pictures of studies. Every finished task is written to a file at once; a task that is there
+already is not run again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from frozenpinn.adaptivity.sizing import Settings
+from frozenpinn.basis.samplers import Sampler
+from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
+from frozenpinn.lab.page.numbers import seconds_text
+from frozenpinn.lab.peers.methods import FEATURES, MESHES, PINNS
+from frozenpinn.lab.runner import Announce, Run, chosen_variants
+from frozenpinn.lab.store import Store
+from frozenpinn.lab.studies import STUDIES
+from frozenpinn.lab.tasks import BUDGET, Figure, Line, Point, Task
+
+QUICK_BUDGET = 60.0
+QUICK_TOL = 1e-6
+QUICK_RUNGS = 5  # of the ladders of other methods
+#: Iterations of each optimizer in a quick report: the same on every machine, so that errors repeat. A causal loss goes
+#: through the whole time in order and costs several times as much.
+QUICK_STEPS = {"pinn-adam": 200, "pinn-lbfgs": 200, "causal-pinn": 60}
+#: Cases that a quick report trains networks for; the others take minutes for a few hundred steps.
+QUICK_TRAINED = ("advection", "euler-bernoulli", "wave", "burgers", "nonlinear-diffusion", "reaction-diffusion-5d")
+#: What takes longer than a quick report has: chaos to the end, and sweeps.
+QUICK_SKIPPED = ("kuramoto-sivashinsky-long", "advection-fast", "advection-convergence")
+#: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
+QUICK_UNDRAWN = ("kuramoto-sivashinsky",)
+QUICK_STUDIES = ("bases", "fields", "burgers-points")
+TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
+SHARES = (0.25, 0.4, 0.65, 1.0, 1.5)  # of the width of the recipe "best", in diagrams
+_TRUST = 60.0  # seconds of work after which the pace so far counts as much as the guesses
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which part of all lines is wanted."""
+
+    methods: Sequence[str]
+    recipes: Sequence[str]
+    precisions: Sequence[str] = ("high", "low")
+    seeds: int = 3
+    tol: float | None = None
+    budget: float | None = None
+    steps: int | None = None
+    quick: bool = False
+    variants: Sequence[str] = ()
+
+
+def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
+    """Return the lines of the table, case by case."""
+    found = []
+    for case in cases:
+        for precision in scope.precisions:
+            for method in scope.methods:
+                recipes = scope.recipes if method == FROZEN_PINN else ("paper",)
+                found += [
+                    Line(run)
+                    for recipe in recipes
+                    if case.can_run(method, recipe, precision)
+                    for run in _runs(case, method, recipe, precision, scope)
+                ]
+    return found
+
+
+def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) -> Iterator[Run]:
+    seeds = tuple(range(scope.seeds))
+    variants: Sequence[Variant] = case.members(recipe) if method == FROZEN_PINN else case.variants[:1]
+    variants = chosen_variants(variants, scope.variants)
+    tol = scope.tol if recipe == AUTO else None
+    run = Run(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
+    if method in PINNS:
+        run = replace(run, steps=scope.steps)
+    if scope.quick:
+        if _is_long(run):
+            return
+        variants, trained = variants[:1], method in PINNS
+        if recipe != "best" or method != FROZEN_PINN:
+            seeds = seeds[:1]
+        tol = (scope.tol or QUICK_TOL) if recipe == AUTO and method == FROZEN_PINN else None
+        run = replace(run, seeds=seeds, tol=tol, steps=(scope.steps or QUICK_STEPS[method]) if trained else None)
+    elif method in PINNS:
+        run = replace(run, budget=scope.budget or BUDGET)
+    for variant in variants:
+        yield replace(run, variant=variant)
+
+
+def _is_long(run: Run) -> bool:
+    """Whether a run has no place in a quick report."""
+    if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
+        return True
+    return run.method in PINNS and run.case.name not in QUICK_TRAINED
+
+
+def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
+    """Return the points of the work–precision diagrams of all cases with a peer that has a ladder."""
+    from frozenpinn.lab.cases.peer_settings import LADDERS
+
+    found: list[Point] = []
+    budget = scope.budget or (QUICK_BUDGET if scope.quick else BUDGET)
+    for case in cases:
+        if case.name not in LADDERS or (scope.quick and case.name in QUICK_UNDRAWN):
+            continue
+        for method, ladder in LADDERS[case.name].items():
+            if method in scope.methods and method in (*MESHES, *FEATURES) and not (scope.quick and method in FEATURES):
+                steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
+                found += [Point(case, method, None, _name(options), options, budget) for options in steps]
+        if FROZEN_PINN in scope.methods:
+            found += [
+                Point(case, FROZEN_PINN, recipe, name, options, budget)
+                for recipe, name, options in _frozen_ladder(case, scope)
+            ]
+    return found
+
+
+def _frozen_ladder(case: Case, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield our own ladders: tolerances of "auto", widths or tolerances of "best", the paper's two precisions."""
+    variant = case.variants[0]
+    tolerances = TOLERANCES[1:4] if scope.quick else TOLERANCES
+    if AUTO in scope.recipes:
+        yield from ((AUTO, f"tol {tol:g}", {"tol": tol}) for tol in tolerances)
+    if "best" in scope.recipes and ("best", "high") in case.settings:
+        yield from (("best", name, options) for name, options in _best_ladder(case.options("best", "high", variant)))
+    if "paper" in scope.recipes and not (scope.quick and "paper" in case.costly):
+        for precision in ("low", "high"):
+            if ("paper", precision) in case.settings:
+                yield "paper", precision, case.options("paper", precision, variant)
+
+
+def _best_ladder(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the recipe with fewer and with more neurons, and with a tolerance in time that matches their error."""
+    sampler, width = options.get("sampler"), options.get("width")
+    for share in SHARES:
+        rtol = options.get("rtol", Settings.rtol) ** min(share, 1.2)
+        if sampler is not None and not isinstance(sampler, str):
+            neurons = max(8, round(share * sampler.width))
+            more = {"points": max(16, round(share * options["points"]))} if "points" in options else {}
+            yield f"width {neurons}", {**options, "sampler": _resized(sampler, neurons), "rtol": rtol, **more}
+        elif width is not None:
+            neurons = max(6, round(share * width))
+            yield f"width {neurons}", {**options, "width": neurons, "rtol": rtol}
+        else:
+            yield f"rtol {rtol:.0e}", {**options, "rtol": rtol}
+
+
+def _resized(sampler: Sampler, width: int) -> Sampler:
+    return replace(sampler, width=width)  # type: ignore[type-var]
+
+
+def _name(options: Mapping[str, Any]) -> str:
+    known = ("nodes", "degree", "mesh_size", "steps", "width")
+    return ", ".join(f"{key.replace('_', ' ')} {options[key]:g}" for key in known if key in options)
+
+
+def figures(quick: bool) -> list[Figure]:
+    """Return the pictures of a report: all studies, or the quick ones."""
+    return [Figure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
+
+
+def perform(
+    tasks: Sequence[Task], store: Store, announce: Announce, clock: Callable[[], float] = time.monotonic
+) -> None:
+    """Carry out all tasks that are not in the store, and tell how long the rest will take."""
+    todo = [task for task in tasks if task.key not in store.records]
+    for task in tasks:
+        if task.key in store.records:
+            store.recall(task.key)
+    done, guessed, started = 0.0, 0.0, clock()
+    for number, task in enumerate(todo):
+        pace = (done + _TRUST) / (guessed + _TRUST)
+        rest = pace * sum(later.guess for later in todo[number:])
+        prefix = f"{len(tasks) - len(todo) + number + 1} of {len(tasks)}, about {seconds_text(rest)} left"
+        store.put(task.key, task.carry_out(lambda text, before=prefix: announce(f"{before}: {text}")))  # type: ignore[misc]
+        guessed += task.guess
+        done = clock() - started

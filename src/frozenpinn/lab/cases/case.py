@@ -1,0 +1,132 @@
+"""What a benchmark case is: a problem, settings by recipe and precision, published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError, choices
+from frozenpinn.lab.cases.peers import Baseline, Published, baselines_of
+from frozenpinn.lab.peers.methods import BASELINES
+from frozenpinn.statement.problem import Problem
+
+__all__ = [
+    "AUTO",
+    "FROZEN_PINN",
+    "METHODS",
+    "PRECISIONS",
+    "RECIPES",
+    "Baseline",
+    "Case",
+    "Published",
+    "Variant",
+    "check_choice",
+]
+
+FROZEN_PINN = "frozen-pinn"
+METHODS = (FROZEN_PINN, *BASELINES)
+AUTO = "auto"
+RECIPES = ("best", "paper", AUTO)
+PRECISIONS = ("low", "high")
+TOLERANCES = {"low": 1e-3, "high": 1e-8}  #: of the recipe "auto", if no other is given
+
+
+TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One member of a sweep: arguments of the problem, changes to the settings of each recipe, other test points."""
+
+    label: str = ""
+    problem: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    recipes: tuple[str, ...] = RECIPES
+    test_points: TestPoints | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark case.
+
+    Attributes
+    ----------
+    problem
+        Builds the problem; takes the arguments of a variant.
+    settings
+        Keyword arguments of :func:`frozenpinn.solve` by ``(recipe, precision)``.
+    published
+        The paper's figures by precision.
+    test_points
+        Where errors are measured; None takes the common grid.
+    trivial
+        A predictor that knows nothing, as text: its score stands beside ours.
+    costly
+        Recipes that run with the first seed only and without a warm-up, as they take minutes.
+    """
+
+    name: str
+    title: str
+    problem: Callable[..., Problem]
+    settings: Mapping[tuple[str, str], Mapping[str, Any]]
+    published: Mapping[str, Published] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = (Variant(),)
+    test_points: TestPoints | None = None
+    trivial: str | None = None
+    costly: tuple[str, ...] = ()
+
+    def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
+        """Return the settings of one run."""
+        check_choice("recipe", recipe, RECIPES)
+        check_choice("precision", precision, PRECISIONS)
+        if recipe == AUTO:
+            return {"tol": TOLERANCES[precision]}
+        if (recipe, precision) not in self.settings:
+            known = choices(f"{r}/{p}" for r, p in self.settings)
+            raise SettingsError(f"case '{self.name}' has no settings for '{recipe}/{precision}', only for {known}.")
+        return {**self.settings[recipe, precision], **variant.settings.get(recipe, {})}
+
+    def members(self, recipe: str) -> list[Variant]:
+        """Return the variants that a recipe runs; the automatic one has no settings to vary."""
+        chosen = [variant for variant in self.variants if recipe in variant.recipes]
+        if recipe != AUTO:
+            return chosen
+        distinct: dict[object, Variant] = {}
+        for variant in chosen:
+            distinct.setdefault((tuple(variant.problem.items()), variant.test_points), variant)
+        return [v if len(distinct) > 1 else replace(v, label="") for v in distinct.values()]
+
+    @property
+    def baselines(self) -> dict[str, Baseline]:
+        """Other methods by name."""
+        return baselines_of(self.name)
+
+    def baseline(self, method: str, precision: str) -> Baseline:
+        """Return how another method solves this case."""
+        check_choice("precision", precision, PRECISIONS)
+        if method == "iga-exact":
+            splines = self.baseline("iga", precision)
+            own = {name: value for name, value in splines.settings.items() if name != "integrator"}
+            return Baseline(own, recipe=None, note="the splines of IGA, our closed form in time")
+        if method not in self.baselines:
+            known = choices([FROZEN_PINN, *self.baselines])
+            raise SettingsError(f"case '{self.name}' has no settings for the method '{method}', only for {known}.")
+        if precision != "high":
+            raise SettingsError(f"the method '{method}' has settings for high precision only.")
+        return self.baselines[method]
+
+    def can_run(self, method: str, recipe: str, precision: str) -> bool:
+        """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
+        if method == FROZEN_PINN:
+            return recipe == AUTO or (recipe, precision) in self.settings
+        known = precision == "high" and method.removesuffix("-exact") in self.baselines
+        return known and (method != "iga-exact" or self.problem(**self.variants[0].problem).is_linear)
+
+
+def check_choice(what: str, name: str, known: Sequence[str]) -> None:
+    """Refuse a name that is not known; the error lists those that are."""
+    if name not in known:
+        raise SettingsError(f"unknown {what} '{name}'; choose one of {choices(known)}.")

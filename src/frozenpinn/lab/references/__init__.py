@@ -1,0 +1,7 @@
+"""Reference solutions by methods that share nothing with the solver they judge."""
+
+from __future__ import annotations
+
+from frozenpinn.lab.references.fourier import FourierReference
+
+__all__ = ["FourierReference"]

@@ -1,0 +1,52 @@
+"""Advection at speed 1 for 1000 time units: how the error grows with time.
+
+``best`` and ``paper`` are the recipes of the case ``advection-long``; every error is the relative L² error in space at
+one time, and ``estimate`` the program's own at that time. ``published_paper`` is the bound that the paper gives for the
+whole time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenpinn.lab.cases import find_case
+from frozenpinn.lab.cases.case import Variant
+from frozenpinn.lab.studies.attempts import Attempt, attempts, estimate, median, relative
+from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
+
+RECIPES = ("best", "paper")
+TIMES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 125.0, 250.0, 500.0, 1000.0)
+
+
+def rows(seeds: int, announce: Announce) -> list[Row]:
+    """Return median errors, one row per time."""
+    case = find_case("advection-long")
+    problem, failures = case.problem(), list[str]()
+    found = {
+        recipe: attempts(problem, case.options(recipe, "high", Variant()), seeds, announce, recipe, failures)
+        for recipe in RECIPES
+    }
+    for a in found["best"]:
+        estimate(a.solution)
+    table: list[Row] = [{"t": t, **_at(t, found), PUBLISHED + "paper": case.published["high"].rel_l2} for t in TIMES]
+    seconds = {f"{recipe}_seconds": median(a.seconds for a in found[recipe]) for recipe in RECIPES}
+    return [row | seconds | {"failures": failures if place == 0 else []} for place, row in enumerate(table)]
+
+
+def _at(t: float, found: dict[str, list[Attempt]]) -> Row:
+    x = np.linspace(0, 2 * np.pi, 128, endpoint=False)
+    exact = np.sin(x - t)
+    row: Row = {name: median(relative(a.solution(x, t), exact) for a in each) for name, each in found.items()}
+    estimates = [a.solution.estimate_error().at(t) for a in found["best"]]
+    return row | {"estimate": median(map(float, estimates))}
+
+
+STUDY = Study(
+    "advection-long",
+    "advection at speed 1: error against time",
+    "t",
+    (*RECIPES, "estimate", PUBLISHED + "paper"),
+    rows,
+    "relative L² error",
+    details=("best_seconds", "paper_seconds"),
+)

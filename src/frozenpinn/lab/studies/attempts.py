@@ -1,0 +1,129 @@
+"""Solves for studies that look at the solution itself: warnings are silent, failures are told among the rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
+from frozenpinn.lab.cases.case import Case, Variant
+from frozenpinn.lab.studies.study import Announce
+from frozenpinn.results.solution import Solution
+from frozenpinn.solve import check, solve
+from frozenpinn.solvers import Integrator, OdeSystem, Trajectory
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class OverBudgetError(IntegrationError):
+    """The time integration was given up."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """An integrator that gives up after some seconds."""
+
+    integrator: Integrator
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.integrator.name
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """Integrate, and look at the clock after every accepted step."""
+        deadline, (_, end) = time.perf_counter() + self.seconds, system.time
+
+        def watch(t: float, _: Array) -> bool:
+            if time.perf_counter() > deadline:
+                raise OverBudgetError(
+                    f"{self.name} stopped at t = {t:.3g} (of {end:g}): more than {self.seconds:g} s.", time=t
+                )
+            return False
+
+        system.monitor = watch
+        return self.integrator.integrate(system)
+
+
+class Attempt(NamedTuple):
+    """A solution and the seconds that it took."""
+
+    solution: Solution
+    seconds: float
+
+
+def attempts(
+    problem: Problem, options: Mapping[str, Any], seeds: int, announce: Announce, label: str, failures: list[str]
+) -> list[Attempt]:
+    """Solve once per seed; the reasons of those that fail are added to a list.
+
+    After a run that took too long, other seeds are not tried.
+    """
+    found = []
+    for seed in range(seeds):
+        announce(f"{label}, seed {seed}")
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FrozenPinnWarning)
+                solution = solve(problem, seed=seed, **options)
+        except OverBudgetError as error:
+            rest = " Other seeds were not tried." if seed + 1 < seeds else ""
+            failures.append(f"{label}, seed {seed}: {error}{rest}")
+            break
+        except FrozenPinnError as error:
+            failures.append(f"{label}, seed {seed}: {error}")
+            continue
+        found.append(Attempt(solution, time.perf_counter() - start))
+    return found
+
+
+def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> Attempt:
+    """Solve a case once, by a recipe at high precision; errors are raised. The check of the problem is not timed."""
+    variant = variant or case.variants[0]
+    announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
+    problem = case.problem(**variant.problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        check(problem)
+        start = time.perf_counter()
+        solution = solve(problem, **case.options(recipe, "high", variant))
+    return Attempt(solution, time.perf_counter() - start)
+
+
+def estimate(solution: Solution) -> float:
+    """Return the program's own estimate of the relative L² error, silently."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        return solution.estimate_error().worst
+
+
+def median(values: Iterable[float]) -> float | None:
+    """Return the median, None of nothing."""
+    found = list(values)
+    return float(np.median(found)) if found else None
+
+
+def relative(found: Array, exact: Array) -> float:
+    """Return the relative L² difference of two arrays."""
+    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+
+
+def exponential(x: Array, y: Array) -> tuple[float, float]:
+    """Return a and r of a·exp(r x) through positive values, by least squares of the logarithms.
+
+    Examples
+    --------
+    >>> a, r = exponential(np.array([0.0, 1.0, 2.0]), 3 * np.exp([0.0, -2.0, -4.0]))
+    >>> round(a, 12), round(r, 12)
+    (3.0, -2.0)
+    """
+    rate, offset = np.polyfit(x, np.log(y), 1)
+    return float(np.exp(offset)), float(rate)

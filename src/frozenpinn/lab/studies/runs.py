@@ -1,0 +1,94 @@
+"""Solves for studies: medians over seeds, within a budget of time, failures with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.lab.studies.attempts import Within, attempts
+from frozenpinn.lab.studies.study import Announce
+from frozenpinn.solvers import SciPy
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+BUDGET = 60.0
+#: κ of boundary rows uₜ = gₜ − κ (u − g), where the paper writes uₜ = gₜ; see the study of the width.
+PENALTY = 100.0
+
+
+@dataclass
+class Measured:
+    """Medians over the seeds that succeeded, None if none did; why the others failed.
+
+    ``width`` counts neurons, ``rank`` the coefficients that evolve in time.
+    """
+
+    error: float | None = None
+    seconds: float | None = None
+    width: float | None = None
+    rank: float | None = None
+    failures: list[str] = field(default_factory=list)
+
+
+def measure(
+    problem: Problem,
+    at: Array,
+    options: Mapping[str, Any],
+    seeds: int,
+    announce: Announce,
+    label: str,
+    budget: float = BUDGET,
+) -> Measured:
+    """Solve for each seed and compare with the exact solution at given points.
+
+    Parameters
+    ----------
+    problem, at, options
+        What to solve, where errors are measured, settings of :func:`frozenpinn.solve`.
+    seeds, announce, label
+        How many seeds, whom to tell, and as what.
+    budget
+        Seconds for the time integration, if the settings hold an integrator. After a run that took longer, other seeds
+        are not tried.
+    """
+    given = options.get("integrator")
+    if given is not None and not isinstance(given, str):
+        options = {**options, "integrator": Within(given, budget)}
+    out = Measured()
+    found = [
+        (
+            attempt.solution.error(problem.fields[0], at=at)["rel_l2"],
+            attempt.seconds,
+            attempt.solution.system.spaces[0].network.width,
+            attempt.solution.system.coefficients,
+        )
+        for attempt in attempts(problem, options, seeds, announce, label, out.failures)
+    ]
+    if found:
+        out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
+    return out
+
+
+def literal(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the boundary rows of the paper, uₜ = gₜ, where nothing pulls the solution back."""
+    return {**options, "boundary": AugmentedODE(0.0)}
+
+
+def stiff(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with LSODA instead of RK45, which takes minutes for the same errors on the tree."""
+    given = options["integrator"]
+    return {**options, "integrator": SciPy("lsoda", given.rtol, given.atol)}
+
+
+def with_penalty(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose boundary rows pull the solution to the boundary values."""
+    return {**options, "boundary": AugmentedODE(PENALTY)}
+
+
+def ratio(numerator: float | None, denominator: float | None) -> float | None:
+    """Return a quotient, if there are both."""
+    return None if numerator is None or denominator is None else numerator / denominator

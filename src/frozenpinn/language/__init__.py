@@ -1,0 +1,1 @@
+"""Text ⇄ SymPy ⇄ compiled programs: lexer, parser, scope, hints, printer, jets."""

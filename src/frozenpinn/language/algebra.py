@@ -1,0 +1,165 @@
+"""SymPy within bounds: every expression that enters is real, finite, computable and of limited size.
+
+SymPy evaluates whatever it is given, for as long as it takes. Here sizes are measured before an
+operation and constants as soon as they exist, so that no short text can keep the machine busy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError
+from frozenpinn.language.program import Program, constant_value, is_computable
+
+Array = np.ndarray
+
+MAX_OPERATIONS = 20_000
+MAX_TERMS = 1_000
+MAX_POWER = 100
+_MAX_BITS = 1_100  # beyond what a float can tell apart, whole numbers only cost time
+_NOT_REAL = (sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo)
+_SYMPY_FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
+
+
+@lru_cache(maxsize=16_384)
+def operations(node: sp.Basic) -> int:
+    """Return the number of operations of an expression written out in full, in the time of its distinct parts."""
+    return sum(map(operations, node.args)) + max(len(node.args) - 1, 1) if node.args else 0
+
+
+@lru_cache(maxsize=16_384)
+def _is_clean(node: sp.Basic) -> bool:
+    """Whether no part is imaginary or infinite by name."""
+    return all(map(_is_clean, node.args)) if node.args else node not in _NOT_REAL
+
+
+def exponential(argument: sp.Expr) -> sp.Expr:
+    """Return exp of an expression as one piece.
+
+    SymPy writes exp(1000.0*x - 1000.0) as 5e-435*exp(1000.0*x), which is zero times infinity in double precision; whole
+    numbers and fractions stay inside.
+    """
+    if argument.is_Add and any(term.is_Float for term in argument.args):
+        floats = {number: sp.Rational(repr(float(number))) for number in argument.atoms(sp.Float)}
+        if all(np.isfinite(float(number)) for number in floats):
+            argument = argument.xreplace(floats)
+    return sp.exp(argument)
+
+
+def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Expr:
+    """Apply a SymPy operation; what it can't do becomes an error that names ``what``."""
+    try:
+        result = function(*arguments)
+    except FrozenPinnError:
+        raise
+    except _SYMPY_FAILURES as error:
+        raise ExpressionError(f"{what} can't be computed: {str(error)[:200] or type(error).__name__}.") from None
+    return bounded(result, what)
+
+
+def bounded(expression: sp.Expr, what: str) -> sp.Expr:
+    """Check one step of a growing expression: its size, and its value if it is a constant."""
+    if expression.is_Rational and max(abs(expression.p), expression.q).bit_length() > _MAX_BITS:
+        check_constant(expression, what)
+        return sp.Float(constant_value(expression))
+    if expression.is_number:
+        check_constant(expression, what)
+    elif not _is_clean(expression):
+        _refuse_constant(expression, what)
+    if operations(expression) > MAX_OPERATIONS:
+        raise ExpressionError(
+            f"{what} expands to more than {MAX_OPERATIONS} operations. "
+            "Use a Python function as parameter for large coefficients."
+        )
+    return expression
+
+
+def checked(expression: sp.Expr, what: str) -> sp.Expr:
+    """Return an expression in which every constant is real and finite and every function can be computed."""
+    bounded(expression, what)
+    seen: set[sp.Basic] = set()
+    stack: list[sp.Basic] = [expression]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.is_number:
+            check_constant(node, what)
+        elif is_computable(node):
+            stack.extend(node.args)
+        else:
+            raise ProblemError(f"'{node.func.__name__}' in '{node}' of {what} can't be evaluated numerically.")
+    return expression
+
+
+def check_constant(node: sp.Expr, what: str) -> None:
+    """Refuse a constant that no floating point number can stand for."""
+    if not math.isfinite(constant_value(node)):
+        _refuse_constant(node, what)
+
+
+def _refuse_constant(node: sp.Expr, what: str) -> None:
+    if node.has(sp.zoo, sp.nan, sp.oo, -sp.oo) or (node.is_number and math.isinf(constant_value(node))):
+        raise ExpressionError(
+            f"{what} contains a division by zero or an infinite constant; floating point numbers end at 1e308."
+        )
+    raise ExpressionError(f"{what} is complex. Write a complex field as a system of two real ones.")
+
+
+# ---- expansion ------------------------------------------------------------------------------------
+
+
+def expanded(expression: sp.Expr) -> sp.Expr:
+    """Multiply out products and powers, unless that would give more than ``MAX_TERMS`` terms."""
+    if _terms(expression) > MAX_TERMS:
+        return expression
+    # functions stay as they are written: SymPy would turn exp(-(x - 9.5)**2) into 1e-40*exp(-x**2 + 19.0*x)
+    opaque = {f: sp.Dummy(real=True) for f in expression.atoms(sp.Function)}
+    result = sp.expand(expression.xreplace(opaque), power_base=False, power_exp=False, log=False, trig=False)
+    return result.xreplace({place: f for f, place in opaque.items()})
+
+
+def _terms(node: sp.Basic) -> float:
+    """Bound the number of terms after expansion, without expanding."""
+    if not node.args:
+        return 1
+    if isinstance(node, sp.Add):
+        return sum(map(_terms, node.args))
+    if isinstance(node, sp.Mul):
+        return math.prod(map(_terms, node.args))
+    terms = max(map(_terms, node.args))
+    if isinstance(node, sp.Pow) and node.exp.is_Rational and terms > 1:
+        power = int(abs(node.exp))
+        terms = math.comb(int(terms) + power - 1, power) if max(terms, power) <= MAX_TERMS else math.inf
+        if node.exp.is_positive:
+            return terms
+    return 1 if terms <= MAX_TERMS else math.inf  # the argument of a function is expanded too
+
+
+def vanishes(expression: sp.Expr, x: Mapping[sp.Symbol, Array]) -> bool:
+    """Tell whether an expression is zero at all points ``x``, for many values of everything else it contains.
+
+    ``sp.simplify`` would give a proof, in a time without bound.
+    """
+    expression = expanded(expression)
+    if not expression.args:
+        return bool(expression == 0)
+    functions = {f: sp.Dummy(real=True) for f in expression.atoms(AppliedUndef)}
+    terms = sp.Add.make_args(expression.xreplace(functions))
+    others = sorted(set[sp.Symbol]().union(*(term.free_symbols for term in terms)) - set(x), key=str)
+    n, rng = len(next(iter(x.values()))), np.random.default_rng(0)
+    sizes = 10.0 ** rng.uniform(-2.0, 2.0, (len(others), n))  # a step or a kink may be anywhere
+    values = [*x.values(), *(sizes * rng.choice([-1.0, 1.0, 1.0], sizes.shape))]
+    with np.errstate(all="ignore"):
+        parts = np.stack([np.broadcast_to(part, n) for part in Program(terms, [*x, *others])(*values)])
+        total, scale = np.abs(parts.sum(axis=0)), np.abs(parts).sum(axis=0)
+    known = np.isfinite(total)
+    return bool(known.any() and np.all(total[known] <= 1e-11 * scale[known]))

@@ -1,0 +1,1 @@
+"""Linear maps between coefficients and values."""

@@ -1,1 +1,0 @@
-"""The mathematics: equations, domains, conditions. Imports nothing from the numerics."""

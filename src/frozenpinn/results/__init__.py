@@ -1,0 +1,1 @@
+"""What a solve returns: the solution, its residuals, its report, its file."""

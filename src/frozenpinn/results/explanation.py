@@ -1,0 +1,84 @@
+"""What was chosen for a solve, and why, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.network import Network
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+
+def narrate(solution: Solution) -> dict[str, str]:
+    """Return one sentence on each choice, by topic."""
+    told = {
+        "verdict": _verdict(solution),
+        "width": _width(solution),
+        "boundary": _boundary(solution),
+        "basis in time": _windows(solution),
+        "time": _time(solution),
+        "scales": _scales(solution),
+    }
+    return {topic: text for topic, text in told.items() if text}
+
+
+def _verdict(solution: Solution) -> str:
+    verdict, estimate = solution.verdict, solution.error_estimate
+    if verdict is None or estimate is None:
+        return ""
+    if verdict.status == "converged":
+        return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={verdict.tol:g}"
+    if not np.isfinite(estimate.worst):
+        return f"reached: {verdict.reason}"
+    return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={verdict.tol:g}, but {verdict.reason}"
+
+
+def _width(solution: Solution) -> str:
+    if solution.verdict is None:
+        return ""
+    judged = [f"{width} neurons → {error:.1e}" for width, error, _ in solution.verdict.attempts if np.isfinite(error)]
+    last = f"the last compared with {solution.verdict.attempts[-1][0]} neurons"
+    start = "the first width comes from a fit of the data, judged at held-out points"
+    return "; ".join([", ".join(judged), last, start]) if judged else start
+
+
+def _boundary(solution: Solution) -> str:
+    problem = solution.problem
+    spaces: list[Space] = list(solution.system.spaces)
+    if not problem.conditions:
+        return "periodic: built into the basis" if all(problem.domain.periodic) else ""
+    if any(space.soft for space in spaces):
+        return (
+            "conditions are met in least squares while the solution evolves, as no basis in many dimensions obeys them"
+        )
+    if not isinstance(spaces[0].network, Network):
+        return "the basis is a product of functions of one variable that obey the conditions"
+    return "every function of the basis obeys the conditions; data are lifted by functions of their own"
+
+
+def _windows(solution: Solution) -> str:
+    count = len(solution.pieces)
+    if count > 1:
+        return f"the basis follows the solution: {count} windows, each with neurons where it is steep"
+    if solution.problem.is_linear:
+        return "one basis for all times, as the problem is linear"
+    return "one basis for all times: it resolves the solution to the end"
+
+
+def _time(solution: Solution) -> str:
+    system, steps = solution.system, sum(piece.trajectory.steps for piece in solution.pieces)
+    kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(system.structure, "of no symmetry")
+    if not steps:
+        return f"linear, {kind}: in closed form ({solution.integrator}), without time steps"
+    why = (
+        "nonlinear" if not solution.problem.is_linear else "linear, but with coefficients or loads that depend on time"
+    )
+    return f"{why}, linear part {kind}: {solution.integrator}"
+
+
+def _scales(solution: Solution) -> str:
+    return "; ".join(solution.notes)

@@ -1,0 +1,139 @@
+"""The report of a solve: what was done, how long it took, how well the result satisfies the problem."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.results.explanation import narrate
+from frozenpinn.results.residuals import Residuals
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+
+@dataclass(frozen=True)
+class Report:
+    """Numbers about a solve; ``print`` shows them as a table, ``as_dict`` gives them to programs."""
+
+    problem: str
+    seconds: dict[str, float]
+    sampler: str
+    width: int
+    points: int
+    rank: int
+    compression: float
+    condition: float
+    structure: str
+    spectral_abscissa: float
+    integrator: str
+    steps: int
+    windows: list[dict[str, float]]
+    rhs_evaluations: int
+    jacobian_evaluations: int
+    residuals: Residuals
+    error_estimate: dict[str, float] | None
+    error: dict[str, float] | None
+    subspace: str | None = None
+    status: str = "unchecked"
+    tol: float | None = None
+    choices: dict[str, str] = field(default_factory=dict)
+    error_curve: dict[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists and numbers."""
+        return finite({**asdict(self), "residuals": self.residuals._asdict()})
+
+    def __str__(self) -> str:
+        rows = [("problem", self.problem), *((topic, text) for topic, text in self.choices.items())]
+        if self.subspace is not None:
+            rows.append(("subspace", self.subspace))
+        rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
+        rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
+        rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
+        rows.append(("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"))
+        rows.append(
+            (
+                "linear part",
+                f"{self.structure}, fastest growth rate {_number(self.spectral_abscissa)} (spectral abscissa)",
+            )
+        )
+        work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
+        rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
+        if len(self.windows) > 1:
+            ends = ", ".join(f"{w['end']:.3g}" for w in self.windows[:-1])
+            lost = max(w["loss"] for w in self.windows)
+            rows.append(
+                ("windows", f"{len(self.windows)}, new bases at t = {ends}, largest projection loss {lost:.1e}")
+            )
+        rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
+        rows.append(("boundary residual", _number(self.residuals.boundary)))
+        rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
+        for name, value in (self.error_estimate or {}).items():
+            rows.append((f"estimated error {name}", f"{_number(value)} (relative L², by a finer solution)"))
+        for name, value in (self.error or {}).items():
+            rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
+        width = max(len(label) for label, _ in rows)
+        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def _number(value: float | None) -> str:
+    """Format a number; a stored report has None for what JSON does not know."""
+    return "not finite" if value is None else f"{value:.2e}"
+
+
+def finite(value: Any) -> Any:
+    """Replace numbers that JSON does not know by None."""
+    if isinstance(value, dict):
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def make_report(solution: Solution) -> Report:
+    """Collect the numbers of a solution; residuals are measured here, not during the solve."""
+    system = solution.system
+    networks = [space.network for space in system.spaces]
+    raw = sum(network.raw_size for network in networks)
+    singular = [network.singular_values for network in networks]
+    exact, estimate = solution.problem.exact, solution.error_estimate
+    return Report(
+        problem="; ".join(str(e) for e in solution.problem.equations),
+        seconds=dict(solution.seconds),
+        sampler=solution.sampler,
+        width=networks[0].width,
+        points=len(networks[0].points.x),
+        rank=system.coefficients,
+        compression=raw / max(1, system.coefficients),
+        condition=float(max(s[0] / s[-1] for s in singular)),
+        structure=system.structure,
+        spectral_abscissa=float(np.real(system.spectral_abscissa)),
+        integrator=solution.integrator,
+        steps=sum(piece.trajectory.steps for piece in solution.pieces),
+        windows=[
+            {"start": p.start, "end": p.end, "rank": p.system.coefficients, "loss": p.loss} for p in solution.pieces
+        ],
+        rhs_evaluations=solution.rhs_evaluations,
+        jacobian_evaluations=solution.jacobian_evaluations,
+        residuals=solution.residuals,
+        error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
+        error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
+        subspace=_subspace(solution),
+        status=solution.status,
+        tol=None if solution.verdict is None else solution.verdict.tol,
+        choices=narrate(solution),
+        error_curve=None if estimate is None else estimate.as_dict(),
+    )
+
+
+def _subspace(solution: Solution) -> str | None:
+    """Say on which directions the solution depends, if it was found on a subspace."""
+    subspace, problem = solution.subspace, solution.problem
+    if subspace is None:
+        return None
+    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
+    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
+    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"

@@ -1,0 +1,106 @@
+"""CVODE of SUNDIALS (by scikit-sundae) with the exact Jacobian: the workhorse for stiff nonlinear systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.solvers.protocol import Guard, OdeSystem, Trajectory, longest_step
+from frozenpinn.solvers.scipy_ivp import SciPy
+
+Array = np.ndarray
+_TRIAL, _SHARE = 1000, 0.125  # steps after which this part of the time must be behind us
+_COSTLY = 5  # steps of BDF that take as long as one of the fallback
+
+
+@dataclass(frozen=True)
+class CVODE:
+    """Variable-order, variable-step BDF (stiff) or Adams (not stiff).
+
+    ``rtol`` is relative to each coefficient and, through the absolute tolerance, to the whole
+    solution: coefficients that hardly contribute are not resolved to their own last digit.
+
+    BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
+    accuracy. If very many steps are in sight, ``fallback`` shows how far it comes with few, and takes over from the
+    start if that is farther.
+    """
+
+    rtol: float = 1e-10
+    method: str = "BDF"
+    max_steps: int = 500_000
+    fallback: SciPy | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in ("BDF", "Adams"):
+            raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return f"cvode-{self.method.lower()}"
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """Step from start to end, keeping every accepted step for dense output."""
+        from sksundae import cvode
+
+        guard = Guard(system, self.name)
+        start, end = system.time
+        y = system.initial_state
+
+        def rhs(t: float, y: Array, out: Array) -> None:
+            out[:] = guard.rhs(t, y)
+
+        def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
+            out[:] = guard.jacobian(t, y)
+
+        options: dict[str, Any] = {"jacfn": jacobian} if self.method == "BDF" else {}
+        solver = cvode.CVODE(
+            rhs,
+            method=self.method,
+            rtol=max(self.rtol, 1e-14),
+            atol=max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300),
+            max_step=0.0 if np.isinf(longest := longest_step(system)) else longest,
+            linsolver="dense" if len(y) < 150 else "lapackdense",
+            **options,
+        )
+        solver.init_step(start, y)
+        times, states = [start], [y.copy()]
+        try:
+            while times[-1] < end:
+                result = solver.step(end, method="onestep", tstop=end)
+                t, y = float(np.ravel(result.t)[0]), np.array(result.y, dtype=float).ravel()
+                if not result.success:
+                    raise guard.failure(t, t - times[-1], str(result.message).rstrip("."))
+                stop = guard.accept(t, y)
+                times.append(t)
+                states.append(y)
+                if stop:
+                    break
+                stuck = len(times) == _TRIAL and t - start < _SHARE * (end - start)
+                if stuck and (faster := self._outrun_by(system, t)) is not None:
+                    return faster.integrate(system)
+                if len(times) > self.max_steps:
+                    raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
+        except IntegrationError as error:
+            error.trajectory = _dense(system, times, states, self.name) if len(times) > 1 else None
+            raise
+        return _dense(system, times, states, self.name)
+
+    def _outrun_by(self, system: OdeSystem, t: float) -> SciPy | None:
+        """Return the fallback if it gets farther than this, though its steps cost several of ours."""
+        if self.fallback is None:
+            return None
+        try:
+            reached = replace(self.fallback, max_steps=_TRIAL // _COSTLY).integrate(system).end
+        except IntegrationError:
+            return None
+        return self.fallback if reached > t else None
+
+
+def _dense(system: OdeSystem, times: list[float], states: list[Array], name: str) -> HermiteTrajectory:
+    moments, stacked = np.array(times), np.array(states)
+    return HermiteTrajectory(moments, stacked, system.rates(moments, stacked), name)

@@ -1,0 +1,185 @@
+"""Exponential collocation for semi-linear systems y' = A y + b(t) + n(t, y) whose A has good eigenvectors.
+
+On a window, β(t) = b + n(t, y(t)) is a polynomial through Chebyshev nodes; the linear part is solved exactly against
+it, mode by mode (see modal.py), which gives y at the nodes and so a new β. This fixed point is iterated: it converges
+as fast as n is smooth, whatever the stiffness of A. Windows are halved where the iteration stalls or the polynomial
+does not decay, and doubled where both are easy. The order is that of the polynomial, seventeen values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.solvers.exact import Decomposition, decompose
+from frozenpinn.solvers.interpolation import DEGREE, chebyshev_nodes
+from frozenpinn.solvers.modal import ModalTrajectory, Modes
+from frozenpinn.solvers.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
+
+Array = np.ndarray
+_ITERATIONS = 25
+_SHORTEST = 2.0**-14
+
+
+@dataclass(frozen=True)
+class ExponentialCollocation:
+    """Exact in the linear part, a convergent iteration in the rest.
+
+    Parameters
+    ----------
+    rtol
+        Relative accuracy of each window.
+    fallback
+        Integrator to use if the iteration stalls; None raises the error instead.
+    """
+
+    rtol: float = 1e-10
+    fallback: Integrator | None = None
+    name: str = "exponential"
+
+    def integrate(self, system: OdeSystem) -> Trajectory:
+        """March over dyadic windows of adaptive length."""
+        try:
+            return self._march(system)
+        except IntegrationError:
+            if self.fallback is None:
+                raise
+            return self.fallback.integrate(system)  # whose name the report shows, or whose error is clearer
+
+    def _march(self, system: OdeSystem) -> Trajectory:
+        parts = decompose(system)
+        if parts is None:
+            raise SettingsError(
+                "exponential collocation needs a linear part with well-conditioned eigenvectors; "
+                "use integrator='cvode'."
+            )
+        return _March(system, parts, self.rtol, self.name).run()
+
+
+class _Maps:
+    """What a window of one length does to node values of β: values, velocities and coefficients of y."""
+
+    def __init__(self, modes: Modes, length: float) -> None:
+        nodes, to_coefficients = chebyshev_nodes()
+        fast_map, slow_map = modes.particular(length)
+        fast = modes.is_fast(length)
+        degree = slow_map.shape[1] - 1
+        dtype = np.result_type(fast_map, slow_map)
+        full = np.zeros((len(fast), degree + 1, DEGREE + 1), dtype=dtype)
+        full[fast, : DEGREE + 1] = fast_map
+        full[~fast] = slow_map
+        self.to_polynomial = full @ to_coefficients  # (modes, degree + 1, nodes)
+        derivatives = [self.to_polynomial]
+        if modes.order == 2:
+            scale = 2.0 / length
+            derivatives.append(chebyshev.chebder(self.to_polynomial, axis=1) * scale)
+        signs = (-1.0) ** np.arange(degree + 1)
+        at_start = np.stack([np.einsum("k,mkj->mj", signs[: d.shape[1]], d) for d in derivatives])  # (order, m, j)
+        tau = length * (np.append(nodes, 1.0) + 1) / 2
+        places = np.append(nodes, 1.0)
+        at_nodes = np.stack([chebyshev.chebvander(places, d.shape[1] - 1) @ d for d in derivatives])  # (o, m, i, j)
+        homogeneous = np.stack([modes.propagate(at_start[:, :, j], tau) for j in range(DEGREE + 1)], axis=-1)
+        self.response = at_nodes - np.moveaxis(homogeneous, (0, 1, 2), (2, 0, 1))  # (order, modes, nodes + end, nodes)
+        self.at_start = at_start
+        self.tau = tau
+
+
+class _March:
+    """The state of an integration: current time, modal state, accepted windows."""
+
+    def __init__(self, system: OdeSystem, parts: Decomposition, rtol: float, name: str) -> None:
+        self.system, self.rtol = system, rtol
+        self.modes, self.vectors, self.left = parts
+        self.guard = Guard(system, name)
+        self.start, self.end = system.time
+        self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
+        self.maps: dict[int, _Maps] = {}
+        self.windows: list[tuple[float, float, Array, Array]] = []
+        self.iterations = 0
+        self.stopped = False
+
+    def run(self) -> Trajectory:
+        """March to the end; a failure keeps what was computed."""
+        # windows are [index, index + 1]·T/2^level; their nodes must be no farther apart than pulses of the forcing last
+        longest = 8.0 * longest_step(self.system)
+        lowest = max(2, int(np.ceil(np.log2((self.end - self.start) / longest))) if np.isfinite(longest) else 2)
+        level, index = max(3, lowest), 0
+        try:
+            while index < 2**level:
+                easy = self._attempt(level, index)
+                if easy is None:
+                    level, index = level + 1, 2 * index
+                    if 2.0**-level < _SHORTEST:
+                        raise self.guard.failure(self._time(level, index), 0.0, "the windows have shrunk to nothing")
+                    continue
+                if self.stopped:
+                    break
+                index += 1
+                if easy and level > lowest and index % 2 == 0:
+                    level, index = level - 1, index // 2
+        except IntegrationError as error:
+            error.trajectory = self._trajectory() if self.windows else None
+            raise
+        return self._trajectory()
+
+    def _time(self, level: int, index: int) -> float:
+        return self.start + (self.end - self.start) * index / 2**level
+
+    def _attempt(self, level: int, index: int) -> bool | None:
+        """Try one window: None if it must be halved, else whether a longer one would have done."""
+        length = (self.end - self.start) / 2**level
+        if level not in self.maps:
+            self.maps[level] = _Maps(self.modes, length)
+        maps, a = self.maps[level], self._time(level, index)
+        times = a + maps.tau[:-1]
+        free = self.modes.propagate(self.state, maps.tau)  # (nodes + end, order, modes)
+        z, previous = free, np.inf
+        for iteration in range(_ITERATIONS):
+            beta = self._beta(times, z[:-1])
+            if not np.all(np.isfinite(beta)):
+                return None
+            new = free + np.einsum("omij,jm->iom", maps.response, beta)
+            change = float(np.max(np.linalg.norm(new[:, 0] - z[:, 0], axis=1))) / self._scale(new)
+            z = new
+            self.iterations += 1
+            if change <= self.rtol:
+                return self._accept(maps, a, length, beta, z, iteration)
+            if not change < 1e3 or (iteration >= 3 and change > 0.5 * previous):
+                return None
+            previous = change
+        return None
+
+    def _scale(self, z: Array) -> float:
+        return max(float(np.max(np.linalg.norm(z[:, 0], axis=1))), 1e-3 * self.guard.scale, 1e-300)
+
+    def _beta(self, times: Array, z: Array) -> Array:
+        """Return b + n at the nodes in modal coordinates, shape (nodes, modes)."""
+        states = (z @ self.vectors.T).real.reshape(len(times), -1)
+        return self.system.semilinear(times, states) @ self.left.T
+
+    def _accept(self, maps: _Maps, a: float, length: float, beta: Array, z: Array, iteration: int) -> bool | None:
+        """Check that the polynomial of β has decayed; store the window and move on."""
+        coefficients = chebyshev_nodes()[1] @ beta
+        reach = 1.0 / np.maximum(self.modes.rates**self.modes.order, (1.0 / length) ** self.modes.order)
+        tail = float(np.max(np.linalg.norm(coefficients[-2:] * reach, axis=1))) / self._scale(z)
+        if tail > 3 * self.rtol:
+            return None
+        polynomial = np.einsum("mkj,jm->km", maps.to_polynomial, beta)
+        homogeneous = self.state - np.einsum("omj,jm->om", maps.at_start, beta)
+        self.windows.append((a, a + length, homogeneous, polynomial))
+        self.state = z[-1]
+        self.stopped = self.guard.accept(a + length, (z[-1] @ self.vectors.T).real.ravel())
+        return iteration <= 9 and tail < 1e-2 * self.rtol
+
+    def _trajectory(self) -> ModalTrajectory:
+        starts, ends, states, polynomials = zip(*self.windows, strict=True)
+        rows = max(len(p) for p in polynomials)
+        padded = [np.pad(p, ((0, rows - len(p)), (0, 0))) for p in polynomials]
+        trajectory = ModalTrajectory(
+            self.modes, self.vectors, np.array(starts), np.array(ends), np.array(states), np.array(padded)
+        )
+        trajectory.steps = len(starts)
+        return trajectory

@@ -1,0 +1,237 @@
+"""Closed-form solution mode by mode, also under forcing that depends on time (Duhamel's principle).
+
+In the eigenvectors of the operator a linear system falls apart into scalar equations
+
+    z' = λ z + β(t)     or     z'' = κ z + δ z' + β(t).
+
+β is interpolated in time by polynomials on windows. On a window the equation has a polynomial particular
+solution p, so z = (exact homogeneous solution) + p: no time steps, no stability limit, and the cost does not
+depend on how stiff or oscillatory the modes are, only on how smooth the forcing is.
+
+For modes that are fast on the window (|λ|h ≥ 30), p solves (d/dt − λ) p = β in the space of polynomials of the degree
+of β; that triangular system is well conditioned there. For slow modes, p is the solution with p = 0 at the start
+of the window, expanded to degree 40, from the well-conditioned integral form r − λ∫r = β, p = ∫r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from frozenpinn.solvers.interpolation import DEGREE, Window
+
+Array = np.ndarray
+_FAST = 30.0
+_SLOW_DEGREE = 40
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Scalar equations of first order (``order=1``) or second order with constant damping δ."""
+
+    eigenvalues: Array
+    order: int = 1
+    damping: float = 0.0
+
+    @property
+    def rates(self) -> Array:
+        """How fast each mode is: |λ|, or the smaller modulus of the two roots."""
+        return np.abs(self.eigenvalues if self.order == 1 else self.roots[0])
+
+    @property
+    def roots(self) -> tuple[Array, Array]:
+        """The roots of r² = κ + δ r, the smaller first (from the product −κ: no cancellation)."""
+        half = self.damping / 2.0
+        far = half + (1 if half >= 0 else -1) * np.sqrt((self.eigenvalues + half**2).astype(complex))
+        return -self.eigenvalues / np.where(far == 0, 1.0, far), far
+
+    def propagate(self, state: Array, tau: Array) -> Array:
+        """Return the homogeneous solution after times τ (m,): (order, modes) → (m, order, modes)."""
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
+            if self.order == 1:
+                return np.exp(tau[:, None] * self.eigenvalues)[:, None, :] * state
+            half = self.damping / 2.0
+            root = np.sqrt((self.eigenvalues + half**2).astype(complex))
+            t = tau[:, None]
+            up, down = np.exp((half + root) * t), np.exp((half - root) * t)
+            cosh = (up + down) / 2
+            small = np.abs(root * t) < 1e-4
+            safe = np.where(root == 0, 1.0, root)
+            sinh = np.where(small, np.exp(half * t) * t * (1 + (root * t) ** 2 / 6), (up - down) / (2 * safe))
+            z, v = state
+            position = (cosh - half * sinh) * z + sinh * v
+            velocity = self.eigenvalues * sinh * z + (cosh + half * sinh) * v
+            return np.stack([position.real, velocity.real], axis=1)
+
+    def particular(self, length: float) -> tuple[Array, Array]:
+        """Return the maps from β to p on windows of one length, for fast and for slow modes.
+
+        Shapes (fast, DEGREE + 1, DEGREE + 1) and (slow, _SLOW_DEGREE + 1, DEGREE + 1), on Chebyshev coefficients.
+        """
+        fast = self.is_fast(length)
+        derivative = differentiation(DEGREE) * (2.0 / length)
+        operator = derivative if self.order == 1 else derivative @ derivative - self.damping * derivative
+        shifted = operator - self.eigenvalues[fast, None, None] * np.eye(DEGREE + 1)
+        fast_map = np.linalg.inv(shifted)
+        integral = _integration(_SLOW_DEGREE) * (length / 2.0)
+        twice = integral if self.order == 1 else integral @ integral
+        matrix = np.eye(_SLOW_DEGREE + 1) - self.eigenvalues[~fast, None, None] * twice
+        if self.order == 2:
+            matrix = matrix - self.damping * integral
+        unit = np.eye(_SLOW_DEGREE + 1, DEGREE + 1)
+        slow_map = twice @ np.linalg.solve(matrix, np.broadcast_to(unit, (len(matrix), *unit.shape)))
+        if self.order == 2:  # overdamped: (d/dt − near)(d/dt − far) p = β, one factor after the other
+            near, far = (root[~fast].real for root in self.roots)
+            stiff = np.abs(self.roots[1][~fast]) * length >= _FAST
+            inner = np.linalg.inv(derivative - far[stiff, None, None] * np.eye(DEGREE + 1))
+            outer = integral @ np.linalg.solve(
+                np.eye(_SLOW_DEGREE + 1) - near[stiff, None, None] * integral,
+                np.broadcast_to(unit, (len(inner), *unit.shape)),
+            )
+            slow_map[stiff] = outer @ inner
+        return fast_map, slow_map
+
+    def is_fast(self, length: float) -> Array:
+        """Tell which modes are fast on a window."""
+        return self.rates * length >= _FAST
+
+
+@lru_cache(maxsize=8)
+def differentiation(degree: int) -> Array:
+    """Return the matrix of d/ds on Chebyshev coefficients."""
+    matrix = np.zeros((degree + 1, degree + 1))
+    matrix[:-1] = chebyshev.chebder(np.eye(degree + 1))
+    return matrix
+
+
+@lru_cache(maxsize=8)
+def _integration(degree: int) -> Array:
+    """Return the matrix of ∫ from −1 on Chebyshev coefficients, cut at the degree."""
+    return np.asarray(chebyshev.chebint(np.eye(degree + 1), lbnd=-1)[: degree + 1])
+
+
+class ModalTrajectory:
+    """y(t) = V·(homogeneous + particular), window by window."""
+
+    name = "modal"
+    steps = 0  # closed forms take none; iterations on windows count theirs
+
+    def __init__(
+        self, modes: Modes, vectors: Array, starts: Array, ends: Array, states: Array, polynomials: Array
+    ) -> None:
+        self.modes, self.vectors = modes, vectors
+        self.starts, self.ends = starts, ends
+        self.states = states  # (windows, order, modes): homogeneous part at the start of each window
+        self.polynomials = polynomials  # (windows, degree + 1, modes): Chebyshev coefficients of p
+
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.ends[-1])
+
+    def __call__(self, times: Array) -> Array:
+        """Return the states at the given times, shape (m, size)."""
+        return self._evaluate(times, 0)
+
+    def rates(self, times: Array) -> Array:
+        """Return the time derivatives of the states, shape (m, size)."""
+        return self._evaluate(times, 1)
+
+    def _evaluate(self, times: Array, derivative: int) -> Array:
+        times = np.asarray(times, dtype=float)
+        window = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, len(self.starts) - 1)
+        order, size = self.modes.order, self.vectors.shape[0]
+        out = np.empty((len(times), order * size))
+        for w in np.unique(window):
+            chosen = window == w
+            modal = self._modal(int(w), times[chosen])
+            if derivative:
+                modal = self._rate(int(w), times[chosen], modal)
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = [(modal[:, k] @ self.vectors.T).real for k in range(order)]
+            out[chosen] = np.concatenate(parts, axis=1)
+        return out
+
+    def _particular(self, w: int, times: Array, derivative: int) -> Array:
+        length = self.ends[w] - self.starts[w]
+        coefficients = self.polynomials[w]
+        degree = len(coefficients) - 1
+        values = chebyshev.chebvander(2.0 * (times - self.starts[w]) / length - 1.0, degree)
+        for _ in range(derivative):
+            values = values @ differentiation(degree) * (2.0 / length)
+        return np.asarray(values @ coefficients)
+
+    def _modal(self, w: int, times: Array) -> Array:
+        """Return [z] or [z, z'], shape (m, order, modes)."""
+        homogeneous = self.modes.propagate(self.states[w], times - self.starts[w])
+        if not self.polynomials.shape[1]:
+            return homogeneous
+        parts = [self._particular(w, times, k) for k in range(self.modes.order)]
+        return homogeneous + np.stack(parts, axis=1)
+
+    def _rate(self, w: int, times: Array, modal: Array) -> Array:
+        """Return the time derivative of [z] or [z, z'] from the equation of the homogeneous part."""
+        homogeneous = self.modes.propagate(self.states[w], times - self.starts[w])
+        last = self.modes.eigenvalues * homogeneous[:, 0]
+        if self.modes.order == 2:
+            last = last + self.modes.damping * homogeneous[:, 1]
+        if self.polynomials.shape[1]:
+            last = last + self._particular(w, times, self.modes.order)
+        return np.concatenate([modal[:, 1:], last[:, None]], axis=1)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that define the trajectory."""
+        return {
+            "eigenvalues": self.modes.eigenvalues,
+            "order": np.array(self.modes.order),
+            "damping": np.array(self.modes.damping),
+            "vectors": self.vectors,
+            "starts": self.starts,
+            "ends": self.ends,
+            "states": self.states,
+            "polynomials": self.polynomials,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> ModalTrajectory:
+        """Rebuild a stored trajectory."""
+        modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
+        names = ("vectors", "starts", "ends", "states", "polynomials")
+        return cls(modes, *(arrays[name] for name in names))
+
+
+def unforced(modes: Modes, vectors: Array, state: Array, start: float, end: float) -> ModalTrajectory:
+    """Return the trajectory without forcing: one window, no polynomial."""
+    none = np.zeros((1, 0, len(modes.eigenvalues)))
+    return ModalTrajectory(modes, vectors, np.array([start]), np.array([end]), state[None], none)
+
+
+def forced(modes: Modes, vectors: Array, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
+    """March from window to window; ``windows`` hold the forcing in modal coordinates."""
+    count, degree = len(modes.eigenvalues), _SLOW_DEGREE
+    dtype = np.result_type(modes.eigenvalues, state, *(w.coefficients for w in windows[:1]))
+    polynomials = np.zeros((len(windows), degree + 1, count), dtype=dtype)
+    states = np.zeros((len(windows), modes.order, count), dtype=dtype)
+    maps: dict[float, tuple[Array, Array]] = {}
+    signs = (-1.0) ** np.arange(degree + 1)
+    for k, window in enumerate(windows):
+        if window.length not in maps:
+            maps[window.length] = modes.particular(window.length)
+        fast_map, slow_map = maps[window.length]
+        fast = modes.is_fast(window.length)
+        beta = window.coefficients.T  # (modes, DEGREE + 1)
+        p = np.zeros((count, degree + 1), dtype=dtype)
+        p[fast, : DEGREE + 1] = np.einsum("mij,mj->mi", fast_map, beta[fast])
+        p[~fast] = np.einsum("mij,mj->mi", slow_map, beta[~fast])
+        polynomials[k] = p.T
+        slopes = [p.T] if modes.order == 1 else [p.T, (2.0 / window.length) * (differentiation(degree) @ p.T)]
+        at_start = np.stack([signs @ c for c in slopes])
+        at_end = np.stack([c.sum(axis=0) for c in slopes])
+        states[k] = state - at_start
+        state = modes.propagate(states[k], np.array([window.length]))[0] + at_end
+    starts = np.array([w.start for w in windows])
+    return ModalTrajectory(modes, vectors, starts, starts + np.array([w.length for w in windows]), states, polynomials)

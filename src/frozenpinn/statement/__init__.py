@@ -1,0 +1,1 @@
+"""The mathematics of a problem, and nothing numerical: equations, conditions, data, documents."""

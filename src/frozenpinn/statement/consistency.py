@@ -1,0 +1,300 @@
+"""Do the data of a problem agree with each other? Initial, boundary and exact ones, each with the size of the gap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
+from frozenpinn.language.jets import Jet
+from frozenpinn.statement.findings import Finding
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
+    from frozenpinn.statement.data import Datum
+    from frozenpinn.statement.equation import Equation
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_CONTRADICTS = 1e-8  # relative to the size of the terms of a condition
+_WRONG = 1e-6  # the same for exact solutions, which may be written with few digits, …
+_MISSED = 1e-5  # … and at boundaries, where data of an infinite domain are cut off
+_ROUND_OFF = 1e-12
+
+
+def inconsistencies(problem: Problem) -> list[Finding]:
+    """Return where initial data contradict the boundary data, and what an exact solution violates."""
+    return problem.once("inconsistencies", lambda: [*_initial_contradictions(problem), *wrong_solution(problem)])
+
+
+def _initial_contradictions(problem: Problem) -> list[Finding]:
+    texts = [_against_initial(problem, condition) for condition in problem.conditions]
+    return [Finding("contradiction", "warning", text) for text in texts if text]
+
+
+def further_contradictions(problem: Problem) -> list[Finding]:
+    """Return where initial velocities contradict the boundary data, or the data of two sides each other.
+
+    These are looked for before a solve, not when a problem is stated: they need derivatives.
+    """
+    texts = [_against_velocity(problem, condition) for condition in problem.conditions]
+    return [Finding("contradiction", "warning", text) for text in [*texts, *_at_corners(problem)] if text]
+
+
+# ---- initial against boundary data ----------------------------------------------------------------
+
+
+def _against_initial(problem: Problem, condition: LinearCondition) -> str | None:
+    points, start = _on_side(problem, condition), problem.time[0]
+    gap = _gap(problem, condition, points, problem.initial, start, condition.value(points.x, start))
+    if gap is None or not gap > 0:
+        return None
+    return (
+        f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
+        f"by {gap:.3g} at t = {start:g}; the solution has a layer there that limits the accuracy. Change one of them, "
+        "or let the boundary data grow smoothly from the initial value."
+    )
+
+
+def _against_velocity(problem: Problem, condition: LinearCondition) -> str | None:
+    """Compare the initial velocity with the time derivative of boundary data, for equations of second order."""
+    if not all(name in problem.initial_velocity for name in condition.fields):
+        return None
+    points, start = _on_side(problem, condition), problem.time[0]
+    try:
+        with warnings.catch_warnings():  # a jump in time has a text of its own
+            warnings.simplefilter("ignore", FrozenPinnWarning)
+            rate = condition.value.time_derivative(1, points.x, start, problem.time)
+    except FrozenPinnError:
+        return None
+    gap = _gap(problem, condition, points, problem.initial_velocity, start, rate, _MISSED)
+    if gap is None or not gap > 0:
+        return None
+    if gap <= _MISSED * _data_size(condition, points, problem.time) / (problem.time[1] - start):
+        return None  # derivatives of Python functions in time are differences
+    return (
+        f"the initial velocity contradicts the time derivative of the condition '{condition.text}' on side "
+        f"'{condition.side.name}' by {gap:.3g} at t = {start:g}; a kink runs into the domain from there and limits the "
+        "accuracy. Give the initial velocity that the boundary data have, or let these start gently, like t**2."
+    )
+
+
+def _data_size(condition: LinearCondition, points: BoundaryPoints, time: tuple[float, float]) -> float:
+    """Return the size of boundary data on a whole side in the course of time."""
+    return max(float(np.max(np.abs(condition.value(points.x, float(t))))) for t in np.linspace(*time, 5))
+
+
+def _on_side(problem: Problem, condition: LinearCondition) -> BoundaryPoints:
+    domain = problem.domain
+    method = "uniform" if domain.dimension < 4 and isinstance(domain, Box) else "random"
+    return domain.sample_side(condition.side, 25, method, 0)
+
+
+def _gap(
+    problem: Problem,
+    condition: LinearCondition,
+    points: BoundaryPoints,
+    data: Mapping[str, Datum],
+    t: float,
+    wanted: Array,
+    tolerance: float = _CONTRADICTS,
+) -> float | None:
+    """Return how far data miss a condition; 0 within the tolerance, None if a derivative of them is not known."""
+    total = -wanted
+    scale = float(np.max(np.abs(total)))
+    coefficients = condition.coefficients_at(points)
+    for jet, coefficient in zip(condition.jets, coefficients, strict=True):
+        value = _values(problem, data[jet.field], jet, points.x, t)
+        if value is None:
+            return None
+        if not np.all(np.isfinite(value)):
+            return float("inf")
+        total = total + coefficient * value
+        scale = max(scale, float(np.max(np.abs(coefficient * value))))
+    gap = float(np.max(np.abs(total)))
+    if gap <= tolerance * scale:
+        return 0.0
+    for jet, coefficient in zip(condition.jets, coefficients, strict=True):  # what may cancel, in the user's units
+        typical = _size(problem, data[jet.field], t) / problem.domain.size**jet.order
+        scale = max(scale, float(np.max(np.abs(coefficient))) * typical)
+    return gap if gap > tolerance * scale else 0.0
+
+
+def _values(problem: Problem, datum: Datum, jet: Jet, x: Array, t: float) -> Array | None:
+    """Return a derivative of a datum; None if it is that of an unknown Python function."""
+    if jet.order == 0 and jet.time == 0:
+        return datum(x, t)
+    derivative = datum.derivative(jet)
+    if derivative is None:
+        return None
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(problem.compile([derivative])(*x.T, t)[0], len(x))
+
+
+def _size(problem: Problem, datum: Datum, *times: float) -> float:
+    """Return the largest value of a datum at some points of the domain."""
+    x = problem.domain.sample(40, "random", 0).x
+    return max(float(np.max(np.abs(datum(x, t)))) for t in times)
+
+
+# ---- boundary data against each other --------------------------------------------------------------
+
+
+def _at_corners(problem: Problem) -> list[str]:
+    """Compare prescribed values where two sides of a box meet."""
+    domain, (start, end) = problem.domain, problem.time
+    if not isinstance(domain, Box) or not 1 < domain.dimension < 4:
+        return []
+    given = [c for c in problem.conditions if len(c.jets) == 1 and c.jets[0].order == 0]
+    found = []
+    for one, other in combinations(given, 2):
+        a, b = one.side, other.side
+        if one.fields != other.fields or not isinstance(a, FlatSide) or not isinstance(b, FlatSide):
+            continue
+        if a.axis == b.axis or (one.value.expression is not None and one.value.expression == other.value.expression):
+            continue
+        x = _shared_edge(domain, a, b)
+        times = (start, start + 0.37 * (end - start), end)
+        gaps = np.stack([np.abs(_prescribed(one, x, t) - _prescribed(other, x, t)) for t in times])
+        worst, (when, where) = float(np.max(gaps)), np.unravel_index(np.argmax(gaps), gaps.shape)
+        if worst > 0 and worst > _CONTRADICTS * _common_size(problem, one, other):
+            found.append(
+                f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
+                f"other by {worst:.3g} where the sides meet, at {_place(x[where], times[when])}; the solution jumps "
+                "there, and errors of that size must be expected nearby. Let the data of one side pass smoothly into "
+                "the other's."
+            )
+    return found
+
+
+def _common_size(problem: Problem, *conditions: LinearCondition) -> float:
+    """Return the size of a field as its data on some sides and at the start tell it."""
+    sizes = [_size(problem, problem.initial[conditions[0].fields[0]], problem.time[0])]
+    for condition in conditions:
+        points = _on_side(problem, condition)
+        factor = float(np.max(np.abs(condition.coefficients_at(points)[0])))
+        sizes.append(_data_size(condition, points, problem.time) / factor)
+    return max(sizes)
+
+
+def _shared_edge(domain: Box, a: FlatSide, b: FlatSide) -> Array:
+    """Return points of the edge between two sides: one in the plane, nine in space."""
+    ends = (domain.lower, domain.upper)
+    x = domain.lower + np.linspace(0.0, 1.0, 9 if domain.dimension == 3 else 1)[:, None] * domain.lengths
+    for side in (a, b):
+        x[:, side.axis] = ends[side.end][side.axis]
+    return x
+
+
+def _prescribed(condition: LinearCondition, x: Array, t: float) -> Array:
+    points = BoundaryPoints(x, np.zeros_like(x), np.ones(len(x)), condition.side)
+    return condition.value(x, t) / condition.coefficients_at(points)[0]
+
+
+def _place(x: Array, t: float) -> str:
+    return f"x = ({', '.join(f'{c:.4g}' for c in x)}), t = {t:.4g}"
+
+
+# ---- exact solutions -------------------------------------------------------------------------------
+
+
+def wrong_solution(problem: Problem) -> list[Finding]:
+    """Return what an exact solution violates: initial data, equations (if it is symbolic), boundary conditions."""
+    if not problem.exact:
+        return []
+    rng = np.random.default_rng(0)
+    x = problem.domain.sample(40, "random", rng).x
+    t = rng.uniform(*problem.time, 40)
+    found = [*_exact_against_initial(problem, x), *_exact_against_equations(problem, x, t)]
+    found += _exact_against_conditions(problem)
+    return [Finding("exact", "warning", f"the exact solution {text}") for text in found]
+
+
+def _exact_against_initial(problem: Problem, x: Array) -> list[str]:
+    found, (start, end) = [], problem.time
+    for name, datum in problem.exact.items():
+        size = _size(problem, datum, start, end)
+        for order, data in enumerate((problem.initial, problem.initial_velocity)):
+            values = _values(problem, datum, replace(problem.jets.field(name), time=order), x, start)
+            if name not in data or values is None:
+                continue
+            gap, where = _relative(values, data[name](x, start), size / (end - start) ** order)
+            if not gap <= _WRONG:
+                what = ("value", "velocity")[order]
+                found.append(
+                    f"differs from the initial {what} of '{name}' by {gap:.3g} of its size, most at "
+                    f"{_place(x[where], start)}. Check the source term and the signs."
+                )
+    return found
+
+
+def _exact_against_equations(problem: Problem, x: Array, t: Array) -> list[str]:
+    found = []
+    for equation in problem.equations:
+        sides = _sides(problem, equation)
+        if sides is None:
+            continue
+        with np.errstate(all="ignore"):
+            left, right = (np.broadcast_to(v, len(x)) for v in problem.compile(sides)(*x.T, t))
+            gap, where = _relative(left, right, 0.0)
+            if gap > _WRONG:  # perhaps nothing but the round-off of terms that cancel
+                terms = problem.compile(sp.Add.make_args(sides[1]))(*x.T, t)
+                gap, where = _relative(left, right, max(float(np.max(np.abs(v))) for v in terms))
+        if not gap <= _WRONG:
+            found.append(
+                f"does not satisfy the equation of '{equation.field}': the relative residual is {gap:.3g}, largest at "
+                f"{_place(x[where], float(t[where]))}. Check the source term and the signs."
+            )
+    return found
+
+
+def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
+    """Return ∂ₜᵐu and the right-hand side for the exact solution; None if a derivative is unknown."""
+    jets = problem.jets
+    time_derivative = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
+    needed = {jets.symbol(time_derivative): time_derivative, **jets.jets_in(equation.right_side)}
+    table = {symbol: problem.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
+    if any(value is None for value in table.values()):
+        return None
+    return [table[jets.symbol(time_derivative)], equation.right_side.xreplace(table)]
+
+
+def _exact_against_conditions(problem: Problem) -> list[str]:
+    found, (start, end) = [], problem.time
+    times = (start + 0.37 * (end - start), end)
+    for condition in problem.conditions:
+        points = _on_side(problem, condition)
+        wanted = [condition.value(points.x, t) for t in times]
+        gaps = [_gap(problem, condition, points, problem.exact, t, w) for t, w in zip(times, wanted, strict=True)]
+        known = [gap for gap in gaps if gap is not None]
+        if not any(known):
+            continue
+        worst = int(np.argmax(known))
+        scale = max(float(np.max(np.abs(w))) for w in wanted)
+        for jet, coefficient in zip(condition.jets, condition.coefficients_at(points), strict=True):
+            size = _size(problem, problem.exact[jet.field], start, *times) / problem.domain.size**jet.order
+            scale = max(scale, float(np.max(np.abs(coefficient))) * size)
+        if not known[worst] <= _MISSED * scale:
+            found.append(
+                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {known[worst]:.3g} at "
+                f"t = {times[worst]:.4g}. Check the boundary data and the sign of the normal derivative, which points "
+                "outwards."
+            )
+    return found
+
+
+def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
+    """Return the largest difference relative to the larger of two sets of values, and where; 0 for round-off."""
+    difference = np.abs(a - b)
+    where = int(np.argmax(difference))
+    largest = max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
+    if difference[where] <= _ROUND_OFF * max(size, largest):
+        return 0.0, where
+    return float(difference[where]) / (largest or 1.0), where

@@ -1,0 +1,118 @@
+"""Problems as plain data: the same dictionary serves TOML files, JSON in stored solutions, and tests.
+
+equation = "u_t + u*u_x = nu*u_xx"        # text, or a list, or a table by field
+time = [0, 1]
+initial = "-sin(pi*x)"                    # number or text, or a table by field
+boundary = "u = 0"                        # text, a list of texts, or a table by side
+
+[domain]                                  # a box, or another shape by its kind: kind = "disk", radius = 2
+lower = [-1]
+upper = [1]
+periodic = [false]
+
+[parameters]
+nu = 0.0031830988618
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
+from frozenpinn.language.printer import as_text
+from frozenpinn.statement.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.problem import Problem
+
+__all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
+
+KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact")
+CONDITIONS: dict[str, type[Condition]] = {
+    "dirichlet": Dirichlet,
+    "neumann": Neumann,
+    "robin": Robin,
+    "free": Free,
+    "periodic": Periodic,
+}
+
+
+def problem_from_dict(document: Mapping[str, Any]) -> Problem:
+    """Build a problem from plain data; every unknown or missing key is named."""
+    for key in document:
+        if key not in KEYS:
+            raise ProblemError(f"unknown key '{key}'; the keys are {choices(KEYS)}.{suggestion(key, KEYS)}")
+    for key in ("equation", "domain", "time", "initial"):
+        if key not in document:
+            raise ProblemError(f"the key '{key}' is missing.")
+    boundary = document.get("boundary")
+    return Problem(
+        document["equation"],
+        domain_from_dict(document["domain"]),
+        document["time"],
+        document["initial"],
+        None if boundary is None else _read_boundary(boundary),
+        document.get("initial_velocity"),
+        document.get("parameters"),
+        document.get("exact"),
+    )
+
+
+def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
+    """Return a problem as plain data, or None if it contains Python functions."""
+    try:
+        given = {key: _plain(value) for key, value in problem.given.items() if value is not None}
+        domain = domain_to_dict(problem.domain)
+    except TypeError:
+        return None
+    return {**given, "domain": domain, "time": list(problem.time)}
+
+
+def _read_boundary(given: Any) -> Any:
+    if isinstance(given, str):
+        return Periodic() if given == "periodic" else Free() if given == "free" else given
+    if isinstance(given, Mapping):
+        return _condition(given) if "kind" in given else {side: _read_boundary(value) for side, value in given.items()}
+    if isinstance(given, Sequence):
+        return [_read_boundary(value) for value in given]
+    raise ProblemError(f"a boundary condition is text such as 'u = 0', a list or a table by side; got {given!r}.")
+
+
+def _condition(given: Mapping[str, Any]) -> Condition:
+    kind = given["kind"]
+    if kind not in CONDITIONS:
+        raise ProblemError(f"unknown kind of boundary condition '{kind}'; choose one of {choices(CONDITIONS)}.")
+    names = [f.name for f in fields(CONDITIONS[kind])]
+    for key in given:
+        if key not in ("kind", *names):
+            raise ProblemError(f"unknown key '{key}' of a {kind} condition; the keys are {choices(names)}.")
+    try:
+        return CONDITIONS[kind](**{key: value for key, value in given.items() if key != "kind"})
+    except TypeError:
+        raise ProblemError(
+            f"a {kind} condition needs more than {dict(given)!r}; the keys are {choices(names)}."
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers, texts, lists and dictionaries only; TypeError for Python functions."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, sp.Eq):
+        return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
+    if isinstance(value, sp.Basic):
+        return as_text(value)
+    if isinstance(value, Condition):
+        kind = next(name for name, cls in CONDITIONS.items() if type(value) is cls)
+        return {"kind": kind, **{key: _plain(v) for key, v in asdict(value).items() if v is not None}}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(v) for key, v in value.items()}
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    raise TypeError(f"{type(value).__name__} has no plain form")

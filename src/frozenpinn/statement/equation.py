@@ -1,0 +1,208 @@
+"""Equations solved for their highest time derivative and split by what each term needs.
+
+∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
+        linear          linear in time       forcing     nonlinear
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as default
+from typing import TypeAlias
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.errors import ProblemError, choices
+from frozenpinn.language.algebra import checked, expanded, vanishes
+from frozenpinn.language.jets import TIME, Jet, JetSpace, maximal_time_order
+from frozenpinn.language.lexer import shortened
+from frozenpinn.language.parser import fields_in, parse_equation, refuse_other_notations
+from frozenpinn.language.scope import Scope, check_name
+from frozenpinn.language.sympy_input import from_sympy
+
+Array = np.ndarray
+EquationText: TypeAlias = str | sp.Eq | sp.Expr
+ZERO = sp.Integer(0)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One field's evolution, ``∂ₜ^order field = right_side``, with its parts.
+
+    ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t.
+    """
+
+    field: str
+    order: int
+    right_side: sp.Expr
+    linear: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+    linear_in_time: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+    forcing: sp.Expr = ZERO
+    nonlinear: sp.Expr = ZERO
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the equation is linear in all fields."""
+        return self.nonlinear == 0
+
+    def __str__(self) -> str:
+        return f"{self.field}_{TIME * self.order} = {self.right_side}"
+
+
+def field_names(equations: Sequence[EquationText], jets: JetSpace, excluded: Sequence[str]) -> list[str]:
+    """Find the unknowns of text or SymPy equations: what carries a time derivative."""
+    found: dict[str, None] = {}
+    for equation in equations:
+        if isinstance(equation, str):
+            names = fields_in([equation], jets, excluded)
+        elif isinstance(equation, sp.Basic):
+            names = _sympy_fields(equation, jets, excluded)
+        else:
+            raise ProblemError(f"an equation is text or SymPy, got {type(equation).__name__}: {equation!r}")
+        found.update(dict.fromkeys(names))
+    if not found:
+        for equation in equations:
+            if isinstance(equation, str):
+                refuse_other_notations(equation, jets, excluded)
+    for name in found:
+        check_name(name, "field", jets, [other for other in found if other != name])
+    return list(found)
+
+
+def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str]) -> list[str]:
+    names = []
+    for derivative in equation.atoms(sp.Derivative):
+        if any(str(v) == TIME for v in derivative.variables) and isinstance(derivative.expr, AppliedUndef):
+            names.append(derivative.expr.func.__name__)
+    for symbol in equation.free_symbols:
+        split = jets.split_name(symbol.name)
+        if split is not None and split[1].time:
+            names.append(split[0])
+    return sorted({name for name in names if name not in excluded})
+
+
+def read_residual(equation: EquationText, scope: Scope) -> sp.Expr:
+    """Turn text or SymPy into one expression over the jet that must vanish."""
+    if isinstance(equation, str):
+        return parse_equation(equation, scope)
+    what = f"'{shortened(str(equation))}'"
+    if isinstance(equation, sp.Eq):
+        return checked(from_sympy(equation.lhs, scope, what) - from_sympy(equation.rhs, scope, what), what)
+    return from_sympy(equation, scope, what)
+
+
+def solve_for_time_derivatives(
+    residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array
+) -> list[Equation]:
+    """Solve the residuals for the highest time derivative of each field and split the result.
+
+    ``x`` are points all over the domain, where the coefficients of those derivatives must not all vanish.
+    """
+    occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
+    orders = {name: maximal_time_order(occurring, name) for name in fields}
+    _check_solvable(residuals, fields, orders, occurring, jets)
+    highest = [jets.symbol(Jet(name, (0,) * jets.dimension, 0, orders[name])) for name in fields]
+    mass = sp.Matrix([[sp.diff(residual, h) for h in highest] for residual in residuals])
+    if any(entry.free_symbols & set(highest) for entry in mass):
+        raise ProblemError(
+            f"the equation is not linear in its highest time derivative {choices(map(str, highest))}; "
+            "solve it for that derivative and write 'u_t = …'."
+        )
+    if vanishes(mass.det(), dict(zip(jets.x, x.T, strict=True))):
+        raise ProblemError(
+            f"the equations can't be solved for {choices(map(str, highest))}: "
+            "the matrix of their coefficients is singular. Each field needs its own time derivative."
+        )
+    rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
+    right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
+    return [_split(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+
+
+def _check_solvable(
+    residuals: Sequence[sp.Expr],
+    fields: Sequence[str],
+    orders: Mapping[str, int],
+    occurring: set[Jet],
+    jets: JetSpace,
+) -> None:
+    if len(residuals) != len(fields):
+        raise ProblemError(
+            f"{len(residuals)} equation(s) for {len(fields)} field(s) with a time derivative ({choices(fields)}); "
+            "one equation per field is needed. An auxiliary quantity without a time derivative goes into "
+            "parameters={'mu': 'u**3 - u'} as text; constraints such as u_x + v_y = 0 are not supported."
+        )
+    for name in fields:
+        if orders[name] < 1:
+            raise ProblemError(
+                f"the time derivative of '{name}' cancels, so nothing tells how '{name}' evolves; "
+                f"write '{name}_t = …' with all other terms on the right."
+            )
+    mixed = {jet for jet in occurring if jet.order and jet.time == orders[jet.field]}
+    explicit = [found for found in (set(jets.jets_in(r).values()) for r in residuals) if not found & mixed]
+    for jet in sorted(occurring):
+        if jet in mixed:
+            highest = Jet(jet.field, (0,) * jets.dimension, 0, jet.time)
+            raise ProblemError(_mixed(jet, any(highest in found for found in explicit), jets))
+        if orders[jet.field] > 2:
+            raise ProblemError(
+                f"'{jet.field}' has a time derivative of order {orders[jet.field]}; orders 1 and 2 are supported. "
+                f"Write it as a system, for example with w = {jet.field}_t."
+            )
+
+
+def _mixed(jet: Jet, explicit: bool, jets: JetSpace) -> str:
+    """Say why a spatial derivative of the highest time derivative is refused, and whether it can be avoided."""
+    name, highest = jets.name(jet), f"{jet.field}_{TIME * jet.time}"
+    what = f"'{name}' mixes the highest time derivative with a spatial one"
+    if explicit:
+        return (
+            f"{what}. Another equation tells '{highest}': write the spatial derivative of its right-hand side "
+            f"instead of '{name}', for example d{jets.coordinates[0]}(…)."
+        )
+    solve = "a solve in space" if any(count % 2 for count in jet.alpha) else "an elliptic solve"
+    return (
+        f"{what}: the equation is implicit and needs {solve} for '{highest}' at every time, which is not supported. "
+        "Only lower time derivatives may be differentiated in space too, such as u_xt in an equation for u_tt."
+    )
+
+
+def _split(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:
+    """Sort the terms of a right-hand side by how they depend on the jet and on time."""
+    parts = _Parts(jets)
+    what = f"the equation of '{name}'"
+    for term in sp.Add.make_args(checked(expanded(right_side), what)):
+        parts.sort(term)
+    return Equation(
+        name,
+        order,
+        right_side,
+        {jet: c for jet, c in parts.linear.items() if c != 0},
+        {jet: c for jet, c in parts.in_time.items() if c != 0},
+        sp.Add(*parts.forcing),
+        sp.Add(*parts.nonlinear),
+    )
+
+
+class _Parts:
+    """Collects the terms of one equation."""
+
+    def __init__(self, jets: JetSpace) -> None:
+        self.jets = jets
+        self.linear: dict[Jet, sp.Expr] = {}
+        self.in_time: dict[Jet, sp.Expr] = {}
+        self.forcing: list[sp.Expr] = []
+        self.nonlinear: list[sp.Expr] = []
+
+    def sort(self, term: sp.Expr) -> None:
+        split = self.jets.affine(term)
+        if split is None:
+            self.nonlinear.append(term)
+            return
+        coefficients, rest = split
+        self.forcing.append(rest)
+        for jet, coefficient in coefficients.items():
+            part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
+            part[jet] = part.get(jet, ZERO) + coefficient

@@ -1,0 +1,262 @@
+"""The statement of a problem: equations, domain, time, initial and boundary data, and nothing numerical."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import ProblemError, choices, suggestion, warn
+from frozenpinn.geometry import Box, Domain
+from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.program import Program
+from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
+from frozenpinn.statement.consistency import inconsistencies
+from frozenpinn.statement.data import Datum, Given
+from frozenpinn.statement.equation import (
+    Equation,
+    EquationText,
+    field_names,
+    read_residual,
+    solve_for_time_derivatives,
+)
+from frozenpinn.statement.parameters import read_parameters
+
+Array = np.ndarray
+T = TypeVar("T")
+Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
+Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+
+
+class Problem:
+    """A time-dependent PDE (or a system) with its domain, initial data and boundary conditions.
+
+    Parameters
+    ----------
+    equation
+        Text (``"u_t + u*u_x = nu*u_xx"``) or SymPy; a list for systems; or a dict
+        ``{"u": "lap(u) - u**3"}``, where a text without ``=`` is the right-hand side of ``u_t = …``.
+    domain
+        :class:`Interval`, :class:`Box`, :class:`Ball`, :class:`Polygon` or any other :class:`Domain`.
+    time
+        ``(start, end)``.
+    initial
+        Initial value: number, text, SymPy or a function of the coordinates; for systems a list or
+        a dict by field.
+    boundary
+        One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
+    initial_velocity
+        ``u_t`` at the start, for equations of second order in time.
+    parameters
+        Names used in the texts: numbers, text, SymPy or Python functions of x and t.
+    exact
+        A known solution, for error measurement only; if symbolic, it is checked against the equation.
+
+    Examples
+    --------
+    >>> from frozenpinn import Interval
+    >>> problem = Problem("u_t = k*u_xx", Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1})
+    >>> problem.fields, problem.equations[0].order
+    (('u',), 1)
+    """
+
+    def __init__(
+        self,
+        equation: Equations,
+        domain: Domain,
+        time: tuple[float, float],
+        initial: Data,
+        boundary: Boundary | None = None,
+        initial_velocity: Data | None = None,
+        parameters: Mapping[str, Given] | None = None,
+        exact: Data | None = None,
+    ) -> None:
+        if not isinstance(domain, Domain):
+            raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
+        if not isinstance(parameters, Mapping | None):
+            raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
+        self.given = {
+            "equation": equation,
+            "initial": initial,
+            "boundary": boundary,
+            "initial_velocity": initial_velocity,
+            "parameters": dict(parameters or {}),
+            "exact": exact,
+        }
+        axes = periodic_axes(boundary, domain)
+        self.domain: Domain = domain
+        if axes and isinstance(domain, Box):
+            self.domain = domain.with_periodic(axes)
+            if isinstance(boundary, Mapping):
+                boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
+                self.given["boundary"] = boundary
+        self.time = _read_time(time)
+        self.jets = JetSpace(self.domain.coordinates)
+        texts = _as_equations(equation)
+        self.fields = tuple(field_names(texts, self.jets, list(parameters or {})))
+        if not self.fields:
+            raise ProblemError(
+                f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
+                "Stationary equations are not time-dependent problems."
+            )
+        self.parameters = read_parameters(parameters, self.jets, self.fields)
+        self.derived: dict[Hashable, Any] = {}
+        self._programs: dict[tuple[tuple[sp.Expr, ...], tuple[Jet, ...]], Program] = {}
+        scope = self.parameters.scope(self.jets, self.fields)
+        residuals = [read_residual(text, scope) for text in texts]
+        points = self.domain.sample(256, "random", rng=0).x
+        self.equations: tuple[Equation, ...] = tuple(
+            solve_for_time_derivatives(residuals, self.fields, self.jets, points)
+        )
+        self.conditions: list[LinearCondition] = read_boundary(
+            boundary, self.domain, self.fields, self.jets, self.parameters
+        )
+        self.groups = self._coupled_fields()
+        self.initial = self._data(initial, "the initial value", required=self.fields)
+        self.initial_velocity = self._read_velocity(initial_velocity)
+        self.exact = {} if exact is None else self._data(exact, "the exact solution", required=self.fields)
+        self._probe_initial_data()
+        for finding in inconsistencies(self):
+            warn(finding.text)
+
+    def __repr__(self) -> str:
+        equations = "; ".join(str(e) for e in self.equations)
+        return f"Problem({equations} on {self.domain!r}, t in [{self.time[0]:g}, {self.time[1]:g}])"
+
+    # ---- properties that the numerics asks for --------------------------------------------------
+
+    def equation(self, field: str) -> Equation:
+        """Return the equation of one field."""
+        return self.equations[self.fields.index(field)]
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all equations are linear."""
+        return all(e.is_linear for e in self.equations)
+
+    def spatial_order(self, field: str) -> int:
+        """Return the highest spatial derivative of a field in any equation."""
+        orders = [j.order for e in self.equations for j in self.jets.jets_in(e.right_side).values() if j.field == field]
+        return max(orders, default=0)
+
+    def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
+        """Compile expressions in the coordinates, time and the given jets, in this order."""
+        key = (tuple(expressions), tuple(jets))
+        if key not in self._programs:
+            symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
+            self._programs[key] = Program(expressions, symbols, self.parameters.functions)
+        return self._programs[key]
+
+    def during(self, time: tuple[float, float]) -> Problem:
+        """Return the same problem on another span of time; what was found out about this one is not taken over."""
+        other = copy(self)
+        other.time, other.derived = time, {}
+        return other
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return what a function finds out about this problem, and remember it for further solves."""
+        if key not in self.derived:
+            self.derived[key] = find()
+        return cast(T, self.derived[key])
+
+    # ---- reading and checking -------------------------------------------------------------------
+
+    def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
+        """Group the fields that share a boundary condition: they need one common basis."""
+        groups = [{name} for name in self.fields]
+        for condition in self.conditions:
+            touched = [g for g in groups if g & set(condition.fields)]
+            groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
+        for group in groups:
+            if len({self.equation(name).order for name in group}) > 1:
+                raise ProblemError(
+                    f"a boundary condition couples {choices(group)}, which have different time orders; "
+                    "write the second-order one as a first-order system."
+                )
+        ordered = [tuple(name for name in self.fields if name in group) for group in groups]
+        return tuple(sorted(ordered, key=lambda g: self.fields.index(g[0])))
+
+    def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
+        table = self._by_field(given, what, required)
+        scope = self.parameters.scope(self.jets)
+        return {
+            name: Datum(value, scope, self.parameters.functions, f"{what} of {name}") for name, value in table.items()
+        }
+
+    def _by_field(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
+        if isinstance(given, Mapping):
+            unknown = [name for name in given if name not in required]
+            if unknown:
+                raise ProblemError(
+                    f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
+                    f"{suggestion(unknown[0], required)}"
+                )
+            missing = [name for name in required if name not in given]
+            if missing:
+                raise ProblemError(f"{what} is missing for {choices(missing)}.")
+            return dict(given)
+        if isinstance(given, list | tuple):
+            if len(given) != len(required):
+                raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
+            return dict(zip(required, given, strict=True))
+        if len(required) > 1:
+            raise ProblemError(
+                f"{what} is one expression for {len(required)} fields; "
+                f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
+            )
+        return {required[0]: given}
+
+    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
+        second = [e.field for e in self.equations if e.order == 2]
+        if given is None:
+            if second:
+                raise ProblemError(
+                    f"{choices(second)} is of second order in time: give initial_velocity (u_t at the start), "
+                    "for example initial_velocity=0."
+                )
+            return {}
+        if not second:
+            raise ProblemError(
+                "initial_velocity is given, but no equation is of second order in time; "
+                "leave it out, or write u_tt in the equation."
+            )
+        return self._data(given, "the initial velocity", required=second)
+
+    def _probe_initial_data(self) -> None:
+        """Call user functions once, so that mistakes in them show up here and not inside a solve."""
+        x = self.domain.sample(7, "random", rng=0).x
+        start = self.time[0]
+        for datum in [*self.initial.values(), *self.initial_velocity.values(), *self.exact.values()]:
+            datum(x, start)
+        for condition in self.conditions:
+            condition.value(self.domain.sample_side(condition.side, 3, "random", rng=0).x, start)
+        for datum in [*self.initial.values(), *self.initial_velocity.values()]:
+            if datum.depends_on_time and datum.expression is not None:
+                raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
+
+
+def _read_time(time: Any) -> tuple[float, float]:
+    try:
+        start, end = (float(value) for value in time)
+    except (TypeError, ValueError):
+        raise ProblemError(f"time must be (start, end), got {time!r}.") from None
+    if not (np.isfinite(start) and np.isfinite(end) and end > start):
+        raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
+    return start, end
+
+
+def _as_equations(given: Equations) -> list[EquationText]:
+    if isinstance(given, Mapping):
+        texts: list[EquationText] = []
+        for name, text in given.items():
+            right_side = isinstance(text, str) and "=" not in text
+            texts.append(f"{name}_{TIME} = {text}" if right_side else text)
+        return texts
+    if isinstance(given, str | sp.Basic):
+        return [given]
+    if isinstance(given, Sequence) and given:
+        return list(given)
+    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {given!r}.")

@@ -1,0 +1,1 @@
+"""Other forms of a problem that are easier to solve: units, subspaces."""

@@ -1,0 +1,278 @@
+"""A problem restricted to a subspace: the equations of v, where u(x, t) = v(P x, t), and the data that go with them.
+
+Derivatives become combinations of derivatives of v (∂ᵢ = Σ Pₐᵢ ∂ₐ; the Laplacian stays one, as the rows of P are
+orthonormal), data are taken on the section x(z), and the domain is projected: boxes to boxes, balls to balls, boxes on
+skew planes to intervals, polygons and polyhedra (zonotopes).
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.analysis.subspace import Subspace, chain_rule, is_dirichlet
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.geometry import Box, Domain, Interval
+from frozenpinn.geometry.ball import Ball
+from frozenpinn.geometry.polytope import ConvexPolytope
+from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
+from frozenpinn.language.printer import as_text
+from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
+from frozenpinn.statement.data import Datum
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class NotReducibleError(Exception):
+    """A problem can't be restricted to a subspace; the text says why."""
+
+
+def restrict(problem: Problem, subspace: Subspace) -> Problem:
+    """Return the problem of v(z, t) on a subspace.
+
+    Whether v(P x, t) solves the full problem is another question: conditions on sides that are not seen from the
+    subspace may contradict it.
+
+    Raises
+    ------
+    NotReducibleError
+        If the domain or the conditions have no counterpart on the subspace.
+    """
+    domain = project_domain(problem.domain, subspace)
+    writer = _Writer(problem, subspace)
+    try:
+        boundary = _boundary(problem, subspace, domain, writer)
+        equations = [
+            f"{e.field}_{TIME * e.order} = {as_text(writer.restricted(e.right_side))}" for e in problem.equations
+        ]
+        initial = {name: writer.datum(d) for name, d in problem.initial.items()}
+        velocity = {name: writer.datum(d) for name, d in problem.initial_velocity.items()}
+        with warnings.catch_warnings():  # the full problem has warned already
+            warnings.simplefilter("ignore", FrozenPinnWarning)
+            return Problem(
+                equations, domain, problem.time, initial, boundary, velocity or None, parameters=writer.functions
+            )
+    except (FrozenPinnError, TypeError) as error:  # no form as text, or names that clash
+        raise NotReducibleError(str(error)) from error
+
+
+class _Writer:
+    """Writes expressions of the full problem in the coordinates of the subspace."""
+
+    def __init__(self, problem: Problem, subspace: Subspace) -> None:
+        self.problem, self.subspace = problem, subspace
+        self.names = coordinate_names(subspace.size)
+        self.jets = JetSpace(self.names)
+        self.functions: dict[str, Callable[..., Array]] = {}
+        self._known: dict[object, sp.Symbol] = {}
+        self._places = dict(zip(problem.jets.x, map(self._place, range(subspace.dimension)), strict=True))
+        if isinstance(problem.domain, Ball):  # the outward normal is (x − centre)/radius
+            for i, normal in enumerate(normal_symbols(subspace.dimension)):
+                distance = self._place(i) - _number(problem.domain.center[i])
+                self._places[normal] = distance / _number(problem.domain.radius)
+
+    def _place(self, axis: int) -> sp.Expr:
+        """Return xᵢ on the section."""
+        terms = [_number(s) * z for s, z in zip(self.subspace.section[axis], self.jets.x, strict=True)]
+        return sp.Add(_number(self.subspace.origin[axis]), *terms)
+
+    def restricted(self, expression: sp.Expr) -> sp.Expr:
+        """Return an expression with derivatives of v, taken on the section."""
+        table: dict[sp.Basic, sp.Basic] = dict(self._places)
+        table |= {symbol: self.derivative(jet) for symbol, jet in self.problem.jets.jets_in(expression).items()}
+        table |= {node: self._function(node) for node in expression.atoms(AppliedUndef)}
+        return expression.xreplace(table)
+
+    def derivative(self, jet: Jet) -> sp.Expr:
+        """Return one derivative of u as a combination of derivatives of v."""
+        terms = []
+        for alpha, factor in chain_rule(jet.alpha, self.subspace.rows).items():
+            if self.subspace.size == 1:
+                own = replace(jet, alpha=(alpha[0] + 2 * jet.laps,), laps=0)
+            else:
+                own = replace(jet, alpha=alpha)
+            terms.append(_number(factor) * self.jets.symbol(own))
+        return sp.Add(*terms)
+
+    def datum(self, datum: Datum) -> sp.Expr:
+        """Return a datum on the section; a Python function becomes a parameter."""
+        if datum.expression is not None:
+            return self.restricted(datum.expression)
+        return self._parameter(datum, lambda x, t: datum(x, float(t)), datum.depends_on_time)
+
+    def _function(self, node: sp.Expr) -> sp.Symbol:
+        program = self.problem.compile([node])
+        return self._parameter(node, lambda x, t: program(*x.T, t)[0], self.problem.jets.t in node.free_symbols)
+
+    def _parameter(self, key: object, values: Callable[[Array, Any], Array], in_time: bool) -> sp.Symbol:
+        if key not in self._known:
+            name = f"given{len(self.functions) + 1}"
+            start, names = self.problem.time[0], (*self.names, *((TIME,) if in_time else ()))
+
+            def function(*where: Any) -> Array:
+                n = max(np.size(w) for w in where)
+                z = np.stack([np.broadcast_to(w, n) for w in where[: len(self.names)]], axis=1)
+                return np.broadcast_to(values(self.subspace.lift(z), where[-1] if in_time else start), n)
+
+            kind = inspect.Parameter.POSITIONAL_ONLY
+            function.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+            self.functions[name] = function
+            self._known[key] = sp.Symbol(name)
+        return self._known[key]
+
+    def condition(self, condition: LinearCondition) -> str:
+        """Return a boundary condition as a text."""
+        left = sp.Add(
+            *(
+                self.restricted(c) * self.derivative(jet)
+                for jet, c in zip(condition.jets, condition.coefficients, strict=True)
+            )
+        )
+        return f"{as_text(left)} = {as_text(self.datum(condition.value))}"
+
+
+def _number(value: float) -> sp.Expr:
+    """Return a float as a SymPy number, whole numbers exactly."""
+    value = float(value)
+    return sp.Integer(int(value)) if value.is_integer() else sp.Float(value)
+
+
+# ---- domains --------------------------------------------------------------------------------------
+
+
+def project_domain(domain: Domain, subspace: Subspace) -> Domain:
+    """Return P(Ω)."""
+    rows, axes = subspace.rows, subspace.axes
+    if isinstance(domain, Box):
+        if axes is not None:
+            return domain.axis(axes[0]) if len(axes) == 1 else _box(domain, axes)
+        if any(periodic and rows[:, i].any() for i, periodic in enumerate(domain.periodic)):
+            raise NotReducibleError("a direction of it mixes a periodic axis with others.")
+        if np.all(np.count_nonzero(rows, axis=0) <= 1):  # each axis is seen in one direction only
+            lower, upper = np.sort([rows * domain.lower, rows * domain.upper], axis=0).sum(axis=2)
+            return Box(lower, upper) if len(rows) > 1 else Interval(float(lower[0]), float(upper[0]))
+        return ConvexPolytope(rows @ domain.center + zonotope((rows * domain.lengths / 2.0).T))
+    if isinstance(domain, Ball):
+        center = rows @ domain.center
+        if len(rows) == 1:
+            return Interval(float(center[0]) - domain.radius, float(center[0]) + domain.radius)
+        return Ball(center, domain.radius)
+    raise NotReducibleError(f"only boxes and balls are projected, and the domain is {domain!r}.")
+
+
+def _box(domain: Box, axes: Sequence[int]) -> Box:
+    chosen = list(axes)
+    return Box(domain.lower[chosen], domain.upper[chosen], [domain.periodic[i] for i in chosen])
+
+
+def zonotope(generators: Array) -> Array:
+    """Return the vertices of {Σ sᵢ gᵢ : |sᵢ| ≤ 1} for generators (d, k) in two or three dimensions.
+
+    Examples
+    --------
+    >>> zonotope(np.eye(2))
+    array([[ 1., -1.],
+           [ 1.,  1.],
+           [-1.,  1.],
+           [-1., -1.]])
+    """
+    generators = generators[np.linalg.norm(generators, axis=1) > 1e-12 * np.abs(generators).max()]
+    return _zonogon(generators) if generators.shape[1] == 2 else _zonohedron(generators)
+
+
+def _zonogon(generators: Array) -> Array:
+    """Walk around the boundary: the edges are the generators in the order of their angles."""
+    upper = np.where((generators[:, 1] < 0) | ((generators[:, 1] == 0) & (generators[:, 0] < 0)), -1.0, 1.0)
+    edges = generators * upper[:, None]
+    edges = edges[np.argsort(np.arctan2(edges[:, 1], edges[:, 0]))]
+    walk = -edges.sum(axis=0) + 2.0 * np.cumsum(edges, axis=0)  # from the lowest vertex to the highest
+    return np.concatenate([walk, -walk])
+
+
+def _zonohedron(generators: Array) -> Array:
+    """Collect the vertices of all faces: each is a zonogon of the generators in its plane."""
+    vertices: list[Array] = []
+    size = np.abs(generators).max()
+    for i, j in combinations(range(len(generators)), 2):
+        normal = np.cross(generators[i], generators[j])
+        if np.linalg.norm(normal) < 1e-12 * size**2:
+            continue
+        normal /= np.linalg.norm(normal)
+        heights = generators @ normal
+        flat = np.abs(heights) < 1e-9 * size
+        if np.flatnonzero(flat)[0] < i:  # seen with an earlier pair
+            continue
+        rest = np.sum(generators[~flat] * np.sign(heights[~flat])[:, None], axis=0)
+        first = generators[i] / np.linalg.norm(generators[i])
+        plane = np.stack([first, np.cross(normal, first)])
+        face = _zonogon(generators[flat] @ plane.T) @ plane
+        vertices += [face + rest, -face - rest]
+    return np.unique(np.concatenate(vertices).round(14), axis=0)
+
+
+# ---- conditions -----------------------------------------------------------------------------------
+
+
+def _boundary(problem: Problem, subspace: Subspace, domain: Domain, writer: _Writer) -> Any:
+    """Return the conditions on the sides of P(Ω)."""
+    full = problem.domain
+    by_side: dict[str, list[LinearCondition]] = {side.name: [] for side in full.sides}
+    for condition in problem.conditions:
+        by_side[condition.side.name].append(condition)
+    if not domain.sides:
+        return None
+    if not isinstance(full, Box):  # the one side of a ball is seen from everywhere
+        return _written(problem, next(iter(by_side.values())), writer)
+    if subspace.axes is not None:
+        names = {(s.axis, s.end): s.name for s in full.sides}
+        assert isinstance(domain, Box)
+        return {
+            side.name: _written(problem, by_side[names[subspace.axes[side.axis], side.end]], writer)
+            for side in domain.sides
+        }
+    if not all(map(is_dirichlet, problem.conditions)):
+        raise NotReducibleError("on a direction that is not a coordinate, only Dirichlet conditions are possible.")
+    if subspace.size == 1:
+        corners = [_at_corner(full, subspace, end, by_side) for end in (0, 1)]
+        return {side.name: _written(problem, c, writer) for side, c in zip(domain.sides, corners, strict=True)}
+    touched = [by_side[s.name] for s in full.sides if subspace.rows[:, s.axis].any()]
+    return _written(problem, _common(touched), writer)
+
+
+def _at_corner(
+    domain: Box, subspace: Subspace, end: int, by_side: dict[str, list[LinearCondition]]
+) -> list[LinearCondition]:
+    """Return the conditions in the corner of a box over one end of its image on a line."""
+    row = subspace.rows[0]
+    touching = [by_side[s.name] for s in domain.sides if row[s.axis] and (row[s.axis] > 0) == (s.end == end)]
+    if any({c.fields for c in other} != {c.fields for c in touching[0]} for other in touching):
+        raise NotReducibleError("sides that meet in a corner have conditions for different fields.")
+    return touching[0]  # what the others say is checked afterwards, on the whole boundary
+
+
+def _common(sides: Sequence[list[LinearCondition]]) -> list[LinearCondition]:
+    """Return the conditions of all sides, which must be the same."""
+
+    def key(condition: LinearCondition) -> object:
+        datum = condition.value
+        return condition.jets, condition.coefficients, datum.given if datum.expression is None else datum.expression
+
+    first = {key(c) for c in sides[0]}
+    if any({key(c) for c in side} != first for side in sides):
+        raise NotReducibleError("on a plane that is not one of coordinates, all sides must have the same conditions.")
+    return sides[0]
+
+
+def _written(problem: Problem, conditions: Sequence[LinearCondition], writer: _Writer) -> list[Any]:
+    covered = {name for condition in conditions for name in condition.fields}
+    free = [Free(name) for name in problem.fields if name not in covered]
+    return [*map(writer.condition, conditions), *free]

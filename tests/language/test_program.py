@@ -1,0 +1,104 @@
+"""Programs: SymPy expressions evaluated by NumPy without generating code."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from frozenpinn import ProblemError
+from frozenpinn.language.program import Program
+
+x, y = sp.symbols("x y", real=True)
+X, Y = np.random.default_rng(0).uniform(0.2, 0.9, (2, 50))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        x + y,
+        x * y - 3,
+        x / y,
+        (x + 1) / (y * (x + 2)),
+        -x / 7,
+        x**-1,
+        x**-2,
+        *(x**n for n in range(2, 12)),
+        x**-5,
+        x**-9,
+        x**y,
+        x ** sp.Rational(1, 3),
+        sp.sqrt(x),
+        1 / sp.sqrt(x),
+        x**2.5,
+        sp.exp(-x) * sp.sin(3 * y),
+        sp.tan(x) + sp.cot(y) + sp.sec(x) + sp.csc(y),
+        sp.asin(x) + sp.acos(y) + sp.atan(x),
+        sp.atan2(x, -y),
+        sp.sinh(x) + sp.cosh(y) + sp.tanh(x) + sp.coth(y) + sp.sech(x) + sp.csch(y),
+        sp.log(x) + sp.erf(y),
+        sp.Abs(x - y) + sp.sign(x - y),
+        sp.Min(x, y, 0.5) - sp.Max(x, y, 0.5),
+        sp.Heaviside(x - y, sp.Rational(1, 2)),
+        sp.Piecewise((x, x < y), (y**2, True)),
+        sp.Piecewise((x, x < 0.4), (2 * x, x < 0.6), (3 * x, True)),
+        sp.Piecewise((1, (x < 0.5) & (y > 0.5)), (2, (x >= 0.5) | (y <= 0.5))),
+        sp.pi * x + sp.E,
+    ],
+    ids=str,
+)
+def test_values_agree_with_sympy(expression):
+    found = np.broadcast_to(Program([expression], [x, y])(X, Y)[0], 50)
+    expected = [float(expression.subs({x: a, y: b})) for a, b in zip(X, Y, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_several_outputs_share_their_parts():
+    calls = []
+    k = sp.Function("k", real=True)
+
+    def function(z):
+        calls.append(z)
+        return z**2
+
+    program = Program([k(x) + y, sp.sin(k(x)), k(x) * k(y)], [x, y], {"k": function})
+    first, second, third = program(X, Y)
+    np.testing.assert_allclose(first, X**2 + Y)
+    np.testing.assert_allclose(second, np.sin(X**2))
+    np.testing.assert_allclose(third, X**2 * Y**2)
+    assert len(calls) == 2  # k(x) once, k(y) once
+
+
+def test_constants_come_back_as_numbers():
+    assert Program([3, sp.pi, sp.Rational(1, 4), 0.5], [x])(X) == [3.0, np.pi, 0.25, 0.5]
+
+
+def test_a_piecewise_function_without_an_else_is_not_a_number_there():
+    found = Program([sp.Piecewise((x, x < 0.5))], [x])(np.array([0.25, 0.75]))[0]
+    assert found[0] == 0.25
+    assert np.isnan(found[1])
+
+
+def test_the_delta_function_is_zero_where_it_is_a_function():
+    assert Program([sp.DiracDelta(x) + sp.DiracDelta(x, 1)], [x])(X)[0].tolist() == [0.0] * 50
+
+
+def test_a_program_may_be_called_again():
+    program = Program([x**2 + 1, 2], [x])
+    assert [program(np.array([v]))[0][0] for v in (1.0, 2.0, 1.0)] == [2.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize("expression", [x**-2, x**-3, 1 / x, 1 / (x + 1) ** 2])
+def test_whole_numbers_are_not_divided_as_whole_numbers(expression):
+    # np.reciprocal of integers is 0
+    assert Program([expression], [x])(np.array([2]))[0][0] == float(expression.subs(x, 2))
+
+
+def test_unknown_symbols_and_functions():
+    with pytest.raises(ProblemError, match="the symbol 'y' is not known here"):
+        Program([x + y], [x])
+    with pytest.raises(ProblemError, match=r"'gamma' in 'gamma\(x\)' can't be evaluated numerically"):
+        Program([sp.gamma(x)], [x])
+
+
+def test_complex_constants():
+    with pytest.raises(ProblemError, match="complex"):
+        Program([x * sp.I], [x])

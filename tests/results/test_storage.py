@@ -1,0 +1,439 @@
+"""Stored solutions: what is read back evaluates like the original, and nothing in a file is executed."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn import EvaluationError, FrozenPinnError
+from frozenpinn.results.storage import FORMAT, StoredProblem
+from frozenpinn.solvers.hermite import HermiteTrajectory
+
+UNIT = fp.Interval(0, 1)
+RING = fp.Interval(0, 1, periodic=True)
+SQUARE = fp.Box([0, 0], [1, 1])
+
+
+class Midpoint:
+    """An integrator that the library does not know."""
+
+    name = "midpoint"
+
+    def integrate(self, system):
+        times, states = np.linspace(*system.time, 101), [system.initial_state]
+        h = times[1] - times[0]
+        for t in times[:-1]:
+            y = states[-1]
+            states.append(y + h * system.rhs(t + h / 2, y + h / 2 * system.rhs(t, y)))
+        rates = [system.rhs(t, y) for t, y in zip(times, states, strict=True)]
+        return HermiteTrajectory(times, np.array(states), np.array(rates))
+
+
+def heat():
+    exact = "exp(-pi**2*t)*sin(pi*x)"
+    return fp.Problem("u_t = u_xx", UNIT, (0, 0.2), "sin(pi*x)", "u = 0", exact=exact), {"width": 50}
+
+
+def advection():
+    return fp.Problem("u_t = -u_x", RING, (1, 2), "sin(2*pi*x)", exact="sin(2*pi*(x - t))"), {"width": 50}
+
+
+def drift_and_source():
+    """Neither symmetric nor skew: a ladder of exponentials or eigenvectors, with a constant source."""
+    return fp.Problem("u_t = u_xx - 3*u_x + 1", UNIT, (0, 0.2), "sin(pi*x)", "u = 0"), {"width": 50}
+
+
+def stiff():
+    return fp.Problem("u_t = u_xx - u**3", UNIT, (0, 0.2), "sin(pi*x)", "u = 0"), {"width": 50, "integrator": "cvode"}
+
+
+def dop853():
+    exact = "sin(2*pi*(x - t))/sqrt(1 + 2*t*sin(2*pi*(x - t))**2)"
+    problem = fp.Problem("u_t = -u_x - u**3", RING, (0, 0.5), "sin(2*pi*x)", exact=exact)
+    return problem, {"width": 50, "integrator": "dop853"}
+
+
+def own_integrator():
+    problem = fp.Problem("u_t = 0.01*u_xx - u**2", UNIT, (0, 1), "sin(pi*x)", "u = 0")
+    return problem, {"width": 30, "cutoff": 1e-6, "integrator": Midpoint()}
+
+
+def string():
+    problem = fp.Problem("u_tt = u_xx", UNIT, (0, 2), "sin(pi*x)", "u = 0", initial_velocity="sin(2*pi*x)")
+    return problem, {"width": 50}
+
+
+def damped_string():
+    problem = fp.Problem("u_tt = u_xx - u_t", UNIT, (0, 2), "sin(pi*x)", "u = 0", initial_velocity=0)
+    return problem, {"width": 50}
+
+
+def system():
+    problem = fp.Problem(
+        ["a_t = -b_xx", "b_t = a_xx"], fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), {"a": "cos(x)", "b": 0}
+    )
+    return problem, {"width": 50}
+
+
+def mixed_orders():
+    problem = fp.Problem(
+        ["u_tt = u_xx - v", "v_t = v_xx + u"],
+        UNIT,
+        (0, 0.5),
+        {"u": "sin(pi*x)", "v": 0},
+        fp.Dirichlet(0),
+        initial_velocity=0,
+    )
+    return problem, {"width": 50}
+
+
+def coupled_by_the_boundary():
+    sides = ["u = v", "u_x = -v_x"]
+    problem = fp.Problem(
+        ["u_t = u_xx", "v_t = v_xx"],
+        UNIT,
+        (0, 0.2),
+        {"u": "cos(pi*x)", "v": "cos(pi*x)"},
+        {"left": sides, "right": sides},
+    )
+    return problem, {"width": 50}
+
+
+def plate_with_moving_edges():
+    exact = "exp(x + y + 2*t)"
+    problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.3), "exp(x + y)", f"u = {exact}", exact=exact)
+    return problem, {"width": 16, "subspace": None}
+
+
+def membrane_with_moving_edges():
+    exact = "cos(x + y - sqrt(2)*t)"
+    problem = fp.Problem(
+        "u_tt = lap(u)", SQUARE, (0, 1), "cos(x + y)", f"u = {exact}", "sqrt(2)*sin(x + y)", exact=exact
+    )
+    return problem, {"width": 16, "subspace": None}
+
+
+def scattered_points():
+    """One network in two dimensions with soft boundary rows."""
+    problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0")
+    return problem, {"sampler": "elm", "width": 60, "boundary": "augmented-ode"}
+
+
+def outer_basis():
+    problem, _ = advection()
+    return problem, {"width": 50, "boundary": fp.OuterBasis("fourier", 10)}
+
+
+def python_functions():
+    """Data of every kind as Python functions, made for a known solution."""
+
+    def exact(x, t):
+        return np.sin(np.pi * x) * np.exp(-t) + (1 - x) * np.sin(3 * t)
+
+    def source(x, t):
+        return ((1 + x) * np.pi**2 - 1) * np.sin(np.pi * x) * np.exp(-t) + 3 * (1 - x) * np.cos(3 * t)
+
+    problem = fp.Problem(
+        "u_t = k*u_xx + f",
+        UNIT,
+        (0, 0.5),
+        lambda x: np.sin(np.pi * x),
+        {"left": fp.Dirichlet(lambda t: np.sin(3 * t)), "right": "u_x = -pi*exp(-t) - sin(3*t)"},
+        parameters={"k": lambda x: 1 + x, "f": source},
+        exact=exact,
+    )
+    return problem, {"width": 50}
+
+
+CASES = [
+    heat,
+    advection,
+    drift_and_source,
+    stiff,
+    dop853,
+    own_integrator,
+    string,
+    damped_string,
+    system,
+    mixed_orders,
+    coupled_by_the_boundary,
+    plate_with_moving_edges,
+    membrane_with_moving_edges,
+    scattered_points,
+    outer_basis,
+    python_functions,
+]
+#: How far values may differ, relative to the largest: what re-interpolation in time of SciPy's steps costs.
+VALUES = {"dop853": 1e-8}
+#: The same for derivatives. A loaded solution differentiates its trajectory, the original asks the equation.
+SLOPES = {"dop853": 1e-4, "own_integrator": 1e-2}
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
+def pair(request, tmp_path_factory):
+    problem, options = request.param()
+    solution = fp.solve(problem, **options)
+    file = tmp_path_factory.mktemp("stored") / "solution.fpinn"
+    solution.save(file)
+    return request.param.__name__, solution, fp.load(file), file
+
+
+def places(problem):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(problem.domain.lower, problem.domain.upper, (40, problem.domain.dimension))
+    t = rng.uniform(*problem.time, 40)
+    t[:2] = problem.time
+    return (*x.T, t)
+
+
+def test_round_trip(pair):
+    name, solution, loaded, _ = pair
+    where = places(solution.problem)
+    for field in solution.problem.fields:
+        value, again = solution(*where, field=field), loaded(*where, field=field)
+        np.testing.assert_allclose(again, value, rtol=0, atol=VALUES.get(name, 1e-12) * np.abs(value).max())
+
+
+@pytest.mark.parametrize("derivative", ["x", "xx", "t", "xt", "tt"])
+def test_derivatives_of_the_loaded_solution(pair, derivative):
+    name, solution, loaded, _ = pair
+    where = places(solution.problem)
+    for field in solution.problem.fields:
+        if derivative == "tt" and solution.problem.equation(field).order < 2:
+            with pytest.raises(EvaluationError, match="more time derivatives than the equation"):
+                loaded(*where, field=field, derivative=derivative)
+            continue
+        value, again = (s(*where, field=field, derivative=derivative) for s in (solution, loaded))
+        tolerance = SLOPES.get(name, 1e-6 if "t" in derivative else 1e-10)
+        np.testing.assert_allclose(again, value, rtol=0, atol=tolerance * np.abs(value).max())
+
+
+def test_grids_and_single_points_too(pair):
+    _, solution, loaded, _ = pair
+    field = solution.problem.fields[0]
+    middle = [float(c) for c in solution.problem.domain.center]
+    value = float(solution(*middle, solution.problem.time[1], field=field))
+    assert float(loaded(*middle, solution.problem.time[1], field=field)) == pytest.approx(value, abs=1e-7)
+    table, again = solution.grid(5, 4), loaded.grid(5, 4)
+    assert table.sizes == again.sizes
+    np.testing.assert_allclose(again[field], table[field], atol=1e-7)
+
+
+def test_file_holds_arrays_and_json_only(pair):
+    *_, file = pair
+    with np.load(file, allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    assert all(a.dtype.kind in "fciu" for a in arrays.values()), "numbers only, no objects"
+    meta = json.loads(arrays["meta"].tobytes().decode())
+    assert meta["format"] == FORMAT
+    with zipfile.ZipFile(file) as archive:
+        assert all(name.endswith(".npy") for name in archive.namelist())
+
+
+def test_loaded_solution_can_be_stored_again(pair, tmp_path):
+    _, solution, loaded, _ = pair
+    loaded.save(tmp_path / "again.fpinn")
+    twice = fp.load(tmp_path / "again.fpinn")
+    where, field = places(solution.problem), solution.problem.fields[0]
+    np.testing.assert_allclose(twice(*where, field=field), loaded(*where, field=field), rtol=0, atol=1e-12)
+
+
+def test_loaded_report_is_that_of_the_solve(pair):
+    _, solution, loaded, _ = pair
+    assert str(loaded.report) == str(solution.report)
+    assert loaded.seconds == solution.seconds
+    assert repr(loaded).startswith("Solution(")
+
+
+def test_loaded_problem(pair):
+    name, solution, loaded, _ = pair
+    assert loaded.problem.fields == solution.problem.fields
+    assert loaded.problem.time == solution.problem.time
+    assert repr(loaded.problem.domain) == repr(solution.problem.domain)
+    assert isinstance(loaded.problem, StoredProblem if name == "python_functions" else fp.Problem)
+
+
+def test_loaded_solution_checks_its_arguments(pair):
+    _, solution, loaded, _ = pair
+    centre = [float(c) for c in solution.problem.domain.center]
+    with pytest.raises(EvaluationError, match="lies outside the solved interval"):
+        loaded(*centre, solution.problem.time[1] + 1, field=solution.problem.fields[0])
+    with pytest.raises(EvaluationError, match="unknown field 'w'"):
+        loaded(*centre, solution.problem.time[1], field="w")
+
+
+# ---- particular cases -----------------------------------------------------------------------------
+
+
+def solved(case, **changes):
+    problem, options = case()
+    return fp.solve(problem, **{**options, **changes})
+
+
+def test_error_survives(tmp_path):
+    for case in (heat, advection, dop853, plate_with_moving_edges, membrane_with_moving_edges):
+        solution = solved(case)
+        solution.save(tmp_path / "s.fpinn")
+        assert fp.load(tmp_path / "s.fpinn").error()["rel_l2"] == pytest.approx(solution.error()["rel_l2"], rel=0.5)
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "rk45", "rk23", "lsoda", "radau", "bdf", "cvode", "cvode-adams"])
+def test_every_integrator_is_stored_as_accurately_as_it_computes(integrator, tmp_path):
+    """Few long steps of a method of high order: the stored interpolant must not be worse than the method."""
+    problem = fp.Problem("u_t = -u**3 + cos(5*t)*x*(1 - x)", UNIT, (0, 5), "sin(pi*x)", "u = 0")
+    reference = fp.solve(problem, width=20, integrator="dop853", rtol=1e-10)
+    solution = fp.solve(problem, width=20, integrator=integrator, rtol=1e-5)
+    solution.save(tmp_path / "s.fpinn")
+    loaded = fp.load(tmp_path / "s.fpinn")
+    x, t = np.linspace(0, 1, 21)[:, None], np.linspace(0, 5, 201)
+    exact = reference(x, t)
+    mine, stored = (np.linalg.norm(s(x, t) - exact) / np.linalg.norm(exact) for s in (solution, loaded))
+    assert stored < 3 * mine + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [("sin(300*t)", 7.5), ("t*exp(-50*(t - 1)**2)", 4), ("abs(t - 0.3) - 0.3", 1)],
+    ids=["many oscillations", "pulse", "kink"],
+)
+def test_boundary_data_of_any_kind_are_stored(data, end, tmp_path):
+    problem = fp.Problem("u_t = u_xx", UNIT, (0, end), 0, {"left": fp.Dirichlet(data), "right": "u = 0"})
+    solution = fp.solve(problem, width=30)
+    solution.save(tmp_path / "s.fpinn")
+    loaded = fp.load(tmp_path / "s.fpinn")
+    x, t = np.linspace(0, 1, 11)[:, None], np.linspace(0, end, 301)
+    value = solution(x, t)
+    np.testing.assert_allclose(loaded(x, t), value, rtol=0, atol=1e-9 * np.abs(value).max())
+
+
+def test_estimate_survives_and_is_not_made_again(tmp_path):
+    solution = solved(heat, estimate_error=True)
+    solution.save(tmp_path / "s.fpinn")
+    loaded = fp.load(tmp_path / "s.fpinn")
+    assert loaded.error_estimate == solution.error_estimate
+    assert "estimated error u" in str(loaded.report)
+    without = solved(heat)
+    without.save(tmp_path / "without.fpinn")
+    with pytest.raises(EvaluationError, match=r"can't be solved again; call estimate_error\(\) before saving\."):
+        fp.load(tmp_path / "without.fpinn").estimate_error()
+
+
+def test_estimate_of_a_loaded_solution_is_the_stored_one(tmp_path):
+    solution = solved(heat, estimate_error=True)
+    solution.save(tmp_path / "s.fpinn")
+    assert fp.load(tmp_path / "s.fpinn").estimate_error() == solution.error_estimate
+
+
+def test_python_functions_are_not_stored(tmp_path):
+    solution = solved(python_functions)
+    assert solution.error()["rel_l2"] < 1e-8
+    solution.save(tmp_path / "s.fpinn")
+    loaded = fp.load(tmp_path / "s.fpinn")
+    with pytest.raises(EvaluationError, match="stored without its equations, as they contain Python functions"):
+        _ = loaded.problem.equations
+    with pytest.raises(EvaluationError, match="no exact solution"):
+        loaded.error()
+
+
+def test_warnings_of_the_statement_are_not_repeated(tmp_path):
+    with pytest.warns(fp.FrozenPinnWarning, match="the initial data contradict"):
+        problem = fp.Problem("u_t = u_xx", UNIT, (0, 0.1), "sin(pi*x) + 1e-5", "u = 0")
+    fp.solve(problem, width=30).save(tmp_path / "s.fpinn")
+    fp.load(tmp_path / "s.fpinn")  # warnings are errors here
+
+
+def test_file_names_are_kept_as_given(tmp_path):
+    solution = solved(heat)
+    for name in ("plain", "with.dots.fpinn", "wärme.npz"):
+        solution.save(str(tmp_path / name))
+        assert (tmp_path / name).is_file()
+        assert float(fp.load(str(tmp_path / name))(0.5, 0.1)) == float(solution(0.5, 0.1))
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["plain", "with.dots.fpinn", "wärme.npz"])
+
+
+# ---- what is no stored solution -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    file = tmp_path_factory.mktemp("damaged") / "heat.fpinn"
+    solved(heat).save(file)
+    return file
+
+
+def rewritten(stored, target, change=lambda meta: meta, drop=()):
+    """Write a copy of a stored solution with changed metadata or without some arrays."""
+    with np.load(stored) as archive:
+        arrays = {name: archive[name] for name in archive.files if name not in drop}
+    meta = change(json.loads(arrays["meta"].tobytes()))
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    with open(target, "wb") as handle:
+        np.savez(handle, **arrays)
+    return target
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.fpinn"):
+        fp.load(str(tmp_path / "nowhere.fpinn"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: b"",
+        lambda raw: b"hello, this is a text\n",
+        lambda raw: raw[: len(raw) // 2],
+        lambda raw: raw[:2000] + bytes(300) + raw[2300:],
+    ],
+    ids=["empty", "text", "cut off", "overwritten"],
+)
+def test_corrupt_file(stored, tmp_path, damage):
+    file = tmp_path / "broken.fpinn"
+    file.write_bytes(damage(stored.read_bytes()))
+    with pytest.raises(FrozenPinnError, match=r"broken\.fpinn' is not a stored frozenpinn solution") as caught:
+        fp.load(file)
+    assert "pickle" not in str(caught.value), "no advice to load something unsafely"
+
+
+def test_other_files_of_numpy(tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    np.savez(tmp_path / "several.npz", a=np.zeros(3))
+    for name in ("one.npy", "several.npz"):
+        with pytest.raises(FrozenPinnError, match="is not a stored frozenpinn solution"):
+            fp.load(tmp_path / name)
+
+
+def test_pickles_are_refused(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (print, ("executed",))
+
+    np.savez(tmp_path / "trap.fpinn", meta=np.array([Trap()], dtype=object))
+    (tmp_path / "trap.fpinn.npz").rename(tmp_path / "trap.fpinn")
+    with pytest.raises(FrozenPinnError, match="is not a stored frozenpinn solution"):
+        fp.load(tmp_path / "trap.fpinn")
+
+
+def test_format_of_another_version(stored, tmp_path):
+    file = rewritten(stored, tmp_path / "new.fpinn", lambda meta: {**meta, "format": 99})
+    with pytest.raises(FrozenPinnError, match=rf"new\.fpinn' has format 99; this version reads format {FORMAT}\."):
+        fp.load(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "drop"),
+    [
+        (lambda meta: {k: v for k, v in meta.items() if k != "pieces"}, ()),
+        (lambda meta: [1, 2, 3], ()),
+        (lambda meta: {}, ()),
+        (lambda meta: meta, ("0/network/0/0/weights",)),
+        (lambda meta: {**meta, "pieces": [{**meta["pieces"][0], "trajectory": "sundial"}]}, ()),
+    ],
+    ids=["no pieces", "a list", "nothing", "no weights", "unknown trajectory"],
+)
+def test_incomplete_file(stored, tmp_path, change, drop):
+    file = rewritten(stored, tmp_path / "part.fpinn", change, drop)
+    with pytest.raises(FrozenPinnError, match=r"stored (frozenpinn )?solution"):
+        fp.load(file)

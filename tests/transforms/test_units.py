@@ -1,0 +1,150 @@
+"""Units do not matter: neither those of lengths, times and fields, nor fields of very different size."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.analysis.scales import Scales, nondimensional, scales_of, sizes_of
+from frozenpinn.analysis.wellposedness import examine
+from frozenpinn.transforms.units import solve_in_units
+
+UNITS = [(1e-9, 1.0, 1.0), (1e9, 1e-9, 1e-9), (1.0, 1e9, 1e9), (1e-6, 1e-9, 1e6)]
+
+
+def heat(L, T, U):
+    given = {"k": 0.1 * L**2 / T, "U": U, "L": L, "T": T}
+    data = {"left": "u = U*exp(0.1*t/T)", "right": "u_x = U/L*exp(1 + 0.1*t/T)"}
+    exact = "U*exp(x/L + 0.1*t/T)"
+    return fp.Problem("u_t = k*u_xx", fp.Interval(0, L), (0, T), "U*exp(x/L)", data, parameters=given, exact=exact)
+
+
+def wave(L, T, U):
+    given = {"c": L**2 / T**2, "U": U, "L": L, "T": T}
+    exact = "U*sin(pi*x/L)*cos(pi*t/T)"
+    return fp.Problem("u_tt = c*u_xx", fp.Interval(0, L), (0, T), "U*sin(pi*x/L)", "u = 0", 0, given, exact)
+
+
+def burgers(L, T, U):
+    given = {"q": L / T / U, "nu": 0.05 * L**2 / T, "U": U, "L": L, "T": T}
+    exact = "U*(1 - tanh(5*(x/L - 0.3 - 0.5*t/T)))/2"
+    sides = {"left": "u = " + exact.replace("x/L", "0"), "right": "u = " + exact.replace("x/L", "1")}
+    start = exact.replace("t/T", "0")
+    return fp.Problem("u_t + q*u*u_x = nu*u_xx", fp.Interval(0, L), (0, T), start, sides, parameters=given, exact=exact)
+
+
+def plate(L, T, U):
+    given = {"a": 0.1 * L**2 / T, "b": 1e3 * L**2 / T, "U": U, "L": L, "M": 100 * L, "T": T}
+    exact = "U*sin(pi*x/L)*sin(pi*y/M)*exp(-0.2*pi**2*t/T)"
+    box = fp.Box([0, 0], [L, 100 * L])
+    initial = "U*sin(pi*x/L)*sin(pi*y/M)"
+    return fp.Problem("u_t = a*u_xx + b*u_yy", box, (0, T), initial, "u = 0", parameters=given, exact=exact)
+
+
+def rotation(U, V, c=1.0):
+    """Two fields that feed each other, whatever their sizes; v starts from zero."""
+    given = {"U": U, "V": V, "c": c}
+    decay = "exp(-0.05*pi**2*t)*sin(pi*x)"
+    exact = {"u": f"U*cos(c*t)*{decay}", "v": f"-V*sin(c*t)*{decay}"}
+    equations = {"u": "0.05*u_xx + c*U/V*v", "v": "0.05*v_xx - c*V/U*u"}
+    initial = {"u": "U*sin(pi*x)", "v": 0}
+    return fp.Problem(equations, fp.Interval(0, 1), (0, 1), initial, fp.Dirichlet(0), parameters=given, exact=exact)
+
+
+def reaction(U, V):
+    """A nonlinear system with sources, conditions of two kinds, and Python functions as data."""
+    given = {"U": U, "V": V, "a": 0.05 * np.pi**2 - 1}
+    source_u = "U*exp(-t)*sin(pi*x)*(a - exp(-t)*cos(pi*x))"
+    source_v = "V*exp(-t)*(a*cos(pi*x) - exp(-t)*sin(pi*x)**2)"
+    equations = {"u": f"0.05*u_xx + u*v/V + {source_u}", "v": f"0.05*v_xx + V*(u/U)**2 + {source_v}"}
+    initial = {"u": lambda x: U * np.sin(np.pi * x), "v": "V*cos(pi*x)"}
+    exact = {"u": "U*sin(pi*x)*exp(-t)", "v": "V*cos(pi*x)*exp(-t)"}
+    sides = [fp.Dirichlet(0, field="u"), fp.Neumann(0, field="v")]
+    return fp.Problem(equations, fp.Interval(0, 1), (0, 1), initial, sides, parameters=given, exact=exact)
+
+
+def solved(problem, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return solve_in_units(problem, lambda scaled: fp.solve(scaled, **settings))
+
+
+def errors(solution):
+    return np.array([solution.error(name)["rel_l2"] for name in solution.problem.fields])
+
+
+@pytest.mark.parametrize("build", [heat, wave, burgers, plate])
+def test_units_do_not_change_relative_errors(build):
+    settings = {"width": 24} if build is plate else {"width": 100}
+    reference = errors(solved(build(1.0, 1.0, 1.0), **settings))
+    for units in UNITS:
+        assert np.all(errors(solved(build(*units), **settings)) < 10 * reference + 1e-12)
+
+
+@pytest.mark.parametrize("build", [rotation, reaction])
+def test_fields_of_very_different_size(build):
+    reference = errors(solved(build(1.0, 1.0), width=100))
+    for sizes in [(1e6, 1e-6), (1e-6, 1e6), (1.0, 1e9)]:
+        solution = solved(build(*sizes), width=100)
+        assert np.all(errors(solution) < 10 * reference + 1e-12)
+        assert max(solution.residuals.pde.values()) < 1e-5
+        assert np.all(np.fromiter(solution.estimate_error().values(), float) < 100 * reference)
+
+
+def test_weak_coupling():
+    assert np.all(errors(solved(rotation(1e6, 1e-6, c=1e-3), width=100)) < 1e-9)
+
+
+def test_even_fields_are_left_alone():
+    assert scales_of(rotation(1.0, 10.0)) is None
+    assert scales_of(heat(1e-9, 1.0, 1e9)) is None  # a single field has nothing to be compared with
+
+
+def test_the_units_are_reported():
+    problem = rotation(1e6, 1e-6)
+    (finding,) = examine(problem)
+    assert (finding.kind, finding.severity) == ("scales", "note")
+    assert "u is measured in units of 1e+06, v in units of 1e-0" in finding.text
+
+
+def test_derivatives_and_stored_solutions_are_in_the_units_of_the_user(tmp_path):
+    solution = solved(reaction(1e6, 1e-6), width=100)
+    x = np.linspace(0, 1, 9)
+    slope = -np.pi * 1e-6 * np.sin(np.pi * x) * np.exp(-0.5)
+    assert np.allclose(solution(x, 0.5, field="v", derivative="x"), slope, rtol=1e-6, atol=1e-14)
+    assert np.allclose(solution(x, 0.5, field="v", derivative="xt"), -slope, rtol=1e-4, atol=1e-11)
+    solution.save(str(tmp_path / "solution.npz"))
+    loaded = fp.load(str(tmp_path / "solution.npz"))
+    for name in ("u", "v"):
+        assert np.array_equal(loaded(x, 0.5, field=name), solution(x, 0.5, field=name))
+
+
+def test_a_field_that_grows_out_of_its_unit_is_solved_again():
+    """An infection starts small and does not stay so: its initial size is no unit for it."""
+    equations = {"S": "0.01*S_xx - 20*S*I", "I": "0.01*I_xx + 20*S*I - I"}
+    start = {"S": 1, "I": "1e-5*(1 + cos(pi*x))"}
+    problem = fp.Problem(equations, fp.Interval(0, 1), (0, 1), start, fp.Neumann(0))
+    assert scales_of(problem) is not None
+    solution = solved(problem, width=60)
+    assert scales_of(problem) is None  # remembered for further solves
+    assert np.array_equal(solution(0.5, 1.0, field="S"), fp.solve(problem, width=60)(0.5, 1.0, field="S"))
+
+
+def test_sizes_of_fields_without_data_follow_what_drives_them():
+    sizes = sizes_of(rotation(1e6, 1e-6))
+    assert 1e5 < sizes["u"] < 1e7
+    assert 1e-7 < sizes["v"] < 1e-5
+    assert sizes_of(rotation(1.0, 1.0, c=1e6))["v"] < 10  # fast rotation does not make it large
+
+
+def test_conditions_that_couple_fields_are_scaled_together():
+    boundary = {"left": ["u = 1e8*v", "u_x = 1e8*v_x"], "right": ["u = 0", "v = 0"]}
+    initial = {"u": "1e8*cos(pi*x/2)", "v": "cos(pi*x/2)"}
+    equations = {"u": "u_xx", "v": "v_xx"}
+    problem = fp.Problem(equations, fp.Interval(0, 1), (0, 1), initial, boundary)
+    scaled = nondimensional(problem, Scales({"u": 8, "v": 0}))
+    first = scaled.conditions[0]
+    points = problem.domain.sample_side("left", 1)
+    assert [float(c[0]) for c in first.coefficients_at(points)] == [1.0, -1.0]
+    assert float(scaled.initial["u"](np.zeros((1, 1)))[0]) == 1.0
