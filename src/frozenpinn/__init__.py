@@ -13,6 +13,7 @@ from typing import Any
 
 from frozenpinn.adaptivity.estimate import ErrorEstimate
 from frozenpinn.adaptivity.grading import Windows
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.discretisation import System, semidiscretize
 from frozenpinn.assembly.spaces import AugmentedODE, NullSpaceLayer, build_space
 from frozenpinn.basis.network import Network
@@ -48,7 +49,7 @@ from frozenpinn.geometry import (
     read_mesh,
 )
 from frozenpinn.results.solution import Solution
-from frozenpinn.solve import check, solve
+from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.solvers import (
     CVODE,
     ETD,
@@ -109,6 +110,7 @@ __all__ = [
     "Revolved",
     "Robin",
     "SciPy",
+    "Settings",
     "SettingsError",
     "Shell",
     "Solution",
@@ -117,6 +119,7 @@ __all__ = [
     "Windows",
     "build_space",
     "check",
+    "estimate_error",
     "load",
     "read_mesh",
     "semidiscretize",

@@ -3,61 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 from weakref import WeakSet
-
-import numpy as np
 
 from frozenpinn.adaptivity.first_width import prepare
 from frozenpinn.adaptivity.grading import Windows
+from frozenpinn.adaptivity.settings import Directions
+from frozenpinn.adaptivity.settings import Settings as Chosen
 from frozenpinn.adaptivity.sizing import Plan, Settings, boundary_strategy, check_settings, make_plan, read_windows
 from frozenpinn.adaptivity.time_windows import March, Progress, Stopwatch
 from frozenpinn.adaptivity.tolerance import Control, first_rtol, independent, read_tolerance, warn_of_contradictions
 from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.assembly.spaces import BoundaryStrategy
-from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.results.residuals import raise_if_infinite, warn_if_suspicious
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, amount, physical_memory
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.solvers import Integrator
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.subspace import read_subspace, solve_on, try_subspace
 from frozenpinn.transforms.units import solve_in_units
 
-Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 _CHECKED: WeakSet[Problem] = WeakSet()
 
 
 def solve(
     problem: Problem,
     *,
-    seed: int = 0,
-    width: int | None = None,
-    points: int | tuple[int, ...] | None = None,
-    sampler: str | Sampler | None = None,
-    point_method: str = "auto",
-    boundary_points: int | None = None,
-    boundary: str | BoundaryStrategy | None = None,
-    cutoff: float | Literal["auto"] | None = "auto",
-    rcond: float | None = None,
-    integrator: str | Integrator | None = None,
     tol: float | None = None,
-    rtol: float | None = None,
+    seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    windows: int | str | Windows | None = "auto",
-    subspace: Literal["auto"] | Directions | None = "auto",
-    estimate_error: bool = False,
     progress: Progress | None = None,
+    settings: Chosen | None = None,
 ) -> Solution:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
@@ -73,77 +56,46 @@ def solve(
         ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
-    width
-        Number of neurons (per axis on boxes in two and three dimensions).
-    points
-        Number of quadrature points (per axis on boxes in two and three dimensions, or a tuple).
-    sampler
-        ``"multi-scale"``, ``"elm"``, ``"swim"``, ``"orthogonal"`` (isotropic functions of many variables),
-        ``"projected-swim"`` (pairs along the gradients of the initial value) or a sampler object, which then also sets
-        the width.
-    point_method
-        ``"gauss"``, ``"uniform"``, ``"sobol"``, ``"latin-hypercube"``, ``"random"`` or ``"auto"``.
-    boundary_points
-        Number of points on the whole boundary in several dimensions, evenly shared by the sides; by default enough to
-        see every feature.
-    boundary
-        ``"null-space"``, ``"outer-basis"``, ``"augmented-ode"``, or an object of these kinds. By default the
-        null space where it is exact (one dimension, products on boxes), the augmented ODE elsewhere.
-    cutoff
-        Relative cut-off of the SVD layer; ``"auto"`` takes the finest that is stable, None leaves the layer out.
-    rcond
-        Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
-    integrator
-        ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
-        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
-    rtol
-        Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
-        ``tol``; 1e-8 without.
     time_limit, memory_limit
         Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after about a minute, and at
         60 % of the free memory.
-    windows
-        How the basis is renewed in time (one dimension): ``"auto"`` renews it when it stops resolving the solution of
-        a nonlinear problem (unless sampler, boundary strategy or an integrator object are given that can't follow),
-        ``"adaptive"`` insists on that, a number gives as many equal windows, None or 1 keeps one basis,
-        :class:`Windows` sets the details.
-    subspace
-        Directions (k, d) on which the solution depends; it is then solved in these k coordinates, which the settings
-        above refer to. ``"auto"`` looks whether one to three directions are enough on boxes and balls, unless width,
-        points, sampler or boundary strategy are given, and checks the result in all coordinates; None does not look.
-    estimate_error
-        Solve a second time with independent neurons and points and estimate the error.
     progress
         Called with the name of each stage as it begins, and now and then with the share of the time that is
         integrated; by default a bar appears on a terminal after two seconds.
+    settings
+        Numerical choices that you want to make yourself.
     """
+    chosen = Chosen() if settings is None else settings
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
-    settings = Settings(
+    inner = Settings(
         seed=seed,
-        width=width,
-        points=points,
-        sampler=sampler,
-        point_method=point_method,
-        boundary=boundary_strategy(boundary),
-        cutoff=cutoff,
-        rcond=rcond,
-        integrator=integrator,
-        rtol=first_rtol(rtol, tol),
-        boundary_points=boundary_points,
+        width=chosen.width,
+        points=chosen.points,
+        sampler=chosen.sampler,
+        point_method=chosen.point_method,
+        boundary=boundary_strategy(chosen.boundary),
+        cutoff=chosen.cutoff,
+        rcond=chosen.rcond,
+        integrator=chosen.integrator,
+        rtol=first_rtol(chosen.rtol, tol),
+        boundary_points=chosen.boundary_points,
     )
-    run = _Run(problem, windows, subspace)
+    run = _Run(problem, chosen.windows, chosen.subspace)
     if tol is not None:
-        warn_of_contradictions(settings, windows, tol, rtol)
-    run.check(settings)
+        warn_of_contradictions(inner, chosen.windows, tol, chosen.rtol)
+    run.check(inner)
     with LateBar() if progress is None else nullcontext(progress) as told:
         if tol is not None:
-            return Control(problem, settings, run, tol, budget, told).solve()
-        solution = run(settings, told)
-        if estimate_error:
-            told("estimating the error")
-            solution.estimate_error()
+            return Control(problem, inner, run, tol, budget, told).solve()
+        return run(inner, told)
+
+
+def estimate_error(solution: Solution) -> Solution:
+    """Return the solution with its error estimated, by a second solve with independent neurons and points."""
+    if solution.error_estimate is None:
+        solution.estimate_error()
     return solution
 
 
