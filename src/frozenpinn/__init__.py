@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from frozenpinn.adaptivity.estimate import ErrorEstimate
 from frozenpinn.adaptivity.grading import Windows
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.discretisation import System, semidiscretize
@@ -48,6 +47,7 @@ from frozenpinn.geometry import (
     SurfaceMesh,
     read_mesh,
 )
+from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.solvers import (

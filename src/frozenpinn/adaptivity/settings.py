@@ -1,19 +1,57 @@
-"""What a user may choose of the numerics; everything that is left open is chosen from the problem."""
+"""What a user may choose of the numerics, and what a single solve is given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from frozenpinn.adaptivity.grading import Windows
-from frozenpinn.assembly.spaces import BoundaryStrategy
+from frozenpinn.adaptivity.rules import Rules
+from frozenpinn.adaptivity.tolerances import Tolerances
+from frozenpinn.assembly.strategies import BoundaryStrategy
 from frozenpinn.basis.samplers import Sampler
+from frozenpinn.errors import SettingsError
 from frozenpinn.solvers import Integrator
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How a basis is renewed in time (one dimension).
+
+    Parameters
+    ----------
+    count
+        Number of windows of equal length, each with a new basis; None renews the basis when, and only when, it stops
+        resolving the solution.
+    floor
+        Share of points and neurons that is spread evenly; the rest follows |uₓ|.
+    threshold
+        Share of the solution that the finest tenth of the basis may carry; None takes the accuracy in time, ``rtol``. Only for
+        ``count=None``.
+    widest
+        How far the number of neurons may grow, as a multiple of the first, if a new basis of the same size does not
+        do. Only for ``count=None``.
+    """
+
+    count: int | None = None
+    floor: float = 0.3
+    threshold: float | None = None
+    widest: float = 3.0
+
+    def __post_init__(self) -> None:
+        whole = self.count is None or (isinstance(self.count, int | np.integer) and not isinstance(self.count, bool))
+        if not whole or (self.count is not None and self.count < 1):
+            raise SettingsError(f"windows must be a positive whole number, or None to adapt; got {self.count!r}.")
+        if not 0 < self.floor <= 1:
+            raise SettingsError(f"the floor of the density of points must lie between 0 and 1, got {self.floor!r}.")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise SettingsError(f"the threshold of windows must lie between 0 and 1, got {self.threshold!r}.")
+        if not self.widest >= 1:
+            raise SettingsError(f"widest is a multiple of the width and at least 1, got {self.widest!r}.")
 
 
 @dataclass(frozen=True)
@@ -57,6 +95,8 @@ class Settings:
         Directions (k, d) on which the solution depends; it is then solved in these k coordinates, which the settings
         above refer to. ``"auto"`` looks whether one to three directions are enough on boxes and balls, unless width,
         points, sampler or boundary strategy are given, and checks the result in all coordinates; None does not look.
+    rules
+        The tuned numbers behind everything that is chosen by the program.
     """
 
     width: int | None = None
@@ -71,3 +111,39 @@ class Settings:
     rtol: float | None = None
     windows: int | str | Windows | None = "auto"
     subspace: Literal["auto"] | Directions | None = "auto"
+    rules: Rules = field(default_factory=Rules)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One solve: the user's settings, and what the search for a tolerance decides from solve to solve.
+
+    Attributes
+    ----------
+    settings
+        What the user has fixed.
+    seed
+        Of neurons and points.
+    tolerances
+        What is asked of the solution and in time.
+    effort
+        How much wider than first thought the network shall be.
+    memory
+        Bytes that may be used; None for as many as there are.
+    """
+
+    settings: Settings
+    seed: int
+    tolerances: Tolerances
+    effort: float = 1.0
+    memory: float | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """The tuned numbers."""
+        return self.settings.rules
+
+    @property
+    def grows(self) -> bool:
+        """Whether the width is left open."""
+        return self.settings.width is None and isinstance(self.settings.sampler, str | None)

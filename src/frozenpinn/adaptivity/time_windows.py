@@ -1,11 +1,14 @@
-"""From the first basis to the end of time: one system after another, each with its own basis."""
+"""From the first basis to the end of time: one system after another, each with its own basis.
+
+A frozen basis is good for as long as the solution stays as smooth as the basis is fine. The functions are ordered from
+smooth to rough by the SVD layer, so the last tenth of the coefficients tells when that ends: a :class:`Watch` asks the
+integrator to stop there. The solution at that moment gives a grading of the interval, by which new points and neurons
+are placed (grading.py); the solution is projected onto the new basis and goes on.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
@@ -13,8 +16,6 @@ import numpy as np
 
 from frozenpinn.adaptivity.grading import (
     Slopes,
-    Watch,
-    Windows,
     continue_from,
     falls_between,
     grade,
@@ -24,111 +25,69 @@ from frozenpinn.adaptivity.grading import (
     state_slopes,
     with_errors,
 )
-from frozenpinn.adaptivity.sizing import Plan, Settings, stable_system
-from frozenpinn.assembly.discretisation import Stage, System
-from frozenpinn.assembly.spaces import NullSpaceLayer, Space
+from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.adaptivity.resolution import Watch
+from frozenpinn.adaptivity.settings import Windows
+from frozenpinn.adaptivity.sizing import Plan, Renewal
+from frozenpinn.adaptivity.stability import stable_discretisation
+from frozenpinn.assembly.discretisation import Discretisation, Stage
+from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
-from frozenpinn.results.solution import Piece, Solution
-from frozenpinn.solvers import Integrator, Trajectory, choose_integrator
+from frozenpinn.results.expansion import Piece
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.solvers import Integrator, Observer, Trajectory
 from frozenpinn.solvers.protocol import typical_size
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-Progress = Callable[[str], None]
-
-_SHORT = 2e-3  # a window shorter than this part of the whole time has hardly helped …
-_TINY = 1e-5  # … and three in a row that are shorter than this never will
-_HARMLESS = 1e-6  # a share that is not worth a warning
-_ROUNDING = 1e-10  # how near to the end is the end
-_GROWTH = 1.5  # of the number of neurons, if renewing them is not enough
-_MANY = 80  # windows: if there would be more, something thin is moving fast, and less accuracy makes them longer …
-_HASTY = 1e-5  # … down to this
-_ROUNDS = 8  # of placing neurons where the last ones have failed
-_VISIBLE = 1e-3  # a share of the solution beyond the basis from which on nothing of it can be trusted
-
-
-_NOW_AND_THEN = 0.2  # seconds between two announcements of progress
-
-
-@dataclass
-class Stopwatch:
-    """Collects the seconds of named stages, in order."""
-
-    progress: Progress | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    _told: float = 0.0
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a block and announce it."""
-        if self.progress is not None:
-            self.progress(name)
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    def reached(self, share: float) -> None:
-        """Announce how much of the time is integrated, now and then."""
-        now = time.perf_counter()
-        if self.progress is not None and now - self._told > _NOW_AND_THEN:
-            self._told = now
-            self.progress(f"integration, {100 * share:.0f} %")
 
 
 class March:
     """Solves a problem window by window; most problems need one."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: Settings,
-        plan: Plan,
-        watch: Stopwatch,
-        again: Callable[[Problem], Solution] | None = None,
-    ) -> None:
-        self.problem, self.settings, self.plan, self.watch = problem, settings, plan, watch
+    def __init__(self, problem: Problem, plan: Plan, watch: Stopwatch) -> None:
+        self.problem, self.plan, self.watch = problem, plan, watch
+        self.rules, self.tolerances = plan.task.rules.windows, plan.task.tolerances
         self.pieces: list[Piece] = []
-        self._again = again
         self._width = plan.sampler.width
         self._built = 0
         self._short = self._tiny = 0
-        self.threshold = max(settings.rtol, 1e-12)
+        self.threshold = self.tolerances.windows
         self._given_up: float | None = None
-        self._tolerated = _VISIBLE
+        self._tolerated = self.rules.visible
         self._size: float | None = None
 
     def run(self) -> Solution:
         """March from start to end."""
-        start, end = self.problem.time
-        stage = Stage((start, end), self.problem.initial, self.problem.initial_velocity)
-        windows = self.settings.windows
-        if isinstance(windows, Windows) and windows.count is not None:
-            self._fixed(stage, windows)
+        stage, renewal = Stage.whole(self.problem), self.plan.frame.renewal
+        if isinstance(renewal, Windows) and renewal.count is not None:
+            self._fixed(stage, renewal)
         else:
             system = self._even(stage)
-            rules = self._rules(system)
-            if rules is None:
+            windows = self._windows(renewal)
+            if windows is None:
                 self._integrate(system, 0.0)
             else:
-                self._adaptive(system, rules)
-        return self._solution()
+                self._adaptive(system, windows)
+        return self._solution(self.problem)
 
-    def _rules(self, system: System) -> Windows | None:
+    def _windows(self, renewal: Renewal) -> Windows | None:
         """Return how to follow the solution; None where one basis is kept."""
-        windows = self.settings.windows
-        if isinstance(windows, Windows):
-            return windows
+        if isinstance(renewal, Windows):
+            return renewal
+        settings, frame = self.plan.task.settings, self.plan.frame
         suits = (
-            windows == "auto"
+            renewal == "auto"
             and self.problem.domain.dimension == 1
             and isinstance(self.plan.sampler, MultiScale)
-            and isinstance(self.plan.strategy, NullSpaceLayer)
-            and self.plan.method == "gauss"
-            and self.settings.cutoff is not None
-            and isinstance(self.settings.integrator, str | None)  # others may not stop when asked to
+            and frame.strategy.renewable
+            and frame.method == "gauss"
+            and settings.cutoff is not None
+            and isinstance(settings.integrator, str | None)  # others may not stop when asked to
         )
-        return Windows() if suits and not system.is_linear else None
+        return Windows() if suits and not self.problem.is_linear else None
 
     # ---- windows ------------------------------------------------------------------------------------
 
@@ -136,75 +95,75 @@ class March:
         """Renew the basis at equal distances in time."""
         assert windows.count is not None
         edges = np.linspace(*self.problem.time, windows.count + 1)
-        slopes = initial_slopes(self.problem)
+        slopes = initial_slopes(self.problem, self.rules)
         for a, b in pairwise(edges):
             system, loss = self._graded(stage._replace(time=(float(a), float(b))), slopes, windows)
             trajectory = self._integrate(system, loss)
             y = trajectory(np.array([b]))[0]
             slopes, stage = state_slopes(system, y, float(b)), continue_from(system, y, float(b), float(b))
 
-    def _adaptive(self, system: System, rules: Windows) -> None:
+    def _adaptive(self, system: Discretisation, windows: Windows) -> None:
         """Renew the basis whenever it stops resolving the solution."""
-        if rules.threshold is not None:
-            self.threshold = rules.threshold
+        if windows.threshold is not None:
+            self.threshold = windows.threshold
         self._size = typical_size(system)
         end = self.problem.time[1]
         loss, even = 0.0, system
-        missed = falls_between(self.problem, system)
-        if missed or Watch(system, self.threshold).first > self.threshold:
-            graded = self._renewed(system.stage, initial_slopes(self.problem), rules)
+        missed = falls_between(system, self.rules)
+        if missed or Watch(system, self.threshold, self.rules).first > self.threshold:
+            graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
             system, loss = graded if missed else self._better(system, graded)
-            self._tolerated = max(self._tolerated, 3.0 * self._misfit(system, loss))  # rough data stay rough
+            self._tolerated = max(self._tolerated, self.rules.slack * self._misfit(system, loss))  # rough data stay rough
         while True:
-            system.monitor = watch = Watch(system, self.threshold)
-            trajectory = self._integrate(system, loss)
+            watch = Watch(system, self.threshold, self.rules)
+            trajectory = self._integrate(system, loss, watch)
             t = watch.until(trajectory, system.time[0])
-            if t >= end - _ROUNDING * (end - self.problem.time[0]):
+            if t >= end - 1e-10 * (end - self.problem.time[0]):
                 break
-            self.pieces[-1] = self.pieces[-1]._replace(end=t)
+            self.pieces[-1] = replace(self.pieces[-1], end=t)
             if self._is_hopeless(even, system):
                 system, loss = self._restart(even), 0.0
                 continue
             y = trajectory(np.array([t]))[0]
-            self._judge(watch.share(y), t, rules)
+            self._judge(watch.share(y), t, windows)
             stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
-            system, loss = self._renewed(stage, slopes, rules)
+            system, loss = self._renewed(stage, slopes, windows)
             self._lower_expectations(self._misfit(system, loss), t)
         self._tell()
 
-    def _is_hopeless(self, even: System, system: System) -> bool:
+    def _is_hopeless(self, even: Discretisation, system: Discretisation) -> bool:
         """Whether a corner of the initial data was resolved for nothing: waves carry it away at once."""
         start, end = self.problem.time
-        short = len(self.pieces) == 1 and self.pieces[0].end - start < _SHORT * (end - start)
-        smooths = system.structure == "symmetric" and not len(system.moving)  # diffusion rounds corners off
-        return short and not smooths and system is not even and not falls_between(self.problem, even)
+        short = len(self.pieces) == 1 and self.pieces[0].end - start < self.rules.short * (end - start)
+        smooths = system.linear.structure == "symmetric" and system.linear.order == 1  # diffusion rounds corners off
+        return short and not smooths and system is not even and not falls_between(even, self.rules)
 
-    def _restart(self, even: System) -> System:
+    def _restart(self, even: Discretisation) -> Discretisation:
         """Begin again with the first basis, and with the accuracy that it has for such data."""
         self.pieces.clear()
         self._width = self.plan.sampler.width
         self._given_up = self.problem.time[0]
-        self.threshold = 3.0 * Watch(even, self.threshold).first
+        self.threshold = self.rules.slack * Watch(even, self.threshold, self.rules).first
         return even
 
-    def _judge(self, share: float, t: float, rules: Windows) -> None:
+    def _judge(self, share: float, t: float, windows: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""
         start, end = self.problem.time
         length = self.pieces[-1].end - self.pieces[-1].start
-        self._short = self._short + 1 if length < _SHORT * (end - start) else 0
-        self._tiny = self._tiny + 1 if length < _TINY * (end - start) else 0
+        self._short = self._short + 1 if length < self.rules.short * (end - start) else 0
+        self._tiny = self._tiny + 1 if length < self.rules.tiny * (end - start) else 0
         if self._tiny >= 3:
             raise self._failure(share, t)
         count = len(self.pieces)
-        if count % 8 == 0 and count * (end - start) > _MANY * (t - start) and self.threshold < _HASTY:
+        if count % 8 == 0 and count * (end - start) > self.rules.many * (t - start) and self.threshold < self.rules.hasty:
             self._given_up = t if self._given_up is None else self._given_up
             self.threshold *= 10.0
         if self._short < 2:
             return
         self._short = 0
-        widest = int(rules.widest * self.plan.sampler.width)
+        widest = int(windows.widest * self.plan.sampler.width)
         if self._width < widest:
-            self._width = min(int(_GROWTH * self._width), widest)
+            self._width = min(int(self.rules.growth * self._width), widest)
             return
         if self._given_up is None:
             self._given_up = t
@@ -242,7 +201,7 @@ class March:
         return error
 
     def _tell(self) -> None:
-        if self._given_up is not None and self.threshold > max(100.0 * self.settings.rtol, _HARMLESS):
+        if self._given_up is not None and self.threshold > max(100.0 * self.tolerances.time, self.rules.harmless):
             warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
                 f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
@@ -251,59 +210,60 @@ class March:
 
     # ---- one basis ------------------------------------------------------------------------------------
 
-    def _even(self, stage: Stage) -> System:
+    def _even(self, stage: Stage) -> Discretisation:
         """Build the first basis, which does not look at the solution."""
         with self.watch.stage("points"):
-            cloud = self.plan.place_points(self.problem, self.settings)
+            cloud = self.plan.place_points(self.problem)
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = self.plan.build_spaces(self.problem, self.settings, cloud)
+            spaces = self.plan.build_spaces(self.problem, cloud)
         return self._assemble(spaces, stage)
 
-    def _assemble(self, spaces: list[Space], stage: Stage) -> System:
+    def _assemble(self, spaces: list[Space], stage: Stage) -> Discretisation:
+        task = self.plan.task
+        automatic = task.rules.cutoff if task.settings.cutoff == "auto" else None
         with self.watch.stage("operators"):
-            system = stable_system(self.problem, spaces, self.settings, stage)
+            system = stable_discretisation(self.problem, spaces, task.settings.rcond, stage, automatic)
         with self.watch.stage("initial state"):
             _ = system.initial_state
-        system.reference_size = self._size
         return system
 
-    def _renewed(self, stage: Stage, slopes: Slopes, rules: Windows) -> tuple[System, float]:
+    def _renewed(self, stage: Stage, slopes: Slopes, windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; if it can't take over the solution, place it by its errors too, then widen it."""
-        found = self._graded(stage, slopes, rules)
-        widest = rules.widest * self.plan.sampler.width
-        for _ in range(_ROUNDS):
+        found = self._graded(stage, slopes, windows)
+        widest = windows.widest * self.plan.sampler.width
+        for _ in range(self.rules.rounds):
             if self._misfit(*found) <= self.threshold:
                 break
             slopes = with_errors(slopes, found[0])
-            better = self._graded(stage, slopes, rules)
+            better = self._graded(stage, slopes, windows)
             before = self._width
-            if self._misfit(*better) > 0.5 * self._misfit(*found) and _GROWTH * before <= widest:
-                self._width = int(_GROWTH * before)
-                better = self._graded(stage, slopes, rules)
-            if self._misfit(*better) > 0.5 * self._misfit(*found):
+            if self._misfit(*better) > self.rules.better * self._misfit(*found) and self.rules.growth * before <= widest:
+                self._width = int(self.rules.growth * before)
+                better = self._graded(stage, slopes, windows)
+            if self._misfit(*better) > self.rules.better * self._misfit(*found):
                 self._width = before
                 break
             found = better
         return found
 
-    def _misfit(self, system: System, loss: float) -> float:
-        return max(loss, Watch(system, self.threshold).first)
+    def _misfit(self, system: Discretisation, loss: float) -> float:
+        return max(loss, Watch(system, self.threshold, self.rules).first)
 
-    def _better(self, even: System, graded: tuple[System, float]) -> tuple[System, float]:
-        return graded if self._misfit(*graded) < Watch(even, self.threshold).first else (even, 0.0)
+    def _better(self, even: Discretisation, graded: tuple[Discretisation, float]) -> tuple[Discretisation, float]:
+        return graded if self._misfit(*graded) < Watch(even, self.threshold, self.rules).first else (even, 0.0)
 
-    def _graded(self, stage: Stage, slopes: Slopes, rules: Windows) -> tuple[System, float]:
+    def _graded(self, stage: Stage, slopes: Slopes, windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; return the system and what projecting onto it has lost."""
         self._built += 1
         plan = self.plan
         sampler = replace(plan.sampler, width=self._width) if self._width != plan.sampler.width else plan.sampler  # type: ignore[type-var]
-        grading = grade(*slopes, rules.floor, self._width)
+        grading = grade(*slopes, windows.floor, self._width)
         if isinstance(sampler, MultiScale):
             sampler = replace(sampler, grading=grading)
         n = round(plan.counts[0] * self._width / plan.sampler.width)
-        rng = np.random.default_rng((self.settings.seed, self._built))
+        rng = np.random.default_rng((plan.task.seed, self._built))
         with self.watch.stage("points"):
-            cloud = graded_points(grading, n, plan.method, rng)
+            cloud = graded_points(grading, n, plan.frame.method, rng, self.rules.per_cell)
             pool = getattr(sampler, "pool", None)
             many = graded_points(grading, pool, "random", rng) if pool else None
         if isinstance(sampler, SWIM) and sampler.supervised:
@@ -311,7 +271,7 @@ class March:
             known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
             sampler = replace(sampler, values=np.stack(known, axis=1))
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = replace(plan, sampler=sampler).build_spaces(self.problem, self.settings, cloud, self._built, many)
+            spaces = replace(plan, sampler=sampler).build_spaces(self.problem, cloud, self._built, many)
         system = self._assemble(spaces, stage)
         with self.watch.stage("checks"):
             loss = projection_loss(system, grading)
@@ -319,40 +279,40 @@ class March:
 
     # ---- time -----------------------------------------------------------------------------------------
 
-    def _integrate(self, system: System, loss: float) -> Trajectory:
+    def _integrate(self, system: Discretisation, loss: float, watch: Watch | None = None) -> Trajectory:
+        task, (start, end) = self.plan.task, self.problem.time
+        observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size)
         with self.watch.stage("integration"):
-            start, end = self.problem.time
-            system.announce = lambda t: self.watch.reached((t - start) / (end - start))
-            stepper = choose_integrator(system, self.settings.integrator, max(1e-2 * self.settings.rtol, 1e-13))
+            stepper = choose_integrator(
+                system, task.settings.integrator, self.tolerances.steps, task.rules.integrators
+            )
             try:
-                trajectory = stepper.integrate(system)
+                trajectory = stepper.integrate(system, observer)
             except IntegrationError as error:
                 if error.trajectory is not None:
                     partial = cast(Trajectory, error.trajectory)
-                    self._add(system, partial, partial.name, loss)
+                    self.pieces.append(Piece.of(system, partial, loss, partial.name))
                 error.solution = self._until(self.pieces[-1].end) if self.pieces else None
                 raise
-        self._add(system, trajectory, _label(stepper, trajectory), loss)
+        self.pieces.append(Piece.of(system, trajectory, loss, _label(stepper, trajectory)))
         return trajectory
-
-    def _add(self, system: System, trajectory: Trajectory, label: str, loss: float) -> None:
-        self.pieces.append(Piece(system, trajectory, system.time[0], trajectory.end, loss, label))
 
     def _until(self, t: float) -> Solution:
         """Return what was computed before a failure, as the solution of the problem on a shorter time."""
         return self._solution(self.problem.during((self.problem.time[0], t)))
 
-    def _solution(self, problem: Problem | None = None) -> Solution:
-        solution = Solution(
-            self.problem if problem is None else problem,
-            self.pieces,
-            self.plan.sampler.name,
-            self.watch.seconds,
-            self._again,
-        )
+    def _solution(self, problem: Problem) -> Solution:
         plan = self.plan
-        solution.width, solution.counts, solution.bytes = plan.sampler.width, plan.counts, plan.bytes
-        return solution
+        return Solution(
+            problem,
+            tuple(self.pieces),
+            plan.sampler.name,
+            plan.sampler.width,
+            plan.counts,
+            plan.bytes,
+            dict(self.watch.seconds),
+            provenance=plan.task,
+        )
 
 
 def _label(stepper: Integrator, trajectory: Trajectory) -> str:

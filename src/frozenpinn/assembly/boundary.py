@@ -154,32 +154,51 @@ _NOISE = 1e-13
 
 @dataclass(frozen=True)
 class BoundaryRows:
-    """All rows of the boundary operator of a group of fields, and which of them carry data."""
+    """All rows of the boundary operator of a group of fields, with their data.
 
-    functionals: tuple[Functional, ...]
-    data: BoundaryData
-    active: tuple[int, ...]
+    Attributes
+    ----------
+    conditions, periodicity
+        Rows of the stated conditions, and those that match the two ends of periodic axes.
+    values
+        The datum and the points of each condition.
+    time
+        Start and end, for derivatives of the data.
+    """
+
+    conditions: tuple[Functional, ...]
+    periodicity: tuple[Functional, ...]
+    values: tuple[tuple[Datum, Array], ...]
+    time: tuple[float, float]
+
+    @property
+    def functionals(self) -> tuple[Functional, ...]:
+        """All rows, conditions first."""
+        return (*self.conditions, *self.periodicity)
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """Which rows carry data that do not vanish."""
+        flags = np.repeat([not datum.is_zero for datum, _ in self.values], [len(x) for _, x in self.values])
+        return tuple(int(i) for i in np.flatnonzero(flags))
+
+    def data(self, zeros: bool = False) -> BoundaryData:
+        """Return the data of the active rows, or of all conditions."""
+        parts = tuple((datum, x, None) for datum, x in self.values if zeros or not datum.is_zero)
+        return BoundaryData(sum(len(x) for _, x, _ in parts), self.time, parts)
 
 
 def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rng: int = 0) -> BoundaryRows:
     """Collect conditions and periodicity of a group of fields as rows on ridge features."""
-    functionals: list[Functional] = []
-    parts: list[tuple[Datum, Array, Array | None]] = []
-    active: list[int] = []
-    row = 0
     method = "gauss" if problem.domain.dimension <= 3 else "sobol"
+    functionals, values = [], []
     for condition in problem.conditions:
-        if not set(condition.fields) <= set(fields):
-            continue
-        points = problem.domain.sample_side(condition.side, per_side, method, rng)
-        x = points.x
-        functionals.append(Functional(((x, condition_terms(condition, points)),)))
-        if not condition.value.is_zero:
-            parts.append((condition.value, x, None))
-            active += range(row, row + len(x))
-        row += len(x)
-    functionals += periodic_functionals(problem, fields, per_side, method, rng)
-    return BoundaryRows(tuple(functionals), BoundaryData(len(active), problem.time, tuple(parts)), tuple(active))
+        if set(condition.fields) <= set(fields):
+            points = problem.domain.sample_side(condition.side, per_side, method, rng)
+            functionals.append(Functional(((points.x, condition_terms(condition, points)),)))
+            values.append((condition.value, points.x))
+    periodic = periodic_functionals(problem, fields, per_side, method, rng)
+    return BoundaryRows(tuple(functionals), tuple(periodic), tuple(values), problem.time)
 
 
 def periodic_functionals(

@@ -1,31 +1,41 @@
-"""The semi-discrete system: Problem × trial spaces → y' = A y + b(t) + n(t, y), with its exact Jacobian.
+"""The discretisation: Problem × trial spaces → ∂ₜᵐ c = L c + b(t) + n(t, c), with its exact Jacobian.
 
-The state is y = [c, v]: c collects the coefficients of all fields, v the velocities of those of
-second order in time. Every equation is evaluated at the quadrature points and projected; the terms
-that are linear with coefficients in x alone are projected once and for all.
+Every equation is evaluated at the quadrature points and projected; the terms that are linear with coefficients in x
+alone are projected once and for all. Integrators see the first-order form y' = A y + b(t) + n(t, y) of the state
+y = [c, v], where v are the velocities of second-order fields (state.py); of an equation without a time derivative,
+the same right-hand side is its residual.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import sympy as sp
 
-from frozenpinn.assembly.augmented import Relaxation, augmented_projector, relaxation
-from frozenpinn.assembly.boundary import derivative_of
-from frozenpinn.assembly.forcing import Forcing, Layout, data_of
-from frozenpinn.assembly.nonlinear import PointwisePart, basis_rows
+from frozenpinn.assembly.forcing import Forcing, Layout
+from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.nonlinear import PointwisePart
+from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.operators.symmetry import Kind, MatrixAt, first_order, keep_split, keep_structure, spectral_abscissa
+from frozenpinn.basis.protocol import PointSet
+from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
+from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _AT_ONCE = 256  # times at which values at all points are held together
+_TAGS = {
+    "symmetric": frozenset({Tag.SYMMETRIC}),
+    "skew-symmetric": frozenset({Tag.SKEW}),
+    "split": frozenset({Tag.SPLIT}),
+    "general": frozenset[Tag](),
+}
 
 Snapshot: TypeAlias = Callable[[Array, float], Array]  #: from points (n, d) and a time to values (n,)
 
@@ -37,230 +47,152 @@ class Stage(NamedTuple):
     values: Mapping[str, Snapshot]
     velocities: Mapping[str, Snapshot]
 
+    @classmethod
+    def whole(cls, problem: Problem) -> Stage:
+        """Return all of a problem's time."""
+        return cls(problem.time, problem.initial, problem.initial_velocity)
 
-class System:
-    """y' = A y + b(t) + n(t, y) for the coefficients of a frozen network.
+
+@dataclass(frozen=True, eq=False)
+class Discretisation:
+    """∂ₜᵐ c = L c + b(t) + n(t, c) for the coefficients of frozen networks, and its first-order form.
 
     Attributes
     ----------
     problem, spaces
         What was discretised, and in which spaces.
-    position, velocity
-        ∂ₜᵐ c = position·c + velocity·v + …, shapes (R, R) and (R, R₂).
     stage
         Start, end and initial data.
-    monitor
-        Asked after every accepted step whether to stop there; None never stops.
-    announce
-        Told the time of every accepted step.
-    reference_size
-        Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
-    forcing
-        b(t), the part of ∂ₜᵐ c that does not depend on c.
-    rhs_evaluations, jacobian_evaluations
-        Counters for the report.
+    rcond
+        Relative cut-off of the fit of the initial data; None follows the SVD layer.
+    projected
+        Matrices of the linear terms as they were found, before symmetry was made exact.
     """
 
-    def __init__(
-        self, problem: Problem, spaces: Sequence[Space], rcond: float | None = None, stage: Stage | None = None
-    ) -> None:
-        self.problem = problem
-        self.stage = Stage(problem.time, problem.initial, problem.initial_velocity) if stage is None else stage
-        self.monitor: Callable[[float, Array], bool] | None = None
-        self.announce: Callable[[float], None] | None = None
-        self.reference_size: float | None = None
-        self.spaces = tuple(spaces)
-        self.rcond = rcond
-        self.points = spaces[0].network.points
-        self.rhs_evaluations = 0
-        self.jacobian_evaluations = 0
-        sizes = [space.network.size for space in self.spaces]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        self.blocks = tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
-        self.coefficients = int(starts[-1])
-        self.second = np.concatenate([np.full(n, s.order == 2) for n, s in zip(sizes, self.spaces, strict=True)])
-        self.moving = np.flatnonzero(self.second)
-        self.size = self.coefficients + len(self.moving)
-        self._check_points()
-        self.projectors = [_projector(space, rcond) for space in self.spaces]
-        position, velocity, odd = self._linear_part()
-        self.position, self._structure = self._structured(position, odd)
-        self.velocity = velocity
-        layout = Layout(problem, self.spaces, self.blocks, self.points.x, self.coefficients, self.field_projector)
-        self.forcing = Forcing(layout, self._terms, self._relaxations)
-
-    def _check_points(self) -> None:
-        n = len(self.points.x)
-        for space in self.spaces:
-            if space.network.is_orthonormal:
-                continue
-            if space.network.size > n * len(space.fields):
-                raise SettingsError(
-                    f"{n} points are too few for {space.network.size} basis functions; "
-                    "use at least as many points as neurons, better twice as many."
-                )
-
-    # ---- assembly -------------------------------------------------------------------------------
-
-    def space_of(self, field: str) -> tuple[int, Space]:
-        """Return the index and the space of a field."""
-        for i, space in enumerate(self.spaces):
-            if field in space.fields:
-                return i, space
-        raise KeyError(field)
-
-    def field_projector(self, field: str) -> Array:
-        """Return the columns of the projector that act on the equation of one field."""
-        i, space = self.space_of(field)
-        n = len(self.points.x)
-        start = space.fields.index(field) * n
-        return self.projectors[i][:, start : start + n]
+    problem: Problem
+    spaces: tuple[Space, ...]
+    stage: Stage
+    rcond: float | None
+    projected: Projected
 
     @cached_property
-    def _terms(self) -> dict[str, dict[int, list[Term]]]:
-        """Linear terms of each equation by time derivative, coefficients evaluated at the points."""
-        x = self.points.x
-        table: dict[str, dict[int, list[Term]]] = {}
-        for equation in self.problem.equations:
-            jets = list(equation.linear)
-            with np.errstate(all="ignore"):
-                values = self.problem.compile([equation.linear[j] for j in jets])(*x.T, 0.0) if jets else []
-            by_time: dict[int, list[Term]] = {}
-            for jet, value in zip(jets, values, strict=True):
-                if not np.all(np.isfinite(value)):
-                    raise EvaluationError(
-                        f"the coefficient '{equation.linear[jet]}' of {self.problem.jets.name(jet)} is not finite at "
-                        "some points of the domain; a division by zero?"
-                    )
-                by_time.setdefault(jet.time, []).append(Term(jet.field, derivative_of(jet), value))
-            table[equation.field] = by_time
-        return table
-
-    def _linear_part(self) -> tuple[Array, Array, Array | None]:
-        """Project the linear autonomous terms: L ψ at the points, then the inner product with ψ.
-
-        The third matrix is the part of the first that comes from odd derivatives, if there are also even ones.
-        """
-        count = self.coefficients
-        parities = {t.derivative.order % 2 for by_time in self._terms.values() for t in by_time.get(0, [])}
-        odd = np.zeros((count, count)) if parities == {0, 1} and len(self.spaces) == 1 else None
-        position = np.zeros((count, count))
-        velocity = np.zeros((count, count))
-        for equation in self.problem.equations:
-            rows = self.blocks[self.space_of(equation.field)[0]]
-            projector = self.field_projector(equation.field)
-            for order, terms in self._terms[equation.field].items():
-                target = position if order == 0 else velocity
-                for columns, space in zip(self.blocks, self.spaces, strict=True):
-                    own = [t for t in terms if t.field in space.fields]
-                    if odd is not None and order == 0:
-                        uneven = [t for t in own if t.derivative.order % 2]
-                        odd[rows, columns] += projector @ basis_rows(space.network, self.points.x, uneven)
-                        own = [t for t in own if not t.derivative.order % 2]
-                    if own:
-                        target[rows, columns] += projector @ basis_rows(space.network, self.points.x, own)
-        if odd is not None:
-            position += odd
-        for rows, soft in zip(self.blocks, self._relaxations, strict=True):
-            if soft is not None:
-                position[rows, rows] += soft.position
-                velocity[rows, rows] += soft.velocity
-        return position, velocity[:, self.moving], odd
-
-    def _structured(self, position: Array, odd: Array | None) -> tuple[Array, Kind]:
-        orders = {space.order for space in self.spaces}
-        orthonormal = all(space.network.is_orthonormal and not space.soft for space in self.spaces)
-        if len(orders) > 1 or not orthonormal:
-            return position, "general"
-        found = keep_structure(position, self.singular_values)
-        if found.kind == "general" and odd is not None and orders == {1}:
-            return keep_split(position - odd, odd, self.singular_values) or found
-        return found
-
-    @cached_property
-    def _relaxations(self) -> list[Relaxation | None]:
-        """The soft boundary rows of each space; None where there are none."""
-        pairs = zip(self.spaces, self.projectors, strict=True)
-        return [relaxation(space, projector) if space.soft else None for space, projector in pairs]
-
-    @cached_property
-    def drift(self) -> Array | None:
-        """What soft boundary rows add to c' = v of second-order fields, shape (R₂, size); None without them."""
-        if not any(s.soft and s.order == 2 for s in self.spaces):
-            return None
-        out = np.zeros((len(self.moving), self.size))
-        start = 0
-        for block, space, soft in zip(self.blocks, self.spaces, self._relaxations, strict=True):
-            if space.order != 2:
-                continue
-            rows = slice(start, start + space.network.size)
-            if soft is not None:
-                out[rows, block] = soft.drift_position
-                out[rows, self.coefficients + start : self.coefficients + rows.stop] = soft.drift_velocity
-            start = rows.stop
-        return out
-
-    def _drift_forcing(self, t: float) -> Array | float:
-        """Return what boundary data add to c' of second-order fields."""
-        parts = []
-        for space, soft in zip(self.spaces, self._relaxations, strict=True):
-            if space.order == 2:
-                part = np.zeros(space.network.size)
-                for order, block in ({} if soft is None else soft.drift_data).items():
-                    part += block @ data_of(space)(t, order)
-                parts.append(part)
-        return np.concatenate(parts)
-
-    # ---- the system as integrators see it ---------------------------------------------------------
+    def layout(self) -> StateLayout:
+        """Where coefficients and velocities stand in a state."""
+        return StateLayout(tuple(s.network.size for s in self.spaces), tuple(s.order for s in self.spaces))
 
     @property
-    def structure(self) -> Kind:
-        """Symmetry of ``position``: ``"symmetric"``, ``"skew-symmetric"``, ``"split"`` into both, or ``"general"``."""
-        return self._structure
+    def coefficients(self) -> int:
+        """Number of coefficients."""
+        return self.layout.coefficients
+
+    @property
+    def size(self) -> int:
+        """Number of components of a state."""
+        return self.layout.size
+
+    @property
+    def points(self) -> PointSet:
+        """The quadrature points."""
+        return self.spaces[0].network.points
 
     @property
     def time(self) -> tuple[float, float]:
         """Start and end."""
         return self.stage.time
 
+    def space_of(self, field: str) -> tuple[int, Space]:
+        """Return the index and the space of a field."""
+        return next((i, space) for i, space in enumerate(self.spaces) if field in space.fields)
+
+    def field_projector(self, field: str) -> Operator:
+        """Return the columns of the projector that act on the equation of one field."""
+        i, space = self.space_of(field)
+        return field_columns(space, self.projected.projectors[i], field)
+
     @cached_property
     def singular_values(self) -> Array:
         """Singular values of all basis functions, relative to the largest of their space."""
         return np.concatenate([s.network.singular_values / s.network.singular_values.max() for s in self.spaces])
 
+    def truncated(self, ranks: Sequence[int]) -> Discretisation:
+        """Return the discretisation in the leading functions of each space, by slicing what is projected already."""
+        spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
+        if any(space.soft is not None for space in spaces):  # their least squares depend on all functions together
+            return discretise(self.problem, spaces, self.rcond, self.stage)
+        kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
+        chosen = np.ix_(kept, kept)
+        projected = self.projected._replace(
+            projectors=tuple(
+                leading_rows(space, p, rank)
+                for space, p, rank in zip(spaces, self.projected.projectors, ranks, strict=True)
+            ),
+            position=self.projected.position[chosen],
+            velocity=self.projected.velocity[kept][:, kept[self.layout.second]],
+            odd=None if self.projected.odd is None else self.projected.odd[chosen],
+        )
+        return replace(self, spaces=spaces, projected=projected)
+
+    # ---- the parts -----------------------------------------------------------------------------
+
     @cached_property
-    def matrix(self) -> Array:
-        """The matrix A of the first-order form."""
-        return self._with_drift(first_order(self.position, self.velocity, self.second))
-
-    def _with_drift(self, matrix: Array) -> Array:
-        if self.drift is not None:
-            matrix[self.moving] += self.drift
-        return matrix
-
-    @cached_property
-    def spectral_abscissa(self) -> float:
-        """Largest real part of the eigenvalues of A."""
-        if self.structure == "skew-symmetric" and not len(self.moving):
-            return 0.0
-        return spectral_abscissa(self.matrix)
+    def linear(self) -> LinearPart:
+        """The linear part with constant coefficients, its symmetry made exact."""
+        position, _, odd = self.projected.position, None, self.projected.odd
+        tags = _TAGS["general"]
+        if self.layout.order is not None and all(s.network.is_orthonormal and s.obeys_conditions for s in self.spaces):
+            found = keep_structure(position, self.singular_values)
+            if found.kind == "general" and odd is not None and self.layout.order == 1:
+                found = keep_split(position - odd, odd, self.singular_values) or found
+            position, tags = found.matrix, _TAGS[found.kind]
+        return LinearPart(Dense(position, tags), self.projected.velocity, self.layout, self._drift)
 
     @cached_property
-    def eigensystem(self) -> tuple[Array, Array, float]:
-        """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
-        eigenvalues, vectors = np.linalg.eig(self.matrix)
-        return eigenvalues, vectors, float(np.linalg.cond(vectors))
+    def _drift(self) -> Array | None:
+        """What soft boundary rows add to c' = v of second-order fields, shape (R₂, size); None without them."""
+        if not any(s.soft is not None and s.order == 2 for s in self.spaces):
+            return None
+        layout = self.layout
+        out = np.zeros((len(layout.moving), layout.size))
+        start = 0
+        for block, space, soft in zip(layout.blocks, self.spaces, self.projected.relaxations, strict=True):
+            if space.order != 2:
+                continue
+            rows = slice(start, start + space.network.size)
+            if soft is not None:
+                out[rows, block] = soft.drift_position
+                out[rows, layout.coefficients + start : layout.coefficients + rows.stop] = soft.drift_velocity
+            start = rows.stop
+        return out
 
-    @property
-    def matrix_at(self) -> MatrixAt:
-        """The matrix A as a function of the kept basis functions."""
-        return MatrixAt(self.position, self.velocity, self.second)
+    def _drift_forcing(self, t: float) -> Array:
+        """Return what boundary data add to c' of second-order fields."""
+        parts = []
+        for space, soft in zip(self.spaces, self.projected.relaxations, strict=True):
+            if space.order == 2:
+                part = np.zeros(space.network.size)
+                for order, block in ({} if soft is None else soft.drift_data).items():
+                    part += block @ space.boundary_data(t, order)
+                parts.append(part)
+        return np.concatenate(parts)
+
+    @cached_property
+    def forcing(self) -> Forcing:
+        """b(t), the part of the highest time derivatives that does not depend on the state."""
+        layout = Layout(
+            self.problem, self.spaces, self.layout.blocks, self.points.x, self.coefficients, self.field_projector
+        )
+        return Forcing(layout, self.projected.terms, self.projected.relaxations)
 
     @cached_property
     def pointwise(self) -> PointwisePart | None:
         """The terms that must be evaluated at the points at each time; None if there are none."""
-        part = PointwisePart(self.problem, self.spaces, self.points.x)
-        return part if part.jets else None
+        expressions: dict[str, sp.Expr] = {}
+        for equation in self.problem.equations:
+            symbol = self.problem.jets.symbol
+            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+            if equation.nonlinear + timed != 0:
+                expressions[equation.field] = equation.nonlinear + timed
+        return PointwisePart(self.problem, self.spaces, self.points.x, expressions) if expressions else None
 
     @property
     def is_linear(self) -> bool:
@@ -272,73 +204,48 @@ class System:
         """Whether the right-hand side is linear in y with constant coefficients."""
         return self.pointwise is None
 
-    @property
-    def is_autonomous(self) -> bool:
-        """Whether the right-hand side does not depend on t, given y."""
-        return self.has_constant_coefficients and self.forcing.is_constant
-
-    def forcings(self, times: Array) -> Array:
-        """Return b at several times, shape (m, R)."""
-        return self.forcing.batch(times)
-
-    @property
-    def forcing_is_constant(self) -> bool:
-        """Whether b does not depend on time."""
-        return self.forcing.is_constant
-
-    @property
-    def forcing_is_separable(self) -> bool:
-        """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
-        return self.forcing.is_separable
+    # ---- the system as integrators see it --------------------------------------------------------
 
     def state_forcing(self, t: float) -> Array:
         """Return b(t) in the first-order form, shape (size,)."""
-        moving = np.zeros(len(self.moving)) if self.drift is None else self._drift_forcing(t)
-        return self._first_order(self.forcing(t), moving)
-
-    def _first_order(self, highest: Array, velocity: Array | float) -> Array:
-        """Return y' from the highest time derivatives of all coefficients and the velocities."""
-        if not len(self.moving):
-            return highest
-        out = np.concatenate([highest, highest[..., self.moving]], axis=-1)
-        out[..., self.moving] = velocity
-        return out
+        moving = 0.0 if self.linear.drift is None else self._drift_forcing(t)
+        return self.layout.joined(self.forcing(t), moving)
 
     def rhs(self, t: float, y: Array) -> Array:
         """Return y'."""
-        self.rhs_evaluations += 1
-        c, v = y[: self.coefficients], y[self.coefficients :]
-        highest = self.position @ c
+        layout, linear = self.layout, self.linear
+        c, v = y[: layout.coefficients], y[layout.coefficients :]
+        highest = linear.position @ c
         if len(v):
-            highest += self.velocity @ v
+            highest += linear.velocity @ v
         highest += self.forcing(t)
         if self.pointwise is not None:
-            for rows, name, values in self.pointwise.values(t, self.split(y)):
-                highest[self.blocks[rows]] += self.field_projector(name) @ values
-        if self.drift is not None:
-            v = v + self.drift @ y + self._drift_forcing(t)
-        return self._first_order(highest, v)
+            for rows, name, values in self.pointwise.values(t, layout.split(y)):
+                highest[layout.blocks[rows]] += self.field_projector(name) @ values
+        if linear.drift is not None:
+            v = v + linear.drift @ y + self._drift_forcing(t)
+        return layout.joined(highest, v)
 
     def rates(self, times: Array, states: Array) -> Array:
         """Return y' at several times, shape (m, size), by products of matrices."""
+        layout, linear = self.layout, self.linear
         out = np.empty(states.shape)
         for start in range(0, len(times), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             y = states[part]
-            c, v = y[:, : self.coefficients], y[:, self.coefficients :]
-            highest = c @ self.position.T + v @ self.velocity.T + self.semilinear(times[part], y)
-            if self.drift is not None:
-                v = v + y @ self.drift.T + np.array([self._drift_forcing(float(t)) for t in times[part]])
-            out[part] = self._first_order(highest, v)
+            c, v = y[:, : layout.coefficients], y[:, layout.coefficients :]
+            highest = (linear.position @ c.T).T + v @ linear.velocity.T + self.semilinear(times[part], y)
+            if linear.drift is not None:
+                v = v + y @ linear.drift.T + np.array([self._drift_forcing(float(t)) for t in times[part]])
+            out[part] = layout.joined(highest, v)
         return out
 
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y) at several times at once, shape (m, R)."""
-        self.rhs_evaluations += len(times)
         out = self.forcing.batch(times)
         if self.pointwise is not None:
-            for space, name, values in self.pointwise.batch(times, self.split(states.T)):
-                out[:, self.blocks[space]] += values @ self.field_projector(name).T
+            for space, name, values in self.pointwise.batch(times, self.layout.split(states.T)):
+                out[:, self.layout.blocks[space]] += (self.field_projector(name) @ values.T).T
         return out
 
     def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
@@ -361,13 +268,12 @@ class System:
         part = self.pointwise
         if part is None:
             return lambda t, _: push(t).copy()
-        rights = [vectors[block] for block in self.blocks]
-        fields = [(name, self.blocks[self.space_of(name)[0]]) for name in part.fields]
-        lefts = {name: left[:, rows] @ self.field_projector(name) for name, rows in fields}
+        rights = [vectors[block] for block in self.layout.blocks]
+        fields = [(name, self.layout.blocks[self.space_of(name)[0]]) for name in part.fields]
+        lefts = {name: (self.field_projector(name).T @ left[:, rows].T).T for name, rows in fields}
         pointwise = part.transformed(rights, lefts)
 
         def semilinear(t: float, z: Array) -> Array:
-            self.rhs_evaluations += 1
             out = pointwise(t, z)
             out += push(t)
             return out
@@ -375,35 +281,49 @@ class System:
         return semilinear
 
     def jacobian(self, t: float, y: Array) -> Array:
-        """Return ∂y'/∂y, exactly."""
-        self.jacobian_evaluations += 1
+        """Return ∂y'/∂y, exactly, as a matrix."""
         if self.pointwise is None:
-            return self.matrix
-        position, velocity = self.position.copy(), self.velocity.copy()
-        columns_of = np.cumsum(self.second) - 1
-        for rows, name, column, order, matrix in self.pointwise.jacobian(t, self.split(y)):
+            return self.linear.matrix
+        layout = self.layout
+        position, velocity = self.linear.position.dense().copy(), self.linear.velocity.copy()
+        columns_of = np.cumsum(layout.second) - 1
+        for rows, name, column, order, matrix in self.pointwise.jacobian(t, layout.split(y)):
             block = self.field_projector(name) @ matrix
             if order == 0:
-                position[self.blocks[rows], self.blocks[column]] += block
+                position[layout.blocks[rows], layout.blocks[column]] += block
             else:
-                start = int(columns_of[self.blocks[column].start])
-                velocity[self.blocks[rows], start : start + block.shape[1]] += block
-        return self._with_drift(first_order(position, velocity, self.second))
+                start = int(columns_of[layout.blocks[column].start])
+                velocity[layout.blocks[rows], start : start + block.shape[1]] += block
+        return self.linear.with_drift(layout.matrix(position, velocity))
 
-    def split(self, y: Array) -> list[list[Array]]:
-        """Return the coefficients (and velocities) of each space: ``split(y)[space][order]``.
+    def jacobian_operator(self, t: float, y: Array) -> Operator:
+        """Return ∂y'/∂y, exactly, as products with vectors: no matrix is formed."""
+        if self.pointwise is None:
+            return MatrixFree(self.linear.__matmul__, None, (self.size, self.size))
+        layout, differential = self.layout, self.pointwise.differential(t, self.layout.split(y))
 
-        Of several states at once, ``y`` has one in each column.
-        """
-        result: list[list[Array]] = []
-        start = self.coefficients
-        for block, space in zip(self.blocks, self.spaces, strict=True):
-            parts = [y[block]]
-            if space.order == 2:
-                parts.append(y[start : start + space.network.size])
-                start += space.network.size
-            result.append(parts)
-        return result
+        def product(direction: Array) -> Array:
+            out = self.linear @ direction
+            highest = np.zeros(layout.coefficients)
+            for rows, name, values in differential(layout.split(direction)):
+                highest[layout.blocks[rows]] += self.field_projector(name) @ values
+            return np.asarray(out + layout.joined(highest, 0.0))
+
+        return MatrixFree(product, None, (self.size, self.size))
+
+    def parameter_derivative(self, name: str, t: float, y: Array) -> Array:
+        """Return ∂y'/∂θ of a numerical parameter θ of the problem, exactly; boundary data are not differentiated."""
+        expressions = {
+            field: derivative
+            for field, derivative in self.problem.derivatives_by(name).items()
+            if derivative != 0
+        }
+        highest = np.zeros(self.coefficients)
+        if expressions:
+            part = PointwisePart(self.problem, self.spaces, self.points.x, expressions)
+            for rows, field, values in part.values(t, self.layout.split(y)):
+                highest[self.layout.blocks[rows]] += self.field_projector(field) @ values
+        return self.layout.joined(highest, 0.0)
 
     # ---- initial state ------------------------------------------------------------------------
 
@@ -411,12 +331,12 @@ class System:
     def initial_state(self) -> Array:
         """Least-squares coefficients of the initial data."""
         (start, _), values, velocities = self.stage
-        position = [self._fit(space, values, 0, start) for space in self.spaces]
-        moving = [s for s in self.spaces if s.order == 2]
-        return np.concatenate(position + [self._fit(s, velocities, 1, start) for s in moving])
+        position = [self._fit(i, values, 0, start) for i in range(len(self.spaces))]
+        moving = [self._fit(i, velocities, 1, start) for i, s in enumerate(self.spaces) if s.order == 2]
+        return np.concatenate(position + moving)
 
-    def _fit(self, space: Space, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
-        x = self.points.x
+    def _fit(self, index: int, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
+        x, space = self.points.x, self.spaces[index]
         zero = Derivative((0,) * x.shape[1])
         targets = []
         for name in space.fields:
@@ -425,7 +345,9 @@ class System:
                 lift = space.network.lift_operator(x, [Term(name, zero)])
                 target = target - lift @ space.data(t, order)
             targets.append(target)
-        return np.asarray(space.network.projector(self.rcond) @ np.concatenate(targets))
+        same = space.soft is None and (self.rcond is None or not space.network.is_orthonormal)
+        projector = self.projected.projectors[index] if same else space.network.projector(self.rcond)
+        return np.asarray(projector @ np.concatenate(targets))
 
     @property
     def c0(self) -> Array:
@@ -433,12 +355,10 @@ class System:
         return self.initial_state
 
 
-def semidiscretize(problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None) -> System:
+def discretise(
+    problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None, stage: Stage | None = None
+) -> Discretisation:
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
-    return System(problem, [spaces] if isinstance(spaces, Space) else list(spaces), rcond)
-
-
-def _projector(space: Space, rcond: float | None) -> Array:
-    if space.soft:
-        return augmented_projector(space)
-    return space.network.projector(None if space.network.is_orthonormal else rcond)
+    spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
+    projected = project(problem, spaces, rcond)
+    return Discretisation(problem, spaces, Stage.whole(problem) if stage is None else stage, rcond, projected)

@@ -12,17 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.assembly.augmented import Relaxation
-from frozenpinn.assembly.boundary import BoundaryData
-from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
+from frozenpinn.operators import Operator
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-CACHED_TIMES = 64
+_RECENT = 64  # values of b(t) that are kept
 
 
 class Layout(NamedTuple):
@@ -33,7 +32,7 @@ class Layout(NamedTuple):
     blocks: Sequence[slice]
     x: Array
     size: int
-    projector: Callable[[str], Array]
+    projector: Callable[[str], Operator]
 
     def rows(self, field: str) -> slice:
         """Return the coefficients of the space that holds a field."""
@@ -52,15 +51,15 @@ class Forcing:
         self._layout = layout
         self._static = np.zeros(layout.size)
         self._products: list[tuple[Array, Program]] = []
-        self._sources: list[tuple[slice, Array, Program]] = []
+        self._sources: list[tuple[slice, Operator, Program]] = []
         for equation in layout.problem.equations:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
         maps = [*_lift_maps(layout, terms), *_soft_maps(layout, relaxations)]
         for space, order, matrix in maps:
-            if not data_of(space).depends_on_time and order == 0:
-                self._static += matrix @ data_of(space)(layout.problem.time[0])
-        self._maps = [m for m in maps if data_of(m[0]).depends_on_time]
+            if not space.boundary_data.depends_on_time and order == 0:
+                self._static += matrix @ space.boundary_data(layout.problem.time[0])
+        self._maps = [m for m in maps if m[0].boundary_data.depends_on_time]
         self._recent: dict[float, Array] = {}
 
     @property
@@ -73,7 +72,7 @@ class Forcing:
         if self.is_constant:
             return self._static
         if t not in self._recent:
-            if len(self._recent) >= CACHED_TIMES:
+            if len(self._recent) >= _RECENT:
                 self._recent.clear()
             self._recent[t] = self._evaluate(t)
         return self._recent[t]
@@ -81,7 +80,7 @@ class Forcing:
     @property
     def is_separable(self) -> bool:
         """Whether b is a sum of fixed vectors times functions of time, so that many values cost little."""
-        return not self._sources and all(data_of(space).is_separable for space, _, _ in self._maps)
+        return not self._sources and all(space.boundary_data.is_separable for space, _, _ in self._maps)
 
     def batch(self, times: Array) -> Array:
         """Return b at several times, shape (m, coefficients)."""
@@ -93,7 +92,7 @@ class Forcing:
                 histories = [np.broadcast_to(h, times.shape) for h in program(times)]
                 out += np.stack(histories, axis=1) @ matrix.T
         for space, order, matrix in self._maps:
-            out += data_of(space).batch(times, order) @ matrix.T
+            out += space.boundary_data.batch(times, order) @ matrix.T
         return out
 
     def _evaluate(self, t: float) -> Array:
@@ -108,7 +107,7 @@ class Forcing:
         for space, order, matrix in self._maps:
             key = (id(space), order)
             if key not in values:
-                values[key] = data_of(space)(t, order)
+                values[key] = space.boundary_data(t, order)
             out += matrix @ values[key]
         return out
 
@@ -133,11 +132,6 @@ class Forcing:
         if not np.all(np.isfinite(value)):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))
-
-
-def data_of(space: Space) -> BoundaryData:
-    """Return the boundary data of a space: lifted, or pulled towards by soft rows."""
-    return space.soft_data if space.soft_data is not None else space.data
 
 
 def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[tuple[Space, int, Array]]:

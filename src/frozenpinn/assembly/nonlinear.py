@@ -12,56 +12,37 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
-from frozenpinn.assembly.spaces import Space, TrialNetwork
+from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
 from frozenpinn.language.jets import Jet
+from frozenpinn.operators import Operator, stack
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
 
-def basis_rows(network: TrialNetwork, x: Array, terms: Sequence[Term]) -> Array:
-    """Return Σ coefficient·D of the basis at its own points; values come from the SVD layer itself.
-
-    Values recomputed from the features carry an error of ε·σ₁/σ for functions of small singular value σ; those
-    that the SVD layer has orthonormalised do not.
-    """
-    derived = [t for t in terms if t.derivative.order]
-    rows = network.operator(x, derived) if derived else np.zeros((len(x), network.size))
-    for term in (t for t in terms if not t.derivative.order):
-        coefficient = np.asarray(term.coefficient, dtype=float)
-        rows = rows + (coefficient[:, None] if coefficient.ndim else coefficient) * network.point_values(term.field)
-    return rows
-
-
 class PointwisePart:
     """n(t, y) at the points, and its derivatives by the coefficients."""
 
-    def __init__(self, problem: Problem, spaces: Sequence[Space], x: Array) -> None:
+    def __init__(
+        self, problem: Problem, spaces: Sequence[Space], x: Array, expressions: Mapping[str, sp.Expr]
+    ) -> None:
         self.x = x
         self.spaces = tuple(spaces)
-        expressions: dict[str, sp.Expr] = {}
-        for equation in problem.equations:
-            symbol = problem.jets.symbol
-            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
-            if equation.nonlinear + timed != 0:
-                expressions[equation.field] = equation.nonlinear + timed
         found: dict[Jet, None] = {}
         for expression in expressions.values():
             found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
         self.jets = tuple(found)
-        if not self.jets:
-            return
         self._names = list(expressions)
-        self._space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
+        self.space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
         self._program = problem.compile(list(expressions.values()), self.jets)
-        self._partials: list[tuple[str, int]] = []
+        self.partials: list[tuple[str, int]] = []
         partials = []
         for name, expression in expressions.items():
             for k, jet in enumerate(self.jets):
                 partial = sp.diff(expression, problem.jets.symbol(jet))
                 if partial != 0:
-                    self._partials.append((name, k))
+                    self.partials.append((name, k))
                     partials.append(partial)
         self._jacobian_program = problem.compile(partials, self.jets)
         self._vectorised = not problem.parameters.functions  # users' functions take points, not grids
@@ -69,15 +50,15 @@ class PointwisePart:
 
     def _stack(self) -> None:
         """Evaluate basis and lifting for every jet; stack those of one space and time order."""
-        self._groups: dict[tuple[int, int], list[int]] = {}
+        self.groups: dict[tuple[int, int], list[int]] = {}
         for k, jet in enumerate(self.jets):
-            self._groups.setdefault((self._space_index[jet.field], jet.time), []).append(k)
-        self._basis: dict[tuple[int, int], Array] = {}
+            self.groups.setdefault((self.space_index[jet.field], jet.time), []).append(k)
+        self.operators: dict[tuple[int, int], Operator] = {}
         self._lift: dict[tuple[int, int], Array] = {}
-        for key, members in self._groups.items():
+        for key, members in self.groups.items():
             network = self.spaces[key[0]].network
             terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
-            self._basis[key] = np.concatenate([basis_rows(network, self.x, term) for term in terms])
+            self.operators[key] = stack([network.at_points(term) for term in terms])
             if network.lift_size:
                 self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
         self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
@@ -97,9 +78,9 @@ class PointwisePart:
         """Return the values of all jets at the points."""
         n = len(self.x)
         values: list[Array] = [np.empty(0)] * len(self.jets)
-        for key, members in self._groups.items():
+        for key, members in self.groups.items():
             space, order = key
-            stacked = self._basis[key] @ state[space][order] + self._lifted(key, t)
+            stacked = self.operators[key] @ state[space][order] + self._lifted(key, t)
             for i, k in enumerate(members):
                 values[k] = stacked[i * n : (i + 1) * n]
         return values
@@ -109,7 +90,7 @@ class PointwisePart:
         with np.errstate(all="ignore"):
             results = self._program(*self.x.T, t, *self.jet_values(t, state))
         for name, result in zip(self._names, results, strict=True):
-            yield self._space_index[name], name, np.broadcast_to(result, len(self.x))
+            yield self.space_index[name], name, np.broadcast_to(result, len(self.x))
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -122,17 +103,17 @@ class PointwisePart:
         The matrices are multiplied once, so that a call takes one product before and one after the program.
         """
         n = len(self.x)
-        keys = list(self._groups)
+        keys = list(self.groups)
         if any(order for _, order in keys):
             raise ValueError("velocities are no functions of the coefficients")
-        before = np.concatenate([self._basis[key] @ rights[key[0]] for key in keys])
+        before = np.concatenate([self.operators[key] @ rights[key[0]] for key in keys])
         after = np.concatenate([lefts[name] for name in self._names], axis=1)
         stacked, results = np.empty(len(before)), np.empty(after.shape[1])
         views: list[Array] = [np.empty(0)] * len(self.jets)
         lifted: list[tuple[tuple[int, int], Array]] = []
         start = 0
         for key in keys:
-            members = self._groups[key]
+            members = self.groups[key]
             for k in members:
                 views[k] = stacked[start : start + n]
                 start += n
@@ -163,8 +144,8 @@ class PointwisePart:
                 yield space, name, np.array([row[k][2] for row in rows])
             return
         n, jets = len(self.x), [np.empty(0)] * len(self.jets)
-        for key, members in self._groups.items():
-            stacked = self._basis[key] @ states[key[0]][key[1]]
+        for key, members in self.groups.items():
+            stacked = self.operators[key] @ states[key[0]][key[1]]
             if key in self._lift:
                 stacked += np.array([np.broadcast_to(self._lifted(key, float(t)), len(stacked)) for t in times]).T
             for i, k in enumerate(members):
@@ -172,7 +153,12 @@ class PointwisePart:
         with np.errstate(all="ignore"):
             results = self._program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
         for name, result in zip(self._names, results, strict=True):
-            yield self._space_index[name], name, np.broadcast_to(result, (n, len(times))).T
+            yield self.space_index[name], name, np.broadcast_to(result, (n, len(times))).T
+
+    def differential(self, t: float, state: Sequence[Sequence[Array]]) -> Differential:
+        """Return the derivative of the values in the direction of other coefficients, without any matrix."""
+        with np.errstate(all="ignore"):
+            return Differential(self, self._jacobian_program(*self.x.T, t, *self.jet_values(t, state)))
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
@@ -180,14 +166,30 @@ class PointwisePart:
         with np.errstate(all="ignore"):
             partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
-        for (name, k), partial in zip(self._partials, partials, strict=True):
-            key = (self._space_index[self.jets[k].field], self.jets[k].time)
-            i = self._groups[key].index(k)
-            rows = self._basis[key][i * n : (i + 1) * n]
+        for (name, k), partial in zip(self.partials, partials, strict=True):
+            key = (self.space_index[self.jets[k].field], self.jets[k].time)
+            i = self.groups[key].index(k)
+            rows = self.operators[key].dense()[i * n : (i + 1) * n]
             scaled = rows * (partial[:, None] if np.ndim(partial) else partial)
             if (name, key) in sums:
                 sums[name, key] += scaled
             else:
                 sums[name, key] = scaled
         for (name, key), matrix in sums.items():
-            yield self._space_index[name], name, key[0], key[1], matrix
+            yield self.space_index[name], name, key[0], key[1], matrix
+
+
+class Differential:
+    """The derivative of the pointwise part at one state: directions in, changes of the values at the points out."""
+
+    def __init__(self, part: PointwisePart, partials: Sequence[Array]) -> None:
+        self._part, self._factors = part, partials
+
+    def __call__(self, direction: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
+        """Yield (space, field, changes at the points) for coefficients split as states are."""
+        part, n = self._part, len(self._part.x)
+        moved = {key: part.operators[key] @ direction[key[0]][key[1]] for key in part.groups}
+        for (name, k), factor in zip(part.partials, self._factors, strict=True):
+            key = (part.space_index[part.jets[k].field], part.jets[k].time)
+            i = part.groups[key].index(k)
+            yield part.space_index[name], name, factor * moved[key][i * n : (i + 1) * n]

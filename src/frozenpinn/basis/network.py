@@ -9,32 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.basis.boundary_layer import BoundaryLayer, Functional, Unconstrained, boundary_layer
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.basis.protocol import PointSet
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
+from frozenpinn.operators import Dense, Operator
 
 Array = np.ndarray
 
 
-class PointSet(Protocol):
-    """Quadrature points: what the SVD layer needs to know of a domain."""
-
-    @property
-    def x(self) -> Array:
-        """Coordinates, shape (n, d)."""
-
-    @property
-    def weights(self) -> Array:
-        """Quadrature weights, shape (n,)."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Network:
     """A linear space of functions that obey the boundary conditions, with a lifting of boundary data.
 
@@ -60,6 +49,8 @@ class Network:
         Singular values of the kept and of all functions; None without an SVD layer.
     shapes
         Combinations of the active rows that the data consist of, one lifting function for each; None means every row.
+    lifted
+        Raw coefficients of the lifting functions, shape (fields·(M + 1), n_l); None means those of the layer.
     """
 
     hidden: HiddenLayer
@@ -72,6 +63,7 @@ class Network:
     singular: Array | None = None
     all_singular: Array | None = None
     shapes: Array | None = None
+    lifted: Array | None = None
 
     @cached_property
     def _layer(self) -> BoundaryLayer:
@@ -85,6 +77,8 @@ class Network:
     @cached_property
     def lifting(self) -> Array:
         """Raw coefficients of the functions that carry boundary data, shape (fields, M + 1, n_l)."""
+        if self.lifted is not None:
+            return self._blocks(self.lifted)
         raw = self._layer.lifting
         raw = raw if self.active is None else raw[:, list(self.active)]
         return self._blocks(raw if self.shapes is None else raw @ self.shapes)
@@ -180,6 +174,21 @@ class Network:
         """Whether the SVD layer has been applied."""
         return self.values is not None
 
+    is_product = False
+
+    def at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from coefficients to Σ coefficient·D at the basis' own points.
+
+        Values recomputed from the features carry an error of ε·σ₁/σ for functions of small singular value σ; those
+        that the SVD layer has orthonormalised do not, and are taken from there.
+        """
+        derived = [t for t in terms if t.derivative.order]
+        rows = self.operator(self.points.x, derived) if derived else np.zeros((len(self.points.weights), self.size))
+        for term in (t for t in terms if not t.derivative.order):
+            coefficient = np.asarray(term.coefficient, dtype=float)
+            rows = rows + (coefficient[:, None] if coefficient.ndim else coefficient) * self.point_values(term.field)
+        return Dense(rows)
+
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D(field) of every basis function, shape (n, r)."""
         return self._combine(x, terms, self.mixing)
@@ -220,14 +229,14 @@ class Network:
                 result = part if result is None else result + part
         return np.zeros((len(x), matrix.shape[2])) if result is None else result
 
-    def projector(self, rcond: float | None = None) -> Array:
+    def projector(self, rcond: float | None = None) -> Operator:
         """Return P with c = P·(stacked values of all fields at the points), shape (r, fields·n)."""
         root = np.tile(np.sqrt(self.points.weights), len(self.fields))
         if self.values is not None and rcond is None:
-            return np.ascontiguousarray((self.values * root[:, None]).T)
+            return Dense(np.ascontiguousarray((self.values * root[:, None]).T))
         values = self._weighted_values()
         cut = rcond if rcond is not None else 1e-10
         inverse, rank = sla.pinv(values, rtol=cut, return_rank=True)
         if rank == 0:
             raise SettingsError(f"rcond={cut:g} leaves nothing of the basis; use a smaller value.")
-        return np.asarray(inverse * root)
+        return Dense(np.asarray(inverse * root))

@@ -40,8 +40,8 @@ FAMILIES: dict[str, tuple[Family, bool]] = {"fourier": (fourier, True), "sine": 
 
 
 @dataclass(frozen=True)
-class OuterBasis:
-    """Boundary strategy: a basis of known functions, represented by the hidden layer.
+class OuterFunctions:
+    """Known functions of one variable, represented by the hidden layer.
 
     Parameters
     ----------

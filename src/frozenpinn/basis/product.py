@@ -17,12 +17,14 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.network import Network, PointSet
+from frozenpinn.basis.network import Network
+from frozenpinn.basis.protocol import PointSet
+from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProductNetwork:
     """Products of one-dimensional networks; the same interface as :class:`Network`.
 
@@ -99,15 +101,37 @@ class ProductNetwork:
         """The kept ones: the others are never formed."""
         return self.singular_values
 
+    is_product = True
+
     @cached_property
-    def values(self) -> Array:
-        """The basis at the points times √weight, shape (n, r)."""
-        out = np.ones((1, self.size))
-        for axis, f in enumerate(self.factors):
-            assert f.values is not None
-            columns = f.values[:, self.indices[:, axis]]
-            out = (out[:, None, :] * columns[None, :, :]).reshape(-1, self.size)
-        return out
+    def _kept(self) -> Selection:
+        """The products that are kept, among all."""
+        return Selection(self.indices, tuple(f.size for f in self.factors))
+
+    def at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from coefficients to Σ coefficient·D at the tensor grid, axis by axis."""
+        tables: dict[tuple[int, int], Array] = {}
+        products = []
+        for term in terms:
+            for alpha, factor in _pure(term.derivative, len(self.factors)):
+                for axis, order in enumerate(alpha):
+                    if (axis, order) not in tables:
+                        own = [Term(self.fields[0], Derivative((order,)))]
+                        tables[axis, order] = self.factors[axis].at_points(own).dense()
+                factors = tuple(tables[axis, order] for axis, order in enumerate(alpha))
+                coefficient = np.asarray(term.coefficient, dtype=float) * factor
+                if coefficient.ndim:
+                    products.append(Product(factors, left=coefficient))
+                else:
+                    products.append(Product(factors, float(coefficient)))
+        if not products:
+            tables = {(axis, 0): np.zeros((len(f.points.weights), f.size)) for axis, f in enumerate(self.factors)}
+            products = [Product(tuple(tables.values()), 0.0)]
+        return KroneckerSum(tuple(products), columns=self._kept)
+
+    def projector(self, rcond: float | None = None) -> Operator:
+        """Return the map from values at the tensor grid to coefficients, axis by axis."""
+        return kronecker(*(f.projector().dense() for f in self.factors), rows=self._kept)
 
     def truncate(self, rank: int) -> ProductNetwork:
         """Return the network of the leading ``rank`` products."""
@@ -129,14 +153,6 @@ class ProductNetwork:
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r)."""
         return self.operator(x, [Term(name, derivative)])
-
-    def point_values(self, name: str) -> Array:
-        """Return the basis at the points."""
-        return self.values / np.sqrt(self.points.weights)[:, None]
-
-    def projector(self, rcond: float | None = None) -> Array:
-        """Return P with c = P·(values at the points), shape (r, n)."""
-        return np.ascontiguousarray((self.values * np.sqrt(self.points.weights)[:, None]).T)
 
     def _combine(self, x: Array, terms: Sequence[Term], indices: Array) -> Array:
         cache: dict[tuple[int, int], Array] = {}

@@ -1,4 +1,4 @@
-"""Structure of the linear part: symmetry that is found and kept, ranks that are stable.
+"""Structure of the linear part: symmetry that is found and kept.
 
 The Galerkin matrix Aᵢⱼ = ⟨ψᵢ, L ψⱼ⟩ is formed from orthonormal vectors ψᵢ that are accurate to
 round-off, but L ψⱼ carries an error of about ε·σ₁/σⱼ: the derivative of a function with a small
@@ -68,52 +68,3 @@ def spectral_abscissa(matrix: Array) -> float:
     if matrix.size == 0:
         return 0.0
     return float(np.max(np.linalg.eigvals(matrix).real))
-
-
-def stable_cutoff(
-    matrix_at: MatrixAt, singular: Array, duration: float, cutoffs: tuple[float, ...], reference: float
-) -> float:
-    """Return the smallest cut-off whose operator has no spurious growing mode.
-
-    Round-off in the columns of small singular values can push eigenvalues to the right. The
-    abscissa at the coarse cut-off ``reference`` tells what growth the equation itself has; a
-    finer basis is accepted if it grows by less than a factor e over the duration beyond that.
-    """
-    relative = singular / singular.max()
-    allowed = max(spectral_abscissa(matrix_at(relative > reference)), 0.0) + 1.0 / duration
-    for cutoff in cutoffs:
-        if spectral_abscissa(matrix_at(relative > cutoff)) <= allowed:
-            return cutoff
-    return reference
-
-
-class MatrixAt:
-    """The first-order operator of a linear system, restricted to chosen basis functions."""
-
-    def __init__(self, position: Array, velocity: Array, second: Array) -> None:
-        self.position = position  # R × R: ∂ₜᵐc = position·c + velocity·v
-        self.velocity = velocity  # R × R₂
-        self.second = second  # which of the R coefficients belong to second-order fields
-
-    def __call__(self, kept: Array) -> Array:
-        """Return the matrix of y = [c, v] for the kept basis functions."""
-        position = self.position[np.ix_(kept, kept)]
-        second = self.second[kept]
-        velocity = self.velocity[kept][:, kept[self.second]]
-        return first_order(position, velocity, second)
-
-
-def first_order(position: Array, velocity: Array, second: Array) -> Array:
-    """Return the matrix of y' = A y for y = [c, v], where v = c' of the second-order coefficients."""
-    if not np.any(second):
-        return position
-    count, moving = len(position), int(np.count_nonzero(second))
-    full = np.zeros((count + moving, count + moving))
-    rows = np.flatnonzero(second)
-    first = np.flatnonzero(~second)
-    full[np.ix_(first, np.arange(count))] = position[first]
-    full[first, count:] = velocity[first]
-    full[rows, count + np.arange(moving)] = 1.0
-    full[count:, :count] = position[rows]
-    full[count:, count:] = velocity[rows]
-    return full

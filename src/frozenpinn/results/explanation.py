@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.network import Network
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
-def narrate(solution: Solution) -> dict[str, str]:
+def explain(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
     told = {
         "verdict": _verdict(solution),
@@ -48,14 +46,14 @@ def _width(solution: Solution) -> str:
 
 def _boundary(solution: Solution) -> str:
     problem = solution.problem
-    spaces: list[Space] = list(solution.system.spaces)
+    spaces = solution.system.spaces
     if not problem.conditions:
         return "periodic: built into the basis" if all(problem.domain.periodic) else ""
-    if any(space.soft for space in spaces):
+    if not all(space.obeys_conditions for space in spaces):
         return (
             "conditions are met in least squares while the solution evolves, as no basis in many dimensions obeys them"
         )
-    if not isinstance(spaces[0].network, Network):
+    if spaces[0].network.is_product:
         return "the basis is a product of functions of one variable that obey the conditions"
     return "every function of the basis obeys the conditions; data are lifted by functions of their own"
 
@@ -70,8 +68,8 @@ def _windows(solution: Solution) -> str:
 
 
 def _time(solution: Solution) -> str:
-    system, steps = solution.system, sum(piece.trajectory.steps for piece in solution.pieces)
-    kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(system.structure, "of no symmetry")
+    linear, steps = solution.system.linear, sum(piece.trajectory.steps for piece in solution.pieces)
+    kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(linear.structure, "of no symmetry")
     if not steps:
         return f"linear, {kind}: in closed form ({solution.integrator}), without time steps"
     why = (

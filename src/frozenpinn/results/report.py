@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.results.explanation import narrate
+from frozenpinn.results.explanation import explain
 from frozenpinn.results.residuals import Residuals
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def finite(value: Any) -> Any:
 
 def make_report(solution: Solution) -> Report:
     """Collect the numbers of a solution; residuals are measured here, not during the solve."""
-    system = solution.system
-    networks = [space.network for space in system.spaces]
-    raw = sum(network.raw_size for network in networks)
+    last = solution.pieces[-1]
+    networks = [expansion.basis for expansion in last.expansions]
+    raw, linear = sum(network.raw_size for network in networks), solution.system.linear
     singular = [network.singular_values for network in networks]
     exact, estimate = solution.problem.exact, solution.error_estimate
     return Report(
@@ -106,25 +106,25 @@ def make_report(solution: Solution) -> Report:
         sampler=solution.sampler,
         width=networks[0].width,
         points=len(networks[0].points.x),
-        rank=system.coefficients,
-        compression=raw / max(1, system.coefficients),
+        rank=last.layout.coefficients,
+        compression=raw / max(1, last.layout.coefficients),
         condition=float(max(s[0] / s[-1] for s in singular)),
-        structure=system.structure,
-        spectral_abscissa=float(np.real(system.spectral_abscissa)),
+        structure=linear.structure,
+        spectral_abscissa=float(np.real(linear.abscissa)),
         integrator=solution.integrator,
         steps=sum(piece.trajectory.steps for piece in solution.pieces),
         windows=[
-            {"start": p.start, "end": p.end, "rank": p.system.coefficients, "loss": p.loss} for p in solution.pieces
+            {"start": p.start, "end": p.end, "rank": p.layout.coefficients, "loss": p.loss} for p in solution.pieces
         ],
-        rhs_evaluations=solution.rhs_evaluations,
-        jacobian_evaluations=solution.jacobian_evaluations,
+        rhs_evaluations=solution.work.rhs,
+        jacobian_evaluations=solution.work.jacobians,
         residuals=solution.residuals,
         error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
         error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
         subspace=_subspace(solution),
         status=solution.status,
         tol=None if solution.verdict is None else solution.verdict.tol,
-        choices=narrate(solution),
+        choices=explain(solution),
         error_curve=None if estimate is None else estimate.as_dict(),
     )
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.grading import falls_between
-from frozenpinn.assembly.boundary import condition_terms
-from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.network import Network, PointSet
-from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
-from frozenpinn.geometry import FlatSide
+from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
-from frozenpinn.solvers.protocol import typical_size
+from frozenpinn.statement.conditions import LinearCondition
 
 if TYPE_CHECKING:
-    from frozenpinn.results.solution import Piece, Solution
+    from frozenpinn.results.solution import Solution
     from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_UNRESOLVED = 3e-3
-_MISSED = 2e-3
-_MISSED_SOFTLY = 2e-2  # where conditions are met in least squares, about as well as the equation
 
 
 class Residuals(NamedTuple):
@@ -41,136 +34,98 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
     x = solution.problem.domain.sample(points, "random", rng).x
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
-    first = solution.pieces[0].trajectory(np.array([start]))[0]
-    return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), _initial(solution, x, first))
+    return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), initial_misfits(solution, x))
 
 
-def warn_if_suspicious(solution: Solution) -> None:
-    """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
-    raise_if_infinite(solution)
-    problem = solution.problem
-    x = problem.domain.sample(60, "random", 2357).x
-    misfits = _initial(solution, x, solution.pieces[0].system.initial_state)
-    for name, error in misfits.items():
-        if error > 1e-3:
-            warn(
-                f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
-                "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
-                ResolutionWarning,
-            )
-    if max(misfits.values()) <= 1e-3 and falls_between(problem, solution.pieces[0].system):
-        warn(
-            "the initial data have details between the points of the basis, which the solution does not contain. Use a "
-            "larger width."
-        )
-    norms = np.concatenate([_norms(piece) for piece in solution.pieces])
-    _warn_if_unresolved(solution)
-    _warn_if_boundary_is_missed(solution)
-    growth = float(norms.max() / max(norms[0], 1e-300))
-    if growth > 1e6:  # suspicious, unless the solution starts from zero and is driven
-        growth = float(norms.max() / typical_size(solution.pieces[0].system))
-    if growth > 1e6:
-        warn(
-            f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
-            f"{solution.system.spectral_abscissa:.3g}. If the equation itself does not grow like this, the basis is "
-            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
-            ResolutionWarning,
-        )
+# ---- initial data --------------------------------------------------------------------------------
 
 
-def raise_if_infinite(solution: Solution) -> None:
-    """Refuse a solution that is not finite."""
-    if not all(np.all(np.isfinite(_norms(piece))) for piece in solution.pieces):
-        raise IntegrationError(
-            f"the solution is not finite at t = {solution.problem.time[1]:g}: the linear part has modes that "
-            f"grow like exp({solution.system.spectral_abscissa:.3g}·t). "
-            "Is the problem well posed (sign of the highest derivative)?"
-        )
+class InitialGap(NamedTuple):
+    """The start of a field (or of its velocity, ``order`` 1) as found and as wanted at some points."""
+
+    name: str
+    order: int
+    found: Array
+    wanted: Array
+
+    @property
+    def label(self) -> str:
+        """How reports call it."""
+        return self.name + "_t" * self.order
 
 
-def _norms(piece: Piece) -> Array:
-    """Return the sizes of the states at start, middle and end of a window: in L², whatever the basis."""
-    with np.errstate(over="ignore"):
-        return np.linalg.norm(
-            piece.trajectory(np.array([piece.start, (piece.start + piece.end) / 2, piece.end])), axis=1
-        )
+def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
+    """Yield values and velocities at the start, as found and as wanted, field by field."""
+    problem, start = solution.problem, np.array([solution.problem.time[0]])
+    for name in problem.fields:
+        for order, data in enumerate((problem.initial, problem.initial_velocity)):
+            if name in data:
+                found = solution.jet_values(x, start, replace(problem.jets.field(name), time=order))[:, 0]
+                yield InitialGap(name, order, found, np.broadcast_to(data[name](x, float(start[0])), len(x)))
 
 
-def _warn_if_unresolved(solution: Solution) -> None:
-    """Warn if the finest tenth of the basis carries a visible part of the solution: the next finer would too.
-
-    The functions are ordered by singular value, smooth ones first, so their last coefficients tell what is missing.
-    """
-    piece = solution.pieces[-1]
-    system, times = piece.system, np.linspace(piece.start, piece.end, 3)
-    states = piece.trajectory(times)
-    scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.blocks)
-    scale = max(scale, *(_lifted_size(space, system.points, times) for space in system.spaces))
-    for block, space in zip(system.blocks, system.spaces, strict=True):
-        count = space.network.size // 10
-        if not space.network.is_orthonormal or count < 2 or scale == 0:
-            continue
-        share = float(np.max(np.linalg.norm(states[:, block][:, -count:], axis=1))) / scale
-        if share > _UNRESOLVED:
-            times = np.linspace(piece.start, piece.end, 129)
-            lost = np.linalg.norm(piece.trajectory(times)[:, block][:, -count:], axis=1) > _UNRESOLVED * scale
-            since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
-            warn(
-                f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
-                f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
-                f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
-                "is forming, some viscosity.",
-                ResolutionWarning,
-            )
+def initial_misfits(solution: Solution, x: Array) -> dict[str, float]:
+    """Return the relative L² misfit of initial values ("u") and, of second-order fields, velocities ("u_t")."""
+    start, end = solution.problem.time
+    result, size = {}, 0.0
+    for gap in initial_gaps(solution, x):
+        # a velocity is small if it moves little of the field over the whole time
+        size = max(float(np.linalg.norm(gap.wanted)), size / (end - start) if gap.order else 0.0)
+        result[gap.label] = float(np.linalg.norm(gap.found - gap.wanted)) / (size or 1.0)
+    return result
 
 
-def _warn_if_boundary_is_missed(solution: Solution) -> None:
-    """Warn about conditions that are not met; where they are met by construction there is nothing to look at."""
-    problem, system = solution.problem, solution.pieces[0].system
-    if problem.domain.dimension == 1 or not all(isinstance(space.network, Network) for space in system.spaces):
-        return
-    soft = any(space.soft for space in system.spaces)
-    start, end = problem.time
-    times = np.array([start + 0.3 * (end - start), end])
-    rng = np.random.default_rng(24680)
-    inside = problem.domain.sample(40, "random", rng).x
-    sizes = {
-        name: float(np.max(np.abs(solution.jet_values(inside, times, problem.jets.field(name)))))
-        for name in problem.fields
-    }
-    size = float(np.max(problem.domain.lengths))
+# ---- boundary conditions -------------------------------------------------------------------------
+
+
+class ConditionGap(NamedTuple):
+    """By how much conditions are missed at points and times, (n, m), what they ask for, and their terms."""
+
+    total: Array
+    wanted: Array
+    terms: Mapping[Jet, tuple[Array, Array]]  # factor (n,) and values (n, m)
+
+
+def condition_gap(
+    solution: Solution, alike: Sequence[LinearCondition], sides: Sequence[BoundaryPoints], times: Array
+) -> ConditionGap:
+    """Evaluate conditions that differ in nothing but their side, at points of each, all in one go."""
+    x, first = np.concatenate([points.x for points in sides]), alike[0]
+    wanted = np.stack([first.value(x, float(t)) for t in times], axis=1)
+    each = [dict(c.terms_at(points)) for c, points in zip(alike, sides, strict=True)]
+    total, terms = -wanted, {}
+    for jet in first.jets:
+        parts = [np.broadcast_to(np.asarray(t[jet], dtype=float), len(p)) for t, p in zip(each, sides, strict=True)]
+        factor, values = np.concatenate(parts), solution.jet_values(x, times, jet)
+        terms[jet] = (factor, values)
+        total = total + factor[:, None] * values
+    return ConditionGap(total, wanted, terms)
+
+
+def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
+    problem, worst = solution.problem, 0.0
     for condition in problem.conditions:
         points = problem.domain.sample_side(condition.side, 20, "random", rng)
-        total = -np.stack([condition.value(points.x, float(t)) for t in times], axis=1)
-        scale = float(np.max(np.abs(total)))
-        for jet, coefficient in condition.terms_at(points):
-            part = np.broadcast_to(coefficient, len(points.x))[:, None] * solution.jet_values(points.x, times, jet)
-            total = total + part
-            scale = max(scale, float(np.max(np.abs(part))), sizes[jet.field] / size**jet.order, 1e-300)
-        missed = float(np.max(np.abs(total)))
-        if missed > (_MISSED_SOFTLY if soft else _MISSED) * scale:
-            warn(
-                f"the solution misses the condition '{condition.text}' on side '{condition.side.name}' by up to "
-                f"{missed / scale:.2g} of its terms. Use a larger width or more boundary points; a corner where "
-                "conditions of two kinds meet, or one that points inwards, makes solutions singular."
-            )
+        worst = max(worst, float(np.max(np.abs(condition_gap(solution, [condition], [points], t).total))))
+    for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
+        low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
+        high = low.copy()
+        high[:, axis] = problem.domain.upper[axis]
+        for name in problem.fields:
+            jet = problem.jets.field(name)
+            gap = solution.jet_values(low, t, jet) - solution.jet_values(high, t, jet)
+            worst = max(worst, float(np.max(np.abs(gap))))
+    return worst
 
 
-def _lifted_size(space: Space, points: PointSet, times: Array) -> float:
-    """Return the largest L² norm of the part of the solution that boundary data lift."""
-    if not space.network.lift_size:
-        return 0.0
-    root = np.sqrt(points.weights)
-    zero = Derivative((0,) * points.x.shape[1])
-    values = [space.network.lift_operator(points.x, [Term(name, zero)]) for name in space.fields]
-    return max(float(np.linalg.norm(root * (v @ space.data(float(t))))) for v in values for t in times)
+# ---- equations -----------------------------------------------------------------------------------
 
 
 def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
-    problem = solution.problem
     result = {}
-    for equation in problem.equations:
-        per_time = _size(solution, x, t, equation.field) / (t[-1] - t[0]) ** equation.order
+    for equation in solution.problem.equations:
+        size = float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(equation.field))))
+        per_time = size / (t[-1] - t[0]) ** equation.order
         gap, scale = imbalance(solution, equation, x, t, interpolated=True)
         result[equation.field] = gap / max(scale, per_time, 1e-300)
     return result
@@ -194,10 +149,6 @@ def imbalance(
     return float(np.linalg.norm(left - right)), max(*sizes, _largest_term(problem, equation, x, t, values))
 
 
-def _size(solution: Solution, x: Array, t: Array, field: str) -> float:
-    return float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(field))))
-
-
 def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:
     """Return the size of the largest linear term, or of the sum of the others: a steady balance is judged against them.
 
@@ -215,48 +166,3 @@ def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, 
         size = float(np.linalg.norm(term))
         largest = max(largest, size if np.isfinite(size) else 0.0)
     return largest
-
-
-def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
-    problem, worst = solution.problem, 0.0
-    for condition in problem.conditions:
-        points = problem.domain.sample_side(condition.side, 20, "random", rng)
-        x = points.x
-        total = -np.stack([condition.value(x, float(s)) for s in t], axis=1)
-        for term, jet in zip(condition_terms(condition, points), condition.jets, strict=True):
-            coefficient = np.broadcast_to(term.coefficient, len(x))
-            total = total + coefficient[:, None] * solution.jet_values(x, t, jet)
-        worst = max(worst, float(np.max(np.abs(total))))
-    for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
-        low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
-        high = low.copy()
-        high[:, axis] = problem.domain.upper[axis]
-        for name in problem.fields:
-            jet = problem.jets.field(name)
-            gap = solution.jet_values(low, t, jet) - solution.jet_values(high, t, jet)
-            worst = max(worst, float(np.max(np.abs(gap))))
-    return worst
-
-
-def _initial(solution: Solution, x: Array, state: Array) -> dict[str, float]:
-    """Return the relative L² misfit of initial values ("u") and, of second-order fields, velocities ("u_t")."""
-    problem, system = solution.problem, solution.pieces[0].system
-    start, end = problem.time
-    parts = system.split(state)
-    result = {}
-    for name, datum in problem.initial.items():
-        index, space = system.space_of(name)
-        term = [Term(name, Derivative((0,) * x.shape[1]))]
-        basis = space.network.operator(x, term)
-        lift = space.network.lift_operator(x, term) if space.network.lift_size else None
-        data = [(name, datum), *([(f"{name}_t", problem.initial_velocity[name])] if space.order == 2 else [])]
-        size = 0.0
-        for order, (label, wanted) in enumerate(data):
-            exact = wanted(x, start)
-            found = basis @ parts[index][order]
-            if lift is not None:
-                found = found + lift @ space.data(start, order)
-            # a velocity is small if it moves little of the field over the whole time
-            size = max(float(np.linalg.norm(exact)), size / (end - start))
-            result[label] = float(np.linalg.norm(found - exact)) / (size or 1.0)
-    return result

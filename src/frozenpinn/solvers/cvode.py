@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.solvers.hermite import HermiteTrajectory
-from frozenpinn.solvers.protocol import Guard, OdeSystem, Trajectory, longest_step
+from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 from frozenpinn.solvers.scipy_ivp import SciPy
 
 Array = np.ndarray
@@ -43,11 +43,11 @@ class CVODE:
         """How reports call it."""
         return f"cvode-{self.method.lower()}"
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """Step from start to end, keeping every accepted step for dense output."""
         from sksundae import cvode
 
-        guard = Guard(system, self.name)
+        guard = Guard(system, self.name, observer)
         start, end = system.time
         y = system.initial_state
 
@@ -62,7 +62,7 @@ class CVODE:
             rhs,
             method=self.method,
             rtol=max(self.rtol, 1e-14),
-            atol=max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300),
+            atol=guard.absolute(self.rtol),
             max_step=0.0 if np.isinf(longest := longest_step(system)) else longest,
             linsolver="dense" if len(y) < 150 else "lapackdense",
             **options,
@@ -82,13 +82,13 @@ class CVODE:
                     break
                 stuck = len(times) == _TRIAL and t - start < _SHARE * (end - start)
                 if stuck and (faster := self._outrun_by(system, t)) is not None:
-                    return faster.integrate(system)
+                    return faster.integrate(system, observer)
                 if len(times) > self.max_steps:
                     raise guard.failure(t, times[-1] - times[-2], f"more than {self.max_steps} steps were needed")
         except IntegrationError as error:
-            error.trajectory = _dense(system, times, states, self.name) if len(times) > 1 else None
+            error.trajectory = _dense(guard, times, states) if len(times) > 1 else None
             raise
-        return _dense(system, times, states, self.name)
+        return _dense(guard, times, states)
 
     def _outrun_by(self, system: OdeSystem, t: float) -> SciPy | None:
         """Return the fallback if it gets farther than this, though its steps cost several of ours."""
@@ -101,6 +101,7 @@ class CVODE:
         return self.fallback if reached > t else None
 
 
-def _dense(system: OdeSystem, times: list[float], states: list[Array], name: str) -> HermiteTrajectory:
+def _dense(guard: Guard, times: list[float], states: list[Array]) -> HermiteTrajectory:
     moments, stacked = np.array(times), np.array(states)
-    return HermiteTrajectory(moments, stacked, system.rates(moments, stacked), name)
+    rates = guard.system.rates(moments, stacked)
+    return HermiteTrajectory(moments, stacked, rates, guard.name, Work(guard.rhs_calls + len(times), guard.jacobian_calls))

@@ -17,6 +17,8 @@ from math import factorial
 import numpy as np
 from numpy.polynomial import legendre
 
+from frozenpinn.solvers.protocol import NO_WORK, Work
+
 Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
@@ -92,10 +94,12 @@ class LoadTrajectory:
         Steps, and states and loads there in modal coordinates.
     """
 
-    name = "etd"
+    name = kind = "etd"
 
-    def __init__(self, eigenvalues: Array, vectors: Array, times: Array, states: Array, loads: Array) -> None:
-        self.eigenvalues, self.vectors = eigenvalues, vectors
+    def __init__(
+        self, eigenvalues: Array, vectors: Array, times: Array, states: Array, loads: Array, work: Work = NO_WORK
+    ) -> None:
+        self.eigenvalues, self.vectors, self.work = eigenvalues, vectors, work
         self.times, self.states, self.loads = times, states, loads
 
     @property

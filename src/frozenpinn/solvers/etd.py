@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.solvers.decomposition import Decomposition, decompose, has_real_modes
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.solvers.exact import Decomposition, decompose
-from frozenpinn.solvers.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
+from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, Work, longest_step
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less
@@ -65,16 +65,16 @@ class ETD:
     max_steps: int = 500_000
     name: str = "etd"
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """Step from start to end, keeping states and loads of every accepted step for dense output."""
         try:
-            return self._march(system)
+            return self._march(system, observer)
         except (IntegrationError, _SluggishError):
             if self.fallback is None:
                 raise
-            return self.fallback.integrate(system)  # whose name the report shows, or whose error is clearer
+            return self.fallback.integrate(system, observer)  # whose name the report shows, or whose error is clearer
 
-    def _march(self, system: OdeSystem) -> Trajectory:
+    def _march(self, system: OdeSystem, observer: Observer) -> Trajectory:
         parts = decompose(system) if has_real_modes(system) else None
         if parts is None:
             raise SettingsError(
@@ -82,16 +82,11 @@ class ETD:
                 "use integrator='exponential' for waves and dispersion, 'cvode' for the rest, or leave the choice to "
                 "the program."
             )
-        return _March(system, parts, self).run()
+        return _March(system, parts, self, observer).run()
 
 
 class _SluggishError(Exception):
     """Stability keeps the steps so short that the fallback is cheaper."""
-
-
-def has_real_modes(system: OdeSystem) -> bool:
-    """Whether the linear part is symmetric and of first order in time."""
-    return len(system.moving) == 0 and system.structure == "symmetric"
 
 
 class _Adams(NamedTuple):
@@ -139,19 +134,19 @@ class _Krogstad:
 class _March:
     """The state of an integration: time, modal state, recent loads, and all accepted steps."""
 
-    def __init__(self, system: OdeSystem, parts: Decomposition, settings: ETD) -> None:
-        self.settings, self.guard = settings, Guard(system, settings.name)
+    def __init__(self, system: OdeSystem, parts: Decomposition, settings: ETD, observer: Observer = NOBODY) -> None:
+        self.settings, self.guard = settings, Guard(system, settings.name, observer)
         self.start, self.end = system.time
         self.duration = self.end - self.start
         self.longest = longest_step(system)
         self.eigenvalues, self.vectors = parts.modes.eigenvalues, parts.vectors
-        self.watched = system.monitor is not None
-        self.load = system.modal_semilinear(parts.vectors, parts.left)
+        self.watched = observer.stop is not None
+        self._load = system.modal_semilinear(parts.vectors, parts.left)
         self.t, self.z = self.start, np.asarray(parts.left @ system.initial_state)
         with np.errstate(all="ignore"):
             self.n = self.load(self.t, self.z)
         self.rtol = max(settings.rtol, 1e-14)
-        self.atol = max(0.1 * settings.rtol * self.guard.scale / np.sqrt(len(self.z)), 1e-300)
+        self.atol = self.guard.absolute(settings.rtol)
         self.recent = np.zeros((_ORDER, len(self.z)))  # loads, the newest first
         self.count = 0  # how many of them there are
         self.gaps: deque[float] = deque(maxlen=_ORDER)  # steps between them
@@ -161,6 +156,11 @@ class _March:
         self.stopped = False
         self.block = (self.t, self.eigenvalues * self.z + self.n)  # time and rate when the speed was looked at last
         self.implicit = 40.0  # steps that an implicit method would have taken so far
+
+    def load(self, t: float, z: Array) -> Array:
+        """Return β(t, z)."""
+        self.guard.rhs_calls += 1
+        return self._load(t, z)
 
     def run(self) -> Trajectory:
         """March to the end; a failure keeps what was computed."""
@@ -339,4 +339,4 @@ class _March:
 
     def _trajectory(self) -> LoadTrajectory:
         arrays = (np.array(self.times), np.array(self.states), np.array(self.loads))
-        return LoadTrajectory(self.eigenvalues, self.vectors, *arrays)
+        return LoadTrajectory(self.eigenvalues, self.vectors, *arrays, work=self.guard.work)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from frozenpinn.errors import IntegrationError, SettingsError
-from frozenpinn.solvers.exact import Decomposition, decompose
+from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import DEGREE, chebyshev_nodes
 from frozenpinn.solvers.modal import ModalTrajectory, Modes
-from frozenpinn.solvers.protocol import Guard, Integrator, OdeSystem, Trajectory, longest_step
+from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, Work, longest_step
 
 Array = np.ndarray
 _ITERATIONS = 25
@@ -40,23 +40,23 @@ class ExponentialCollocation:
     fallback: Integrator | None = None
     name: str = "exponential"
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """March over dyadic windows of adaptive length."""
         try:
-            return self._march(system)
+            return self._march(system, observer)
         except IntegrationError:
             if self.fallback is None:
                 raise
-            return self.fallback.integrate(system)  # whose name the report shows, or whose error is clearer
+            return self.fallback.integrate(system, observer)  # whose name the report shows, or whose error is clearer
 
-    def _march(self, system: OdeSystem) -> Trajectory:
+    def _march(self, system: OdeSystem, observer: Observer) -> Trajectory:
         parts = decompose(system)
         if parts is None:
             raise SettingsError(
                 "exponential collocation needs a linear part with well-conditioned eigenvectors; "
                 "use integrator='cvode'."
             )
-        return _March(system, parts, self.rtol, self.name).run()
+        return _March(system, parts, self.rtol, Guard(system, self.name, observer)).run()
 
 
 class _Maps:
@@ -90,15 +90,14 @@ class _Maps:
 class _March:
     """The state of an integration: current time, modal state, accepted windows."""
 
-    def __init__(self, system: OdeSystem, parts: Decomposition, rtol: float, name: str) -> None:
-        self.system, self.rtol = system, rtol
+    def __init__(self, system: OdeSystem, parts: Decomposition, rtol: float, guard: Guard) -> None:
+        self.system, self.rtol, self.guard = system, rtol, guard
         self.modes, self.vectors, self.left = parts
-        self.guard = Guard(system, name)
         self.start, self.end = system.time
         self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
         self.maps: dict[int, _Maps] = {}
         self.windows: list[tuple[float, float, Array, Array]] = []
-        self.iterations = 0
+        self.evaluations = 0
         self.stopped = False
 
     def run(self) -> Trajectory:
@@ -144,7 +143,6 @@ class _March:
             new = free + np.einsum("omij,jm->iom", maps.response, beta)
             change = float(np.max(np.linalg.norm(new[:, 0] - z[:, 0], axis=1))) / self._scale(new)
             z = new
-            self.iterations += 1
             if change <= self.rtol:
                 return self._accept(maps, a, length, beta, z, iteration)
             if not change < 1e3 or (iteration >= 3 and change > 0.5 * previous):
@@ -158,6 +156,7 @@ class _March:
     def _beta(self, times: Array, z: Array) -> Array:
         """Return b + n at the nodes in modal coordinates, shape (nodes, modes)."""
         states = (z @ self.vectors.T).real.reshape(len(times), -1)
+        self.evaluations += len(times)
         return self.system.semilinear(times, states) @ self.left.T
 
     def _accept(self, maps: _Maps, a: float, length: float, beta: Array, z: Array, iteration: int) -> bool | None:
@@ -178,8 +177,5 @@ class _March:
         starts, ends, states, polynomials = zip(*self.windows, strict=True)
         rows = max(len(p) for p in polynomials)
         padded = [np.pad(p, ((0, rows - len(p)), (0, 0))) for p in polynomials]
-        trajectory = ModalTrajectory(
-            self.modes, self.vectors, np.array(starts), np.array(ends), np.array(states), np.array(padded)
-        )
-        trajectory.steps = len(starts)
-        return trajectory
+        arrays = (np.array(starts), np.array(ends), np.array(states), np.array(padded))
+        return ModalTrajectory(self.modes, self.vectors, *arrays, steps=len(starts), work=Work(self.evaluations))

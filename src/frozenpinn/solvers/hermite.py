@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
+
+from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 
@@ -15,8 +17,12 @@ class HermiteTrajectory:
     Its error is O(h⁶), below that of the fifth-order methods that produced the steps.
     """
 
-    def __init__(self, times: Array, states: Array, rates: Array, name: str = "hermite") -> None:
-        self.times, self.states, self.slopes, self.name = times, states, rates, name
+    kind = "hermite"
+
+    def __init__(
+        self, times: Array, states: Array, rates: Array, name: str = "hermite", work: Work = NO_WORK
+    ) -> None:
+        self.times, self.states, self.slopes, self.name, self.work = times, states, rates, name, work
 
     @property
     def steps(self) -> int:
@@ -52,6 +58,11 @@ class HermiteTrajectory:
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""
         return {"times": self.times, "states": self.states, "rates": self.slopes}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> HermiteTrajectory:
+        """Rebuild a stored trajectory."""
+        return cls(arrays["times"], arrays["states"], arrays["rates"])
 
 
 def _hermite_weights(nodes: Array, t: Array) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from frozenpinn.solvers.interpolation import DEGREE, Window
+from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 _FAST = 30.0
@@ -117,13 +118,21 @@ def _integration(degree: int) -> Array:
 class ModalTrajectory:
     """y(t) = V·(homogeneous + particular), window by window."""
 
-    name = "modal"
-    steps = 0  # closed forms take none; iterations on windows count theirs
+    name = kind = "modal"
 
     def __init__(
-        self, modes: Modes, vectors: Array, starts: Array, ends: Array, states: Array, polynomials: Array
+        self,
+        modes: Modes,
+        vectors: Array,
+        starts: Array,
+        ends: Array,
+        states: Array,
+        polynomials: Array,
+        steps: int = 0,
+        work: Work = NO_WORK,
     ) -> None:
         self.modes, self.vectors = modes, vectors
+        self.steps, self.work = steps, work  # closed forms take none; iterations on windows count theirs
         self.starts, self.ends = starts, ends
         self.states = states  # (windows, order, modes): homogeneous part at the start of each window
         self.polynomials = polynomials  # (windows, degree + 1, modes): Chebyshev coefficients of p

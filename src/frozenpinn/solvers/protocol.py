@@ -3,85 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.errors import IntegrationError
+from frozenpinn.operators import Operator
 
 Array = np.ndarray
 
 
-class OdeSystem(Protocol):
-    """y' = A y + b(t) + n(t, y)."""
-
-    position: Array
-    velocity: Array
-    moving: Array
-    coefficients: int
-    size: int
-    monitor: Callable[[float, Array], bool] | None
-    reference_size: float | None
+class Load(Protocol):
+    """b(t), the part of the highest time derivatives that does not depend on the state."""
 
     @property
-    def structure(self) -> str:
-        """Symmetry of the linear part."""
+    def is_constant(self) -> bool:
+        """Whether b does not depend on time."""
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
+
+    def __call__(self, t: float) -> Array:
+        """Return b(t), shape (coefficients,)."""
+
+    def batch(self, times: Array) -> Array:
+        """Return b at several times, shape (m, coefficients)."""
+
+
+class OdeSystem(Protocol):
+    """y' = A y + b(t) + n(t, y)."""
 
     @property
     def time(self) -> tuple[float, float]:
         """Start and end."""
 
     @property
+    def size(self) -> int:
+        """Number of components of a state."""
+
+    @property
     def initial_state(self) -> Array:
         """The state at the start."""
 
     @property
-    def matrix(self) -> Array:
-        """The matrix A."""
+    def linear(self) -> LinearPart:
+        """A, with its structure."""
 
     @property
-    def is_autonomous(self) -> bool:
-        """Whether, in addition, the forcing is constant."""
-
-    @property
-    def has_constant_coefficients(self) -> bool:
-        """Whether the system is linear with constant coefficients; forcing may depend on time."""
+    def forcing(self) -> Load:
+        """The forcing b(t) of the highest derivatives."""
 
     @property
     def is_linear(self) -> bool:
         """Whether the system is linear; coefficients may depend on time."""
 
     @property
-    def eigensystem(self) -> tuple[Array, Array, float]:
-        """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
-
-    @property
-    def spectral_abscissa(self) -> float:
-        """Largest real part of the eigenvalues of A."""
-
-    @property
-    def forcing(self) -> Callable[[float], Array]:
-        """The forcing b(t) of the highest derivatives."""
-
-    def forcings(self, times: Array) -> Array:
-        """Return b at several times, shape (m, coefficients)."""
-
-    @property
-    def forcing_is_constant(self) -> bool:
-        """Whether b does not depend on time."""
-
-    @property
-    def forcing_is_separable(self) -> bool:
-        """Whether b is a sum of fixed vectors times functions of time: many values cost little."""
+    def has_constant_coefficients(self) -> bool:
+        """Whether the system is linear with constant coefficients; forcing may depend on time."""
 
     def state_forcing(self, t: float) -> Array:
         """Return the forcing b(t) of the state."""
-
-    def semilinear(self, times: Array, states: Array) -> Array:
-        """Return b(t) + n(t, y), the highest derivatives without their linear part, shape (m, coefficients)."""
-
-    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
 
     def rhs(self, t: float, y: Array) -> Array:
         """Return the right-hand side."""
@@ -89,8 +73,49 @@ class OdeSystem(Protocol):
     def rates(self, times: Array, states: Array) -> Array:
         """Return the right-hand side at several times, shape (m, size)."""
 
+    def semilinear(self, times: Array, states: Array) -> Array:
+        """Return b(t) + n(t, y), the highest derivatives without their linear part, shape (m, coefficients)."""
+
+    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
+
     def jacobian(self, t: float, y: Array) -> Array:
-        """Return its derivative by y."""
+        """Return the derivative of the right-hand side by y, as a matrix."""
+
+    def jacobian_operator(self, t: float, y: Array) -> Operator:
+        """Return the same as products with vectors, for systems whose matrix would be too large."""
+
+
+@dataclass(frozen=True)
+class Observer:
+    """What looks on while a system is integrated.
+
+    Attributes
+    ----------
+    stop
+        Asked after every accepted step, with time and state, whether to stop there.
+    announce
+        Told the time of every accepted step.
+    reference_size
+        Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
+    """
+
+    stop: Callable[[float, Array], bool] | None = None
+    announce: Callable[[float], None] | None = None
+    reference_size: float | None = None
+
+
+NOBODY = Observer()
+
+
+class Work(NamedTuple):
+    """Evaluations of the right-hand side and of its Jacobian."""
+
+    rhs: int = 0
+    jacobians: int = 0
+
+
+NO_WORK = Work()
 
 
 class Trajectory(Protocol):
@@ -105,6 +130,10 @@ class Trajectory(Protocol):
         """Number of accepted time steps; 0 for closed forms."""
 
     @property
+    def work(self) -> Work:
+        """What it took."""
+
+    @property
     def end(self) -> float:
         """Up to which time it reaches."""
 
@@ -113,6 +142,10 @@ class Trajectory(Protocol):
 
     def rates(self, times: Array) -> Array:
         """Return the time derivatives of the states, shape (m, size)."""
+
+    @property
+    def kind(self) -> str:
+        """Under which name its class is registered in :data:`frozenpinn.solvers.TRAJECTORIES`."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what is needed to rebuild the trajectory, for storage."""
@@ -125,16 +158,17 @@ class Integrator(Protocol):
     def name(self) -> str:
         """How reports call it."""
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
-        """Integrate from start to end."""
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
+        """Integrate from start to end, or to where the observer stops it."""
 
 
 class Guard:
     """Watches an integration: raises a telling error as soon as values blow up or are not finite."""
 
-    def __init__(self, system: OdeSystem, name: str) -> None:
-        self.system = system
+    def __init__(self, system: OdeSystem, name: str, observer: Observer = NOBODY) -> None:
+        self.system, self.observer = system, observer
         self.name = name
+        self.rhs_calls = self.jacobian_calls = 0
         self.start, self.end = system.time
         self.scale = typical_size(system)
         self.last_time, self.last_size = self.start, self.scale
@@ -147,6 +181,7 @@ class Guard:
         A trial step that is too long may overflow; the method then shortens it. Only values that stay not finite
         for many evaluations in a row are a failure.
         """
+        self.rhs_calls += 1
         with np.errstate(all="ignore"):
             value = self.system.rhs(t, y)
             finite = np.isfinite(value @ value)
@@ -157,16 +192,26 @@ class Guard:
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Evaluate the Jacobian; like the right-hand side, it may overflow in a trial step."""
+        self.jacobian_calls += 1
         with np.errstate(all="ignore"):
             return self.system.jacobian(t, y)
 
+    @property
+    def work(self) -> Work:
+        """What was evaluated so far."""
+        return Work(self.rhs_calls, self.jacobian_calls)
+
+    def absolute(self, rtol: float) -> float:
+        """Return the absolute tolerance of each component that belongs to a relative one of the whole solution."""
+        return max(0.1 * rtol * self.scale / np.sqrt(self.system.size), 1e-300)
+
     def accept(self, t: float, y: Array) -> bool:
-        """Check an accepted step; return whether the system's monitor wants to stop here."""
+        """Check an accepted step; return whether the observer wants to stop here."""
         step, size = t - self.last_time, float(np.linalg.norm(y))
         if not np.isfinite(size):
             raise self.failure(t, step, "the solution is not finite")
         rate = np.log(max(size, 1e-300) / max(self.last_size, 1e-300)) / step if step > 0 else 0.0
-        if size > 1e10 * (self.system.reference_size or self.scale) and rate * (self.end - self.start) > 1e3:
+        if size > 1e10 * (self.observer.reference_size or self.scale) and rate * (self.end - self.start) > 1e3:
             raise self.failure(t, step, f"the solution grows without bound (norm {size:.3g})")
         if step > 1e-10 * (self.end - self.start):
             self.not_finite = 0
@@ -174,14 +219,13 @@ class Guard:
         if self.tiny_steps > 30:
             raise self.failure(t, step, "the step size has shrunk to nothing")
         self.last_time, self.last_size = t, size
-        announce = getattr(self.system, "announce", None)
-        if announce is not None:
-            announce(t)
-        return self.system.monitor is not None and self.system.monitor(t, y)
+        if self.observer.announce is not None:
+            self.observer.announce(t)
+        return self.observer.stop is not None and self.observer.stop(t, y)
 
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
         """Compose the error: where, how small the step, what the spectrum says, what to try."""
-        abscissa = self.system.spectral_abscissa
+        abscissa = self.system.linear.abscissa
         if self.not_finite:
             reason = f"the right-hand side is not finite beyond this time ({reason})"
         if abscissa * (self.end - self.start) > 30:
@@ -204,12 +248,12 @@ class Guard:
 
 def longest_step(system: OdeSystem) -> float:
     """Return half the shortest time in which the forcing changes, so that no step passes over a pulse of it."""
-    if system.forcing_is_constant:
+    if system.forcing.is_constant:
         return np.inf
     start, end = system.time
-    count = max(65, min(4097 if system.forcing_is_separable else 257, 4_000_000 // max(1, system.coefficients)))
+    count = max(65, min(4097 if system.forcing.is_separable else 257, 4_000_000 // max(1, system.size)))
     with np.errstate(all="ignore"):
-        values = system.forcings(np.linspace(start, end, count))
+        values = system.forcing.batch(np.linspace(start, end, count))
     largest = float(np.max(np.linalg.norm(values, axis=1)))
     change = float(np.max(np.linalg.norm(np.diff(values, axis=0), axis=1)))
     if not (np.isfinite(largest) and change > 0):
@@ -226,8 +270,8 @@ def typical_size(system: OdeSystem) -> float:
     if not np.all(np.isfinite(rates)):
         return size or 1.0
     driven = max(rates) * (end - start)
-    if system.forcing_is_separable:  # cheap enough to see pulses
+    if system.forcing.is_separable:  # cheap enough to see pulses
         with np.errstate(all="ignore"):
-            pushes = np.linalg.norm(system.forcings(np.linspace(start, end, 1025)), axis=1)
+            pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, 1025)), axis=1)
         driven = max(driven, float(np.mean(pushes)) * (end - start)) if np.all(np.isfinite(pushes)) else driven
     return size if size > 1e-8 * driven else max(driven, 1e-300)  # a fit of zero is round-off, not a size

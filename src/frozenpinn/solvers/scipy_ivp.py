@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
 from frozenpinn.solvers.hermite import HermiteTrajectory
-from frozenpinn.solvers.protocol import Guard, OdeSystem, Trajectory, longest_step
+from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 
 Array = np.ndarray
 SCIPY_METHODS = {
@@ -50,16 +50,14 @@ class SciPy:
         """How reports call it."""
         return f"scipy-{self.method}"
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """Run solve_ivp's stepper by hand, so that failures can be told and partial results kept."""
         from scipy import integrate
 
-        guard = Guard(system, self.name)
+        guard = Guard(system, self.name, observer)
         start, end = system.time
         y = system.initial_state
-        atol = self.atol
-        if atol is None:
-            atol = max(0.1 * self.rtol * guard.scale / np.sqrt(len(y)), 1e-300)
+        atol = guard.absolute(self.rtol) if self.atol is None else self.atol
         options: dict[str, Any] = {"rtol": max(self.rtol, 2.3e-14), "atol": atol, "max_step": longest_step(system)}
         if self.method in ("radau", "bdf", "lsoda"):
             options["jac"] = guard.jacobian
@@ -78,9 +76,9 @@ class SciPy:
                 if stop or len(pieces) == self.max_steps:
                     break
         except IntegrationError as error:
-            error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name) if pieces else None
+            error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work) if pieces else None
             raise
-        return PiecewiseTrajectory(system, np.array(times), pieces, self.name)
+        return PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work)
 
 
 def _step(solver: Any) -> str | None:
@@ -97,8 +95,10 @@ def _step(solver: Any) -> str | None:
 class PiecewiseTrajectory:
     """The dense output that SciPy's method itself defines on each step."""
 
-    def __init__(self, system: OdeSystem, times: Array, pieces: list[Any], name: str) -> None:
-        self._system, self.times, self._pieces, self.name = system, times, pieces, name
+    kind = "hermite"  # what it is stored as
+
+    def __init__(self, system: OdeSystem, times: Array, pieces: list[Any], name: str, work: Work) -> None:
+        self._system, self.times, self._pieces, self.name, self.work = system, times, pieces, name, work
 
     @property
     def steps(self) -> int:

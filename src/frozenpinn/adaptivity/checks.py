@@ -1,0 +1,140 @@
+"""What a solve without a tolerance looks at before it returns, and warns of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenpinn.adaptivity.grading import falls_between
+from frozenpinn.adaptivity.rules import CheckRules, Rules
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.protocol import PointSet, finest
+from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
+from frozenpinn.results.expansion import Piece
+from frozenpinn.results.residuals import condition_gap, initial_misfits
+from frozenpinn.results.solution import Solution
+from frozenpinn.solvers.protocol import typical_size
+
+Array = np.ndarray
+
+
+def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
+    """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
+    raise_if_infinite(solution)
+    problem, first = solution.problem, _system(solution.pieces[0])
+    misfits = initial_misfits(solution, problem.domain.sample(60, "random", 2357).x)
+    for name, error in misfits.items():
+        if error > rules.checks.initial:
+            warn(
+                f"the network represents the initial value of {name} only to {error:.2g} (relative L²); "
+                "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
+                ResolutionWarning,
+            )
+    if max(misfits.values()) <= rules.checks.initial and falls_between(first, rules.windows):
+        warn(
+            "the initial data have details between the points of the basis, which the solution does not contain. Use a "
+            "larger width."
+        )
+    norms = np.concatenate([_norms(piece) for piece in solution.pieces])
+    _warn_if_unresolved(solution, rules.checks)
+    _warn_if_boundary_is_missed(solution, rules.checks)
+    growth = float(norms.max() / max(norms[0], 1e-300))
+    if growth > rules.checks.growth:  # suspicious, unless the solution starts from zero and is driven
+        growth = float(norms.max() / typical_size(first))
+    if growth > rules.checks.growth:
+        warn(
+            f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "
+            f"{solution.system.linear.abscissa:.3g}. If the equation itself does not grow like this, the basis is "
+            "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
+            ResolutionWarning,
+        )
+
+
+def raise_if_infinite(solution: Solution) -> None:
+    """Refuse a solution that is not finite."""
+    if not all(np.all(np.isfinite(_norms(piece))) for piece in solution.pieces):
+        raise IntegrationError(
+            f"the solution is not finite at t = {solution.problem.time[1]:g}: the linear part has modes that "
+            f"grow like exp({solution.system.linear.abscissa:.3g}·t). "
+            "Is the problem well posed (sign of the highest derivative)?"
+        )
+
+
+def _system(piece: Piece) -> Discretisation:
+    assert piece.system is not None, "solutions are checked when they are made"
+    return piece.system
+
+
+def _norms(piece: Piece) -> Array:
+    """Return the sizes of the states at start, middle and end of a window: in L², whatever the basis."""
+    with np.errstate(over="ignore"):
+        return np.linalg.norm(
+            piece.trajectory(np.array([piece.start, (piece.start + piece.end) / 2, piece.end])), axis=1
+        )
+
+
+def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
+    """Warn if the finest tenth of the basis carries a visible part of the solution: the next finer would too."""
+    piece = solution.pieces[-1]
+    system, times = _system(piece), np.linspace(piece.start, piece.end, 3)
+    states = piece.trajectory(times)
+    scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.layout.blocks)
+    scale = max(scale, *(_lifted_size(space, system.points, times) for space in system.spaces))
+    for block, space in zip(system.layout.blocks, system.spaces, strict=True):
+        count = finest(space.network)
+        if count * 10 > space.network.size or not count or scale == 0:
+            continue
+        share = float(np.max(np.linalg.norm(states[:, block][:, -count:], axis=1))) / scale
+        if share > rules.unresolved:
+            times = np.linspace(piece.start, piece.end, 129)
+            lost = np.linalg.norm(piece.trajectory(times)[:, block][:, -count:], axis=1) > rules.unresolved * scale
+            since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
+            warn(
+                f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
+                f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
+                f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
+                "is forming, some viscosity.",
+                ResolutionWarning,
+            )
+
+
+def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
+    """Warn about conditions that are not met; where they are met by construction there is nothing to look at."""
+    problem, system = solution.problem, _system(solution.pieces[0])
+    if problem.domain.dimension == 1 or any(space.network.is_product for space in system.spaces):
+        return
+    soft = not all(space.obeys_conditions for space in system.spaces)
+    start, end = problem.time
+    times = np.array([start + 0.3 * (end - start), end])
+    rng = np.random.default_rng(24680)
+    inside = problem.domain.sample(40, "random", rng).x
+    sizes = {
+        name: float(np.max(np.abs(solution.jet_values(inside, times, problem.jets.field(name)))))
+        for name in problem.fields
+    }
+    size = float(np.max(problem.domain.lengths))
+    for condition in problem.conditions:
+        points = problem.domain.sample_side(condition.side, 20, "random", rng)
+        gap = condition_gap(solution, [condition], [points], times)
+        scale = max(float(np.max(np.abs(gap.wanted))), 1e-300)
+        for jet, (factor, values) in gap.terms.items():
+            part = float(np.max(np.abs(factor[:, None] * values)))
+            scale = max(scale, part, sizes[jet.field] / size**jet.order)
+        missed = float(np.max(np.abs(gap.total)))
+        if missed > (rules.missed_softly if soft else rules.missed) * scale:
+            warn(
+                f"the solution misses the condition '{condition.text}' on side '{condition.side.name}' by up to "
+                f"{missed / scale:.2g} of its terms. Use a larger width or more boundary points; a corner where "
+                "conditions of two kinds meet, or one that points inwards, makes solutions singular."
+            )
+
+
+def _lifted_size(space: Space, points: PointSet, times: Array) -> float:
+    """Return the largest L² norm of the part of the solution that boundary data lift."""
+    if not space.network.lift_size:
+        return 0.0
+    root = np.sqrt(points.weights)
+    zero = Derivative((0,) * points.x.shape[1])
+    values = [space.network.lift_operator(points.x, [Term(name, zero)]) for name in space.fields]
+    return max(float(np.linalg.norm(root * (v @ space.data(float(t))))) for v in values for t in times)

@@ -1,0 +1,87 @@
+"""Which integrator suits a system, from its structure and its Jacobian at the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.adaptivity.rules import IntegratorRules
+from frozenpinn.solvers import (
+    CVODE,
+    ETD,
+    ExactPropagator,
+    ExponentialCollocation,
+    Integrator,
+    OdeSystem,
+    SciPy,
+    integrator_by_name,
+)
+from frozenpinn.solvers.decomposition import can_propagate, has_real_modes, is_diagonalisable, is_structured
+
+
+def choose_integrator(
+    system: OdeSystem, wanted: str | Integrator | None, tolerance: float, rules: IntegratorRules | None = None
+) -> Integrator:
+    """Return the wanted integrator, or one that suits the structure of the system.
+
+    Linear systems with constant coefficients are propagated exactly where possible. Nonlinear ones of first order whose
+    linear part is symmetric take exponential Adams steps, which hand over to CVODE where a stiff rest and not the
+    solution keeps them short. Other systems whose linear part is symmetric or skew-symmetric and whose rest is not too
+    steep are collocated exponentially. Otherwise the Jacobian at the start decides: DOP853 for gentle or oscillatory
+    systems, CVODE with BDF for stiff ones, and Radau where BDF gets stuck.
+    """
+    if isinstance(wanted, str):
+        return integrator_by_name(wanted, tolerance)
+    if wanted is not None:
+        return wanted
+    rules = IntegratorRules() if rules is None else rules
+    if system.size > rules.dense:
+        return CVODE(rtol=tolerance, linear_solver="krylov")
+    stiff = CVODE(rtol=tolerance, fallback=SciPy("radau", rtol=tolerance))
+    if can_propagate(system):
+        return ExactPropagator(tolerance, fallback=stiff)
+    if has_real_modes(system) and not system.is_linear:
+        return ETD(tolerance, fallback=stiff)
+    start, end = system.time
+    duration = end - start
+    # coefficients may vanish at the start: look at later times too, with the initial state
+    jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in (0.0, 0.3, 0.8)]
+    if not all(np.all(np.isfinite(j)) for j in jacobians):
+        return stiff
+    jacobian, linear = max(jacobians, key=_norm), system.linear
+    radius = _norm(jacobian) * duration
+    rest = _norm(jacobian - linear.matrix)
+    steepness = (rest if linear.order == 1 else np.sqrt(rest)) * duration  # of z' = n, or of z'' = n
+    # coefficients in time on a stiff operator: the iteration contracts by their ratio, whatever the stiffness
+    contracts = system.is_linear and rest <= rules.contraction * _norm(linear.matrix)
+    # long steps of BDF damp what should oscillate for ever: waves are left to it only as a fallback
+    diagonal = is_diagonalisable(system)
+    waves = diagonal and (linear.order != 1 or not _is_damped(system, jacobian, rules))
+    if diagonal and (steepness <= rules.semilinear or contracts or (waves and radius > rules.oscillatory)):
+        gentle = radius < rules.gentle and tolerance > rules.coarse
+        return SciPy("dop853", rtol=tolerance) if gentle else ExponentialCollocation(tolerance, fallback=stiff)
+    if radius < rules.gentle:
+        return SciPy("dop853", rtol=tolerance)
+    if radius < rules.explicit and not _is_damped(system, jacobian, rules):
+        return SciPy("dop853", rtol=tolerance)
+    return stiff
+
+
+def _norm(matrix: np.ndarray, iterations: int = 8) -> float:
+    """Estimate the spectral norm by a few power iterations."""
+    vector: Any = np.random.default_rng(0).normal(size=matrix.shape[1])
+    image = vector
+    for _ in range(iterations):
+        vector = vector / max(float(np.linalg.norm(vector)), 1e-300)
+        image = matrix @ vector
+        vector = matrix.T @ image
+    return float(np.linalg.norm(image))
+
+
+def _is_damped(system: OdeSystem, jacobian: np.ndarray, rules: IntegratorRules) -> bool:
+    """Whether decay dominates oscillation, from the structure or, failing that, the spectrum."""
+    if is_structured(system) and system.linear.order == 1:
+        return system.linear.structure == "symmetric"
+    eigenvalues = np.linalg.eigvals(jacobian)
+    return float(np.max(np.abs(eigenvalues.real))) > rules.damped * float(np.max(np.abs(eigenvalues.imag)))

@@ -1,0 +1,46 @@
+"""Whether a basis still resolves the solution: its functions are ordered from smooth to rough, so the last ones tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenpinn.adaptivity.rules import WindowRules
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.basis.protocol import finest
+from frozenpinn.solvers import Trajectory
+
+Array = np.ndarray
+
+
+class Watch:
+    """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it."""
+
+    def __init__(self, system: Discretisation, threshold: float, rules: WindowRules) -> None:
+        self._layout, self._negligible = system.layout, rules.negligible
+        self._counts = [finest(space.network) for space in system.spaces]
+        self.first = self.share(system.initial_state)
+        self.limit = max(threshold, rules.slack * self.first)
+
+    def __call__(self, t: float, y: Array) -> bool:
+        """Return whether the integrator shall stop."""
+        return self.share(y) > self.limit
+
+    def until(self, trajectory: Trajectory, start: float) -> float:
+        """Return up to when a trajectory is resolved: steps may be long, and the last one has gone too far."""
+        low, high = start, trajectory.end
+        for count in (32, 8, 8):
+            times = np.linspace(low, high, count + 1)[1:]
+            beyond = [self.share(y) > self.limit for y in trajectory(times)]
+            if not any(beyond):
+                break
+            first = int(np.argmax(beyond))
+            low, high = (low if first == 0 else float(times[first - 1])), float(times[first])
+        return high
+
+    def share(self, y: Array) -> float:
+        """Return the share of the solution in the finest tenth, the largest of all fields."""
+        parts = [orders[0] for orders in self._layout.split(y)]
+        sizes = [float(np.linalg.norm(c)) for c in parts]
+        floor = self._negligible * max(sizes)
+        tails = [float(np.linalg.norm(c[-n:])) if n else 0.0 for c, n in zip(parts, self._counts, strict=True)]
+        return max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(tails, sizes, strict=True))

@@ -1,0 +1,168 @@
+"""Every tuned number of the choices that the program makes, in one place, with the study that set it.
+
+They are fields of frozen values: ``Settings(rules=Rules(search=SearchRules(safety=0.25)))`` changes one of them. How
+they were found, and on which problems, is told in docs/method.md; the commands show how a choice fares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
+
+
+@dataclass(frozen=True)
+class SizingRules:
+    """Widths and points. Study: ``frozenpinn study width`` (error against width), ``calibration`` (first widths)."""
+
+    dimensions: int = 3  #: up to as many, domains have quadrature rules and functions that vanish on the boundary
+    line: int = 200  #: neurons on an interval, if nothing is asked for
+    line_high_order: int = 80  #: the same for linear equations of third order and more: flatter neurons, less round-off
+    box: Mapping[int, int] = field(default_factory=lambda: {2: 48, 3: 20})  #: the same per axis of a product
+    shape: int = 800  #: the same on other shapes
+    points_on_lines: float = 2.0  #: points per neuron on an interval, …
+    points_on_products: float = 1.25  #: … on each axis of a product, …
+    points_on_shapes: float = 4.0  #: … and elsewhere
+    boundary_rows: float = 1.5  #: points on the whole boundary per neuron, …
+    fewest_boundary_points: int = 8  #: … and on each side at least
+    many_start: int = 200  #: first width in many dimensions
+    ladder: Mapping[int, tuple[int, ...]] = field(
+        default_factory=lambda: {
+            1: (40, 56, 80, 110, 150, 200, 280, 400),
+            2: (12, 16, 20, 24, 32, 40, 48),
+            3: (8, 10, 12, 16, 20),
+        }
+    )  #: widths at which the data are fitted to find the first one: interval, and per axis of products
+    ladder_on_shapes: tuple[int, ...] = (100, 150, 220, 330, 500, 800)  #: the same on shapes
+    stepping: Mapping[int, int] = field(default_factory=lambda: {1: 400, 2: 24, 3: 12})
+    """The widest first networks where there is no closed form in time, so that solves are costly …"""
+    stepping_on_shapes: int = 220  #: … and the same on shapes
+    margin_on_lines: float = 0.02  #: how well data must be represented, in units of the tolerance: here widths are cheap
+    margin_on_products: float = 1.0  #: a first network that is too narrow costs little, one that is too wide much
+    margin_on_shapes: float = 10.0  #: the same
+    slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
+    ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
+    trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution, …
+    trial_rtol: float = 1e-3  #: … its accuracy in time, …
+    trial_share: float = 5e-2  #: … and the share of the finest functions at which it has failed
+    following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
+    further: float = 1.5  #: how far beyond the width of the trial its outcome is trusted
+
+
+@dataclass(frozen=True)
+class CutoffRules:
+    """Relative cut-offs of the SVD layer. Study: ``frozenpinn study svd-threshold``."""
+
+    finest: float = FINEST  #: of linear problems, from which on stable ones are looked for, …
+    candidates: tuple[float, ...] = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  #: … among these
+    coarsest: float = 1e-8  #: whose growth is taken for the equation's own
+    nonlinear: float = 1e-10
+    rougher: tuple[float, ...] = (1e-10, 1e-9)  #: for nonlinear equations on shapes
+    desperate: tuple[float, ...] = (1e-7, 1e-6, 1e-5)  #: on shapes, if nothing else is stable
+    fatal: float = 12.0  #: spurious growth exp(12) leaves three digits of an error of 1e-8
+    product: float = 1e-10  #: on each axis of a product, if nothing is asked for
+    product_share: float = 1e-3  #: the same as a part of the tolerance: the rank is what costs
+    product_coarsest: float = 1e-8
+
+
+@dataclass(frozen=True)
+class IntegratorRules:
+    """Which integrator suits a system. Study: ``frozenpinn bench --all --recipe auto`` with integrators by name."""
+
+    gentle: float = 300.0  #: norm of the Jacobian × duration up to which explicit steps are cheapest
+    explicit: float = 3e4  #: the same, for oscillations
+    oscillatory: float = 3e3  #: the same, if the linear part of a wave can be solved exactly
+    contraction: float = 0.6  #: of the iteration, for linear systems with coefficients in time
+    semilinear: float = 150.0  #: norm of the nonlinear part × duration up to which its iteration is cheapest
+    damped: float = 0.1  #: real against imaginary parts of eigenvalues, from which on decay dominates
+    coarse: float = 1e-9  #: accuracy from which on gentle systems with a closed linear part are better collocated
+    dense: int = 5000  #: components of a state up to which matrices are formed; beyond, only products with them
+
+
+@dataclass(frozen=True)
+class WindowRules:
+    """A basis that follows the solution (one dimension). Study: ``frozenpinn study burgers-points``."""
+
+    short: float = 2e-3  #: a window shorter than this part of the whole time has hardly helped …
+    tiny: float = 1e-5  #: … and three in a row that are shorter than this never will
+    harmless: float = 1e-6  #: a share that is not worth a warning
+    growth: float = 1.5  #: of the number of neurons, if renewing them is not enough
+    many: int = 80  #: windows: if there would be more, something thin moves fast, and less accuracy makes them longer …
+    hasty: float = 1e-5  #: … down to this
+    rounds: int = 8  #: of placing neurons where the last ones have failed
+    better: float = 0.5  #: part of the misfit that a further round may leave
+    visible: float = 1e-3  #: a share of the solution beyond the basis from which on nothing of it can be trusted
+    slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
+    negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
+    per_cell: int = 8  #: Gauss points in each cell of a graded interval
+    places: int = 4001  #: at which initial data are looked at
+    spread: float = 0.3  #: part of the interval on which a solution that changes everywhere is steep
+    between: float = 0.02  #: part of the variation of initial data that may fall between the points
+
+
+@dataclass(frozen=True)
+class SearchRules:
+    """The search for a tolerance. Study: ``frozenpinn study calibration``."""
+
+    safety: float = 0.5  #: part of the tolerance that the estimate may take
+    first_rtol: float = 0.3  #: tolerance in time of the first solve, as a part of the tolerance
+    tighter: float = 0.3  #: tolerance in time of a witness, as a part of that of the solve it judges
+    step: float = 1.25  #: growth of width and points from one solve to the next, at least …
+    stride: float = 1.8  #: … and at most
+    coarser: float = 0.6  #: growth if there is no time for a finer witness: the estimate becomes an upper bound
+    caution: float = 1.5  #: the first guess of what a finer witness takes may be too low by this, and then there is none
+    again: float = 1.15  #: a witness that failed is tried once more with so much more width
+    far: float = 30.0  #: a ratio of estimate to tolerance that calls for the longest stride
+    helps: float = 0.7  #: what a wider network must do to the estimate, at least; …
+    floor: float = 1e-11  #: … below this a failure to do so is round-off
+    cost: float = 2.5  #: power of the width with which time grows, at least …
+    steepest: float = 7.0  #: … and at most
+    brief: float = 1.0  #: seconds that may be spent on more safety than was asked for
+    coarse: float = 1e-2  #: above this error nothing is resolved yet, until the width has grown …
+    enough: float = 16.0  #: … by this factor
+    wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth
+    longer: float = 0.03  #: part of the time by which a solution must be right for longer to go on
+    tries: int = 3  #: first solves, if they fail at different times
+    same_time: float = 0.05  #: part of the whole time within which two failures are one
+    seeds: int = 7919  #: between the seeds of two solves
+
+
+@dataclass(frozen=True)
+class EstimateRules:
+    """How the error is estimated. Study: ``frozenpinn study calibration``."""
+
+    times: int = 21  #: evenly spread …
+    early: int = 12  #: … and more towards the start: between these parts of the time
+    earliest: float = 1e-7
+    latest: float = 10**-1.5
+    chaotic: float = 1e3  #: growth of relative errors that no front or layer explains
+    steady: float = 0.9  #: correlation of the logarithm of the error with time, in chaos
+    shared: float = 0.3  #: a distance that is small beside the initial error tells that both have missed something, …
+    visible: float = 1e-9  #: … if that is visible
+    unseen: float = 1e-2  #: part of a forcing that interpolation between the points misses
+    unresolved: float = 1e-2  #: an estimate that calls for a warning where no tolerance was given
+
+
+@dataclass(frozen=True)
+class CheckRules:
+    """When a solve without a tolerance warns."""
+
+    initial: float = 1e-3  #: relative misfit of the initial data
+    unresolved: float = 3e-3  #: share of the solution in the finest tenth of the basis
+    missed: float = 2e-3  #: relative misfit of a boundary condition …
+    missed_softly: float = 2e-2  #: … and where conditions are met in least squares, about as well as the equation
+    growth: float = 1e6  #: of the norm, from which on one has to ask whether the equation does that
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules; each can be replaced."""
+
+    sizing: SizingRules = SizingRules()
+    cutoff: CutoffRules = CutoffRules()
+    integrators: IntegratorRules = IntegratorRules()
+    windows: WindowRules = WindowRules()
+    search: SearchRules = SearchRules()
+    estimate: EstimateRules = EstimateRules()
+    checks: CheckRules = CheckRules()

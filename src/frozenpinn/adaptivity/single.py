@@ -1,0 +1,219 @@
+"""One solve of one task: analyse → transform → size → basis → assemble → integrate → back.
+
+What a solve learns on the way (directions that carry the data, units, sizes) is returned with the solution and may be
+handed to the next solve of the same search: :class:`Knowledge`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, sized_plan
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.sizing import check_settings
+from frozenpinn.adaptivity.time_windows import March
+from frozenpinn.analysis.scales import Scales, scales_of, uneven
+from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
+from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, warn
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.apply import solve_through
+from frozenpinn.transforms.restriction import NotReducibleError
+from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
+from frozenpinn.transforms.units import Units, measured_sizes
+
+
+class Unknown:
+    """Stands for what no solve has found out yet."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What earlier solves of a search have found out.
+
+    Attributes
+    ----------
+    subspace
+        The directions that carry everything; None if there are none.
+    settled
+        Whether a solution on them has been shown to hold in all coordinates as accurately as can be asked.
+    scales
+        Units of the fields; None if they are of similar size.
+    sizes
+        First width, and whether the basis must follow the solution.
+    """
+
+    subspace: Subspace | Unknown | None = UNKNOWN
+    settled: bool = False
+    scales: Scales | Unknown | None = UNKNOWN
+    sizes: Sizes | Unknown = UNKNOWN
+
+
+class Outcome(NamedTuple):
+    """A solution, and what is known now."""
+
+    solution: Solution
+    knowledge: Knowledge
+
+
+Inner: TypeAlias = Callable[[Problem, Knowledge], Outcome]
+
+
+def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None = None) -> Outcome:
+    """Solve a problem once: on given directions, on some that are found, or in all coordinates."""
+
+    def inner(reduced: Problem, known: Knowledge) -> Outcome:
+        return _in_units(reduced, task, known, progress)
+
+    directions = task.settings.subspace
+    if directions is None:
+        return inner(problem, knowledge)
+    if not isinstance(directions, str) or directions != "auto":
+        return _on_given_directions(problem, task, knowledge, inner)
+    return _on_few_directions(problem, task, knowledge, inner)
+
+
+# ---- directions -----------------------------------------------------------------------------------
+
+
+def _on(problem: Problem, subspace: Subspace, knowledge: Knowledge, inner: Inner) -> Outcome:
+    """Solve on a subspace."""
+    return Outcome(*solve_through(Restriction(subspace), problem, lambda reduced: inner(reduced, knowledge)))
+
+
+def _on_given_directions(problem: Problem, task: Task, knowledge: Knowledge, inner: Inner) -> Outcome:
+    """Solve on a subspace that a user insists on; warn if the full problem disagrees."""
+    subspace = read_subspace(task.settings.subspace, problem)
+
+    def checked(reduced: Problem, known: Knowledge) -> Outcome:
+        check_settings(reduced, task)
+        return inner(reduced, known)
+
+    try:
+        outcome = _on(problem, subspace, knowledge, checked)
+    except NotReducibleError as reason:
+        raise SettingsError(f"the problem can't be solved on this subspace: {reason}") from None
+    agreement = judge(outcome.solution, task.tolerances.reduction)
+    if agreement.misfit is not None:
+        directions = subspace.describe(problem.domain.coordinates)
+        warn(
+            f"the solution on the subspace {directions} does not satisfy {agreement.misfit.what} in all coordinates: "
+            f"the relative residual is {agreement.misfit.size:.2g}. Use subspace='auto' or None."
+        )
+    return outcome
+
+
+def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner: Inner) -> Outcome:
+    """Look for a subspace, solve there, and return the solution if the full problem agrees; else solve in full."""
+    started, settings, subspace = time.perf_counter(), task.settings, knowledge.subspace
+    if isinstance(subspace, Unknown):
+        given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
+        fixed = any(value is not None for value in given) or settings.point_method != "auto"
+        subspace = None if problem.domain.dimension < 2 or fixed else find_subspace(problem)
+    while subspace is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = _attempt(problem, subspace, task, knowledge, inner)
+        if isinstance(found, IntegrationError):
+            raise found
+        if isinstance(found, Outcome):
+            for warning in caught:
+                warn(warning.message)
+            seconds = found.solution.seconds
+            rest = time.perf_counter() - started - sum(seconds.values())
+            return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
+        wider = with_axes(problem, subspace, set(found.axes))
+        subspace = None if wider is subspace else wider
+    outcome = inner(problem, knowledge)
+    return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
+
+
+def _attempt(
+    problem: Problem, subspace: Subspace, task: Task, knowledge: Knowledge, inner: Inner
+) -> Outcome | IntegrationError | Misfit:
+    """Return a solution that holds in all coordinates, the error of one that did until it failed, or the misfit."""
+    try:
+        outcome = _on(problem, subspace, knowledge, inner)
+    except NotReducibleError as reason:
+        return Misfit(float("inf"), str(reason))
+    except IntegrationError as error:
+        until = error.solution
+        agrees = until is not None and judge(until, task.tolerances.reduction).misfit is None
+        return error if agrees else Misfit(float("inf"), "anything")
+    except (SettingsError, EvaluationError) as error:
+        return Misfit(float("inf"), str(error))
+    if knowledge.settled:
+        return outcome
+    agreement = judge(outcome.solution, task.tolerances.reduction)
+    if agreement.misfit is not None:
+        return agreement.misfit
+    return outcome._replace(
+        knowledge=replace(outcome.knowledge, subspace=subspace, settled=agreement.settled)
+    )
+
+
+# ---- units ----------------------------------------------------------------------------------------
+
+
+def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+    """Solve with fields in units of their own if their sizes are very different.
+
+    Sizes are a guess until the solution is known: if it is out of balance in these units, it is solved once more in
+    those that it has turned out to need.
+    """
+    known = not isinstance(knowledge.scales, Unknown)
+    scales = knowledge.scales if not isinstance(knowledge.scales, Unknown) else scales_of(problem)
+    if scales is None or known:
+        return _in(problem, scales, task, knowledge, progress)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outcome = _in(problem, scales, task, knowledge, progress)
+        sizes = measured_sizes(outcome.solution)
+    if uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
+        return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
+    for warning in caught:
+        warn(warning.message)
+    return outcome
+
+
+def _in(problem: Problem, scales: Scales | None, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+    """Solve in given units, or in those of the problem."""
+
+    def solve(scaled: Problem) -> Outcome:
+        return _in_these_coordinates(scaled, task, knowledge, progress)
+
+    outcome = solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
+    return outcome._replace(knowledge=replace(outcome.knowledge, scales=scales))
+
+
+# ---- the solve itself -------------------------------------------------------------------------------
+
+
+def _in_these_coordinates(
+    problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None
+) -> Outcome:
+    watch, asked = Stopwatch(progress), task.tolerances.solution is not None
+    sizes = knowledge.sizes
+    if isinstance(sizes, Unknown):
+        with watch.stage("choice of sizes"), blas_threads(0.0):
+            sizes = first_sizes(problem, task) if asked else Sizes(None, True)
+    plan = sized_plan(problem, task, sizes)
+    plan.check_memory()
+    with blas_threads(plan.operations):
+        solution = March(problem, plan, watch).run()
+        with watch.stage("checks"):
+            if asked and problem.domain.dimension == 1:  # the estimate tells all that could be warned of
+                raise_if_infinite(solution)
+            else:
+                warn_if_suspicious(solution, task.rules)
+    return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=sizes))

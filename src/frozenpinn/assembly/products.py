@@ -1,0 +1,102 @@
+"""Trial spaces on boxes: products of networks of one variable, each of which obeys the conditions at its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from frozenpinn.assembly.boundary import BoundaryData, BoundaryRows, condition_terms, matched_derivatives
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.boundary_layer import Functional
+from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.basis.network import Network
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.geometry import Box, FlatSide, Points
+from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.data import Datum
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
+    """Whether the conditions of a field act along their own axis only, with constant coefficients."""
+    if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
+        return False
+    for condition in problem.conditions:
+        if fields[0] not in condition.fields:
+            continue
+        axis = _side(condition).axis
+        for jet, coefficient in zip(condition.jets, condition.coefficients, strict=True):
+            tangential = sum(a for i, a in enumerate(jet.alpha) if i != axis)
+            if tangential or jet.laps or coefficient.free_symbols:
+                return False
+    return True
+
+
+def _side(condition: LinearCondition) -> FlatSide:
+    assert isinstance(condition.side, FlatSide)
+    return condition.side
+
+
+def build_product_space(
+    problem: Problem,
+    field: str,
+    layers: Sequence[HiddenLayer],
+    points: Points,
+    cutoff: float,
+) -> Space:
+    """Build a product network: one compliant, compressed network per axis."""
+    own = [c for c in problem.conditions if field in c.fields]
+    carries_data = any(not c.value.is_zero for c in own)
+    factors = []
+    for axis, hidden in enumerate(layers):
+        rows = _axis_rows(problem, field, axis, own)
+        axis_points = cast(Box, problem.domain).axis(axis).sample(len(points.axes[axis]))
+        network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, range(len(rows.conditions)))
+        # lifting functions of small singular value sharpen the fit of data along a side
+        factors.append(network.compress(min(cutoff, 1e-13) if carries_data else cutoff))
+    products = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
+    data = _product_data(problem, own, products) if carries_data else BoundaryData(0, problem.time)
+    return Space(products, data, problem.equation(field).order)
+
+
+def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCondition]) -> BoundaryRows:
+    """Return the end conditions of one axis, as rows on one-dimensional features."""
+    functionals: list[Functional] = []
+    interval = cast(Box, problem.domain).axis(axis)
+    for condition in (c for c in own if _side(c).axis == axis):
+        x = np.array([[(interval.lower, interval.upper)[_side(condition).end][0]]])
+        terms = condition_terms(condition, problem.domain.sample_side(condition.side, 1))
+        flat = tuple(Term(field, Derivative((t.derivative.alpha[axis],)), t.coefficient) for t in terms)
+        functionals.append(Functional(((x, flat),)))
+    periodicity: list[Functional] = []
+    if interval.periodic[0]:
+        low, high = interval.lower[None, :], interval.upper[None, :]
+        for k in range(matched_derivatives(problem, field)):
+            derivative = Derivative((k,))
+            parts = ((high, (Term(field, derivative, 1.0),)), (low, (Term(field, derivative, -1.0),)))
+            periodicity.append(Functional(parts))
+    return BoundaryRows(tuple(functionals), tuple(periodicity), (), problem.time)
+
+
+def _product_data(problem: Problem, own: Sequence[LinearCondition], network: ProductNetwork) -> BoundaryData:
+    """Sample boundary data on the grids of the sides and map them to lifting coefficients."""
+    rows = dict.fromkeys(range(problem.domain.dimension), 0)
+    places = []
+    for condition in own:
+        axis = _side(condition).axis
+        places.append((axis, rows[axis]))
+        rows[axis] += 1
+    parts: list[tuple[Datum, Array, Array | None]] = []
+    for condition, matrix in zip(own, network.side_maps(places), strict=True):
+        if condition.value.is_zero:
+            continue
+        axis = _side(condition).axis
+        axes = [f.points.x[:, 0] for f in network.factors]
+        axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[_side(condition).end][axis]])
+        x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+        parts.append((condition.value, x, matrix))
+    return BoundaryData(network.lift_size, problem.time, tuple(parts))

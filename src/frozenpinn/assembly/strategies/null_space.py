@@ -1,0 +1,26 @@
+"""The default strategy: a basis that obeys the homogeneous conditions, and a lifting that carries the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frozenpinn.assembly.boundary import boundary_rows
+from frozenpinn.assembly.spaces import Space, compressed
+from frozenpinn.basis.network import Network
+from frozenpinn.statement.problem import Problem
+
+
+@dataclass(frozen=True)
+class NullSpaceLayer:
+    """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted."""
+
+    name: str = "null-space"
+    renewable = True
+    cutoff = None
+
+    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+        """Restrict the network to the null space of the boundary rows."""
+        rows = boundary_rows(problem, network.fields, per_side)
+        data = rows.data().compressed()
+        compliant = network.comply_with(rows.functionals, rows.active, data.shapes)
+        return Space(compressed(compliant, cutoff), data, problem.equation(network.fields[0]).order)

@@ -1,0 +1,28 @@
+"""What a boundary strategy is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.network import Network
+from frozenpinn.statement.problem import Problem
+
+
+class BoundaryStrategy(Protocol):
+    """Turns the raw network of a group of fields into a space in which their boundary conditions are met."""
+
+    @property
+    def name(self) -> str:
+        """How settings and reports call it."""
+
+    @property
+    def renewable(self) -> bool:
+        """Whether a basis may be renewed in time, or be a product of functions of one variable."""
+
+    @property
+    def cutoff(self) -> float | None:
+        """The finest cut-off of the SVD layer that makes sense; None leaves it to the problem."""
+
+    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+        """Put boundary layer and SVD layer on a network, with so many boundary points on each side."""

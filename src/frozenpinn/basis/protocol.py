@@ -1,0 +1,95 @@
+"""What a basis is: a linear space of functions that obey boundary conditions, with a lifting of boundary data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.operators import Operator
+
+Array = np.ndarray
+
+
+class PointSet(Protocol):
+    """Quadrature points: what the SVD layer needs to know of a domain."""
+
+    @property
+    def x(self) -> Array:
+        """Coordinates, shape (n, d)."""
+
+    @property
+    def weights(self) -> Array:
+        """Quadrature weights, shape (n,)."""
+
+
+class Basis(Protocol):
+    """Functions of one field or of several that share boundary conditions, ordered from smooth to rough."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields."""
+
+    @property
+    def points(self) -> PointSet:
+        """Quadrature points."""
+
+    @property
+    def size(self) -> int:
+        """Number of basis functions."""
+
+    @property
+    def lift_size(self) -> int:
+        """Number of lifting functions."""
+
+    @property
+    def width(self) -> int:
+        """Number of neurons."""
+
+    @property
+    def raw_size(self) -> int:
+        """Number of features behind the basis."""
+
+    @property
+    def is_orthonormal(self) -> bool:
+        """Whether the basis is orthonormal at the points."""
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the functions are products of functions of one variable."""
+
+    @property
+    def singular_values(self) -> Array:
+        """Of the kept basis functions."""
+
+    @property
+    def all_singular_values(self) -> Array:
+        """Before truncation."""
+
+    def at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from coefficients to Σ coefficient·D at the basis' own points."""
+
+    def projector(self, rcond: float | None = None) -> Operator:
+        """Return the map from values of all fields at the points to coefficients."""
+
+    def operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of every basis function anywhere, shape (n, size)."""
+
+    def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of every lifting function anywhere, shape (n, lift_size)."""
+
+    def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return Σ coefficient·D of the functions with given coefficients and data, one column for each."""
+
+    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
+        """Return one derivative of the basis of one field."""
+
+    def truncate(self, rank: int) -> Basis:
+        """Return the space of the leading functions."""
+
+
+def finest(basis: Basis) -> int:
+    """Return how many functions are the finest tenth, whose share tells whether a solution is still resolved."""
+    return max(2, basis.size // 10) if basis.is_orthonormal else 0

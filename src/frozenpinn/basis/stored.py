@@ -1,0 +1,69 @@
+"""Bases as arrays: what evaluation needs of them, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.basis.corners import SingularFunctions
+from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.network import Network
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.basis.protocol import Basis
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class NoPoints:
+    """Stands for the quadrature points of a basis that is only evaluated."""
+
+    x: Array
+    weights: Array
+
+
+def basis_arrays(basis: Basis) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return what there is to know of a basis, as JSON and as arrays."""
+    about: dict[str, Any] = {"fields": list(basis.fields)}
+    if isinstance(basis, Network):
+        arrays: dict[str, Array] = {}
+        return {**about, "kind": "network", "activations": [_put(basis, "0/", arrays)]}, arrays
+    assert isinstance(basis, ProductNetwork)
+    arrays = {"indices": basis.indices, "lift_indices": basis.lift_indices}
+    activations = [_put(factor, f"{k}/", arrays) for k, factor in enumerate(basis.factors)]
+    return {**about, "kind": "product", "activations": activations}, arrays
+
+
+def _put(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
+    hidden = network.hidden
+    for name in ("weights", "origins", "offsets"):
+        arrays[prefix + name] = getattr(hidden, name)
+    if hidden.singular is not None:
+        arrays[prefix + "corners"] = hidden.singular.table
+    arrays[prefix + "mixing"] = network.mixing.reshape(network.raw_size, network.size)
+    arrays[prefix + "lifting"] = network.lifting.reshape(network.raw_size, network.lift_size)
+    arrays[prefix + "singular"] = network.singular_values
+    return hidden.activation
+
+
+def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> Basis:
+    """Rebuild a basis that can be evaluated."""
+    fields, factors = tuple(about["fields"]), []
+    for k, activation in enumerate(about["activations"]):
+        own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
+        corners = SingularFunctions(own["corners"]) if "corners" in own else None
+        hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, corners)
+        points = NoPoints(np.zeros((0, hidden.dimension)), np.zeros(0))
+        sigma = own["singular"]
+        factors.append(
+            Network(
+                hidden, points, fields, outer=own["mixing"], singular=sigma, all_singular=sigma, lifted=own["lifting"]
+            )
+        )
+    if about["kind"] == "network":
+        return factors[0]
+    points = NoPoints(np.zeros((0, len(factors))), np.zeros(0))
+    return ProductNetwork(tuple(factors), points, arrays["indices"], arrays["lift_indices"], fields)

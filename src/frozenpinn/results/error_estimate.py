@@ -1,0 +1,105 @@
+"""What is known of the error of a solution: its size, its course in time, and what became of a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class Verdict(NamedTuple):
+    """What became of a tolerance: ``"converged"`` or ``"reached"`` (the best that was found), and why no more.
+
+    ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each.
+    """
+
+    status: str
+    tol: float
+    reason: str
+    attempts: tuple[tuple[int, float, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorEstimate(Mapping[str, float]):
+    """Estimated relative L² error over space and time by field, ``estimate["u"]``, and its course in time.
+
+    Attributes
+    ----------
+    overall
+        One number per field.
+    times, curves
+        The course: root mean square of the error over space at each time, relative to the root mean square of the field
+        over space and time.
+    growth
+        Rate λ if errors grow like exp(λt) all the time, as in chaos; None otherwise.
+    """
+
+    overall: Mapping[str, float]
+    times: Array
+    curves: Mapping[str, Array]
+    growth: float | None = None
+
+    def __getitem__(self, field: str) -> float:
+        return self.overall[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.overall)
+
+    def __len__(self) -> int:
+        return len(self.overall)
+
+    def __repr__(self) -> str:
+        return "ErrorEstimate(" + ", ".join(f"{name}={value:.2g}" for name, value in self.items()) + ")"
+
+    @property
+    def worst(self) -> float:
+        """The largest of all fields; not a number if there is no estimate."""
+        values = list(self.overall.values())
+        return float(np.max(values)) if values else float("nan")
+
+    def at(self, t: Any, field: str | None = None) -> Array:
+        """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
+        name = next(iter(self.overall)) if field is None else field
+        t = np.asarray(t, dtype=float)
+        if not np.all((t >= self.times[0]) & (t <= self.times[-1])):
+            raise EvaluationError(f"the error is known between t = {self.times[0]:g} and t = {self.times[-1]:g}.")
+        logs = np.log(np.maximum(self.curves[name], 1e-300))
+        return np.asarray(np.exp(np.interp(t, self.times, logs)))
+
+    def holds_until(self, tol: float) -> float:
+        """Return up to when all fields are estimated to be within a tolerance."""
+        above = np.any([np.asarray(curve) > tol for curve in self.curves.values()], axis=0)
+        if not np.any(above):
+            return float(self.times[-1])
+        return float(self.times[max(0, int(np.argmax(above)) - 1)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers."""
+        return {
+            "overall": {name: float(value) for name, value in self.overall.items()},
+            "times": [float(t) for t in self.times],
+            "curves": {name: [float(v) for v in curve] for name, curve in self.curves.items()},
+            "growth": self.growth,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> ErrorEstimate:
+        """Read what :meth:`as_dict` has written."""
+        curves = {name: np.array(curve, dtype=float) for name, curve in stored["curves"].items()}
+        overall = {name: float("nan") if value is None else value for name, value in stored["overall"].items()}
+        return cls(overall, np.array(stored["times"], dtype=float), curves, stored["growth"])
+
+    @classmethod
+    def unknown(cls, problem: Problem) -> ErrorEstimate:
+        """Return the estimate of an error that can't be estimated."""
+        times = np.array(problem.time)
+        return cls(
+            dict.fromkeys(problem.fields, float("nan")), times, dict.fromkeys(problem.fields, np.full(2, np.nan))
+        )

@@ -1,0 +1,77 @@
+"""Where solutions are evaluated and how errors are measured: the same for frozen networks and for their peers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError
+from frozenpinn.geometry import Box
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array]:
+    """Return the coordinate arrays and the times of ``solution(x, t)``, and check that they broadcast."""
+    d = problem.domain.dimension
+    arrays = [np.asarray(w, dtype=float) for w in where]
+    if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
+        arrays = [*arrays[0].T, arrays[1]]
+    shapes = ", ".join(str(a.shape) for a in arrays)
+    if len(arrays) != d + 1:
+        names = ", ".join((*problem.domain.coordinates, "t"))
+        raise EvaluationError(
+            f"expected solution({names}), or solution(points, t) with points of shape (n, {d}); "
+            f"got {len(arrays)} argument(s) of shape {shapes}."
+        )
+    try:
+        np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        raise EvaluationError(
+            f"the shapes {shapes} do not broadcast; for a grid write solution(x[:, None], t[None, :])."
+        ) from None
+    return arrays[:-1], arrays[-1]
+
+
+def check_inside(problem: Problem, x: Array, times: Array) -> None:
+    """Refuse points outside the domain and times that were not solved for."""
+    start, end = problem.time
+    slack = 1e-9 * (end - start)
+    if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
+        worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
+        raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
+    outside = ~(problem.domain.contains(x) & np.all(np.isfinite(x), axis=1))
+    if np.any(outside):
+        place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
+        raise EvaluationError(f"the point ({place}) lies outside the domain {problem.domain!r}.")
+
+
+def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
+    """Return uniform test points (random ones beyond two dimensions) and uniform times."""
+    t = np.linspace(*problem.time, times)
+    d = problem.domain.dimension
+    if d == 1:
+        return problem.domain.sample(points, "uniform").x, t
+    if d == 2 and isinstance(problem.domain, Box):
+        each = max(2, int(np.ceil(np.sqrt(points)))) * 2
+        return problem.domain.sample([each, each], "uniform").x, t
+    return problem.domain.sample(max(points, 1000), "random", 12345).x, t
+
+
+def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
+    """Return the exact solution at all points and all times, shape (n, m)."""
+    if name not in problem.exact:
+        raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
+    return np.stack([problem.exact[name](x, float(t)) for t in times], axis=1)
+
+
+def relative_error(found: Array, exact: Array) -> dict[str, float]:
+    """Return the relative L² error and the root mean square error of values."""
+    norm = float(np.linalg.norm(exact))
+    return {
+        "rel_l2": float(np.linalg.norm(found - exact)) / (norm or 1.0),
+        "rmse": float(np.sqrt(np.mean((found - exact) ** 2))),
+    }

@@ -1,0 +1,204 @@
+"""What a solution consists of: coefficients in time times functions of space, window by window.
+
+A problem may have been solved in other coordinates or units; a :class:`Pullback` says how values and derivatives in the
+user's terms follow from those that were computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from frozenpinn.analysis.subspace import Subspace, chain_rule
+from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.state import StateLayout
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.protocol import Basis
+from frozenpinn.language.jets import Jet
+from frozenpinn.solvers.protocol import Trajectory
+
+Array = np.ndarray
+_BLOCK = 8_000_000  # basis values held at a time while evaluating
+
+
+class Pullback(Protocol):
+    """Rewrites a request in the user's terms as one in the terms of the solve."""
+
+    def places(self, x: Array) -> Array:
+        """Return where to evaluate, for points (n, d)."""
+
+    def terms(self, terms: Sequence[Term]) -> list[Term]:
+        """Return what to evaluate there."""
+
+
+@dataclass(frozen=True)
+class InUnits:
+    """u = unit · (what was computed), by field."""
+
+    units: Mapping[str, float]
+
+    def places(self, x: Array) -> Array:
+        """Return the same points."""
+        return x
+
+    def terms(self, terms: Sequence[Term]) -> list[Term]:
+        """Multiply by the units."""
+        return [Term(t.field, t.derivative, self.units[t.field] * t.coefficient) for t in terms]
+
+
+@dataclass(frozen=True, eq=False)
+class OnSubspace:
+    """u(x, t) = v(P x, t), with all derivatives by the chain rule; the Laplacian of u is that of v."""
+
+    subspace: Subspace
+
+    def places(self, x: Array) -> Array:
+        """Return P x."""
+        return self.subspace.project(x)
+
+    def terms(self, terms: Sequence[Term]) -> list[Term]:
+        """Apply the chain rule."""
+        result = []
+        for term in terms:
+            for alpha, factor in chain_rule(term.derivative.alpha, self.subspace.rows).items():
+                laps = term.derivative.laps
+                own = Derivative((alpha[0] + 2 * laps,)) if len(alpha) == 1 else Derivative(alpha, laps)
+                result.append(Term(term.field, own, factor * term.coefficient))
+        return result or [Term(terms[0].field, Derivative((0,) * self.subspace.size), 0.0)]
+
+
+class Lift(Protocol):
+    """Boundary data in time: the coefficients of the lifting functions, or a time derivative of them."""
+
+    def __call__(self, t: float, derivative: int = 0) -> Array:
+        """Return them at one time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A group of fields: a basis, the boundary data that it lifts, its order in time, and how it is seen."""
+
+    basis: Basis
+    data: Lift
+    order: int
+    pullbacks: tuple[Pullback, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields."""
+        return self.basis.fields
+
+    def seen_through(self, pullback: Pullback) -> Expansion:
+        """Return the same functions in other terms."""
+        return replace(self, pullbacks=(pullback, *self.pullbacks))
+
+    def pulled(self, x: Array, terms: Sequence[Term]) -> tuple[Array, Sequence[Term]]:
+        """Return points and terms of the solve for those of the user."""
+        for pullback in self.pullbacks:
+            x, terms = pullback.places(x), pullback.terms(terms)
+        return x, terms
+
+    def lifted(self, times: Array, derivative: int = 0) -> Array | None:
+        """Return the coefficients of lifting functions at several times, shape (m, n_l); None if there are none."""
+        if not self.basis.lift_size:
+            return None
+        return np.array([self.data(float(t), derivative) for t in times])
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A window of time with its own basis.
+
+    Attributes
+    ----------
+    expansions
+        The functions of each group of fields.
+    trajectory
+        Their coefficients in time.
+    start, end
+        The window.
+    loss
+        Relative L² misfit of the projection onto this basis at its start.
+    integrator
+        What carried the coefficients through the window.
+    system
+        The discretisation, from which time derivatives are found; None for a solution that was read from a file.
+    """
+
+    expansions: tuple[Expansion, ...]
+    trajectory: Trajectory
+    start: float
+    end: float
+    loss: float = 0.0
+    integrator: str = ""
+    system: Discretisation | None = None
+
+    @classmethod
+    def of(cls, system: Discretisation, trajectory: Trajectory, loss: float = 0.0, integrator: str = "") -> Piece:
+        """Make a piece of a system and its trajectory."""
+        expansions = tuple(Expansion(s.network, s.data, s.order) for s in system.spaces)
+        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system)
+
+    def seen_through(self, pullback: Pullback) -> Piece:
+        """Return the same piece in other terms."""
+        return replace(self, expansions=tuple(e.seen_through(pullback) for e in self.expansions))
+
+    @cached_property
+    def layout(self) -> StateLayout:
+        """Where the coefficients stand in a state."""
+        return StateLayout(tuple(e.basis.size for e in self.expansions), tuple(e.order for e in self.expansions))
+
+    def expansion_of(self, field: str) -> tuple[int, Expansion]:
+        """Return the index and the expansion of a field."""
+        return next((i, e) for i, e in enumerate(self.expansions) if field in e.fields)
+
+    def coefficients(self, times: Array, index: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
+        """Return ∂ₜ^order of the coefficients of one expansion, shape (m, r)."""
+        times = np.asarray(times, dtype=float)
+        states = self.trajectory(times)
+        if order == 0:
+            return states[:, self.layout.blocks[index]]
+        if order < self.expansions[index].order:
+            return self.layout.split(states.T)[index][order].T
+        if interpolated or self.system is None:
+            rates = self.trajectory.rates(times)
+        else:
+            rates = self.system.rates(times, states)
+        return self.layout.split(rates.T)[index][order - 1].T
+
+    def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
+        """Return the values at all points and all times, shape (n, m)."""
+        index, expansion = self.expansion_of(jet.field)
+        coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
+        lifted = expansion.lifted(times, jet.time)
+        data = None if lifted is None else lifted.T
+        x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
+        out = np.empty((len(x), len(times)))
+        for part in _blocks(len(x), expansion.basis.size):
+            out[part] = expansion.basis.combine(x[part], terms, coefficients.T, data)
+        return out
+
+    def paired(self, x: Array, times: Array, jet: Jet) -> Array:
+        """Return the values at (xᵢ, tᵢ), shape (n,)."""
+        index, expansion = self.expansion_of(jet.field)
+        x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
+        out = np.empty(len(x))
+        for part in _blocks(len(x), expansion.basis.size):
+            distinct, inverse = np.unique(times[part], return_inverse=True)
+            c = self.coefficients(distinct, index, jet.time)[inverse]
+            out[part] = np.einsum("ij,ij->i", expansion.basis.operator(x[part], terms), c)
+            lifted = expansion.lifted(distinct, jet.time)
+            if lifted is not None:
+                out[part] += np.einsum("ij,ij->i", expansion.basis.lift_operator(x[part], terms), lifted[inverse])
+        return out
+
+
+def _blocks(count: int, size: int) -> Iterator[slice]:
+    """Cut many points into blocks whose basis values fit into memory."""
+    rows = max(64, _BLOCK // max(1, size))
+    return (slice(start, start + rows) for start in range(0, count, rows))
