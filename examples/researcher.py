@@ -48,7 +48,7 @@ def main() -> None:
     assert np.allclose(system.jacobian(0, y) @ direction, slope, rtol=1e-6, atol=1e-6)  # the Jacobian is exact
 
     by_hand = fp.Solution.of(problem, system, RungeKutta4().integrate(system))
-    in_one_call = fp.solve(problem, width=60, points=120, cutoff=1e-7, integrator=RungeKutta4())
+    in_one_call = fp.solve(problem, settings=fp.Settings(width=60, points=120, cutoff=1e-7, integrator=RungeKutta4()))
     for solution in (by_hand, in_one_call):
         error = solution.error()["rel_l2"]
         print(f"error with 250 steps of RK4: {error:.1e}")

@@ -241,7 +241,7 @@ def test_a_steady_state_between_constant_ends_stays():
     system = discretized(problem, 50, 1e-9)
     assert system.is_autonomous
     assert np.abs(system.rhs(0.0, system.initial_state)).max() < 1e-4
-    found = fp.solve(problem, width=50)(np.array([0.25, 0.5]), 1.0)
+    found = fp.solve(problem, settings=fp.Settings(width=50))(np.array([0.25, 0.5]), 1.0)
     np.testing.assert_allclose(found, [1.5, 2.0], atol=1e-8)
 
 
@@ -263,7 +263,7 @@ def test_a_soft_and_a_hard_boundary_give_the_same_right_hand_side():
 
 def test_numbers_in_numbers_out():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0")
-    value = fp.solve(problem, width=40)(1.0, 0.5)
+    value = fp.solve(problem, settings=fp.Settings(width=40))(1.0, 0.5)
     assert np.shape(value) == ()
     assert float(value) == pytest.approx(np.exp(-0.5) * np.sin(1.0), rel=1e-6)
 
@@ -282,7 +282,7 @@ def test_without_an_svd_layer_the_answer_is_still_right(equation, rcond, width):
     domain = fp.Interval(0, end, periodic="xx" not in equation)
     boundary = "u = 0" if "xx" in equation else None
     problem = fp.Problem(equation, domain, (0, 0.5), "sin(x)", boundary, exact=exact)
-    assert fp.solve(problem, width=width, cutoff=None, rcond=rcond).error()["rel_l2"] < 1e-4
+    assert fp.solve(problem, settings=fp.Settings(width=width, cutoff=None, rcond=rcond)).error()["rel_l2"] < 1e-4
 
 
 def test_a_coefficient_that_is_not_finite_is_named():
@@ -295,7 +295,7 @@ def test_a_coefficient_that_is_not_finite_is_named():
 def test_a_forcing_that_is_not_finite_is_refused():
     problem = fp.Problem("u_t = u_xx + log(x)", fp.Interval(-1, 1), (0, 1), 0, "u = 0")
     with pytest.raises(fp.FrozenPinnError, match="not finite"):
-        fp.solve(problem, width=20)
+        fp.solve(problem, settings=fp.Settings(width=20))
 
 
 def test_too_few_points_without_an_svd_layer_are_refused():

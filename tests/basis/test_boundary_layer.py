@@ -149,7 +149,9 @@ def test_dependent_conditions_of_a_problem_are_refused():
 
     def solve():
         conditions = ["u = 0", "u + u_x = 0", "u_x = 0"]
-        return fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, conditions), width=20)
+        return fp.solve(
+            fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, conditions), settings=fp.Settings(width=20)
+        )
 
     with pytest.raises(fp.FrozenPinnError, match=r"say the same|repeats a condition"):
         solve()
@@ -282,4 +284,6 @@ def test_a_coupling_condition_binds_both_fields():
 def test_many_points():
     """The work space of LAPACK grows with the points; that of a single row is not enough for 4193 of them."""
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.01), "sin(pi*x)", "u = 0")
-    assert fp.solve(problem, width=60, points=9000)(0.5, 0.01) == pytest.approx(np.exp(-0.01 * np.pi**2), abs=1e-9)
+    assert fp.solve(problem, settings=fp.Settings(width=60, points=9000))(0.5, 0.01) == pytest.approx(
+        np.exp(-0.01 * np.pi**2), abs=1e-9
+    )

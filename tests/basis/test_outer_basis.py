@@ -72,7 +72,7 @@ def test_heat_equation_in_sines(cutoff):
         "u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x) - 2*sin(3*x)", "u = 0",
         exact="exp(-t)*sin(x) - 2*exp(-9*t)*sin(3*x)",
     )  # fmt: skip
-    solution = fp.solve(problem, width=80, boundary=fp.OuterBasis("sine", 6), cutoff=cutoff)
+    solution = fp.solve(problem, settings=fp.Settings(width=80, boundary=fp.OuterBasis("sine", 6), cutoff=cutoff))
     assert solution.system.size == 6
     assert solution.error()["rel_l2"] < 1e-7
 
@@ -80,7 +80,7 @@ def test_heat_equation_in_sines(cutoff):
 def test_advection_in_fourier_functions():
     domain = fp.Interval(0, 2 * np.pi, periodic=True)
     problem = fp.Problem("u_t + 3*u_x = 0", domain, (0, 1), "sin(2*x)", exact="sin(2*(x - 3*t))")
-    assert fp.solve(problem, width=100, boundary="outer-basis").error()["rel_l2"] < 1e-6
+    assert fp.solve(problem, settings=fp.Settings(width=100, boundary="outer-basis")).error()["rel_l2"] < 1e-6
 
 
 def test_unknown_family_lists_the_known_ones():
@@ -101,14 +101,14 @@ def test_an_empty_list_of_functions_is_a_settings_error():
 def test_only_in_one_dimension():
     problem = fp.Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 1), 0, "u = 0")
     with pytest.raises(fp.SettingsError, match="outer basis functions are available in one dimension"):
-        fp.solve(problem, width=20, boundary=fp.OuterBasis("sine"))
+        fp.solve(problem, settings=fp.Settings(width=20, boundary=fp.OuterBasis("sine")))
 
 
 def test_only_for_homogeneous_conditions():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 1, "u = 1")
     message = r"outer basis functions need homogeneous conditions, but 'u = 1' on side 'left' is not"
     with pytest.raises(fp.SettingsError, match=message):
-        fp.solve(problem, width=20, boundary=fp.OuterBasis("sine"))
+        fp.solve(problem, settings=fp.Settings(width=20, boundary=fp.OuterBasis("sine")))
 
 
 @pytest.mark.parametrize("family", ["cosine", "fourier"])
@@ -116,4 +116,4 @@ def test_a_family_that_breaks_the_conditions_is_refused(family):
     """sin² is in both families, but they do not keep it at zero: the answer would be that of another problem."""
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)**2", "u = 0")
     with pytest.raises(fp.SettingsError, match="'u = 0'"):
-        fp.solve(problem, width=80, boundary=fp.OuterBasis(family))
+        fp.solve(problem, settings=fp.Settings(width=80, boundary=fp.OuterBasis(family)))

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from frozenpinn import cli
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import MissingExtraError
 from frozenpinn.lab import campaign, runner
 from frozenpinn.lab.campaign import Scope, lines, perform, points
@@ -126,7 +127,9 @@ def test_failures_of_other_libraries_do_not_end_a_campaign(monkeypatch):
     monkeypatch.setattr("frozenpinn.lab.tasks.solve", singular)
     record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0]))
     assert (record["status"], record["reason"]) == ("failed", "LinAlgError: SVD did not converge")
-    record = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0).carry_out(lambda _: None)
+    record = Point(
+        CASES["advection"], "frozen-pinn", "best", "width 40", {"settings": Settings(width=40)}, 10.0
+    ).carry_out(lambda _: None)
     assert record["reason"] == "LinAlgError: SVD did not converge"
 
 
@@ -246,7 +249,7 @@ def test_trainings_leave_their_course(tmp_path):
     pytest.importorskip("jax")
     run = line("advection", method="pinn-lbfgs", recipe="paper", seeds=(0,), steps=3)
     store = Store(tmp_path / "runs.jsonl")
-    point = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0)
+    point = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"settings": Settings(width=40)}, 10.0)
     perform([run, point], store, lambda text: None)
     record = store.records[run.key]
     assert record["stopped"] == [True]

@@ -211,7 +211,7 @@ def test_error_is_defined_as_for_frozen_networks():
     expected = np.linalg.norm(gap) / np.linalg.norm(exact)
     assert solution.error()["rel_l2"] == pytest.approx(expected, rel=1e-9)
     assert solution.error("u")["rmse"] == pytest.approx(np.sqrt(np.mean(gap**2)), rel=1e-9)
-    assert set(solution.error()) == set(fp.solve(problem, width=20).error())
+    assert set(solution.error()) == set(fp.solve(problem, settings=fp.Settings(width=20)).error())
 
 
 def test_error_needs_an_exact_solution():

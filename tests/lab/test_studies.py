@@ -273,9 +273,9 @@ def test_a_run_over_its_budget_is_told_and_no_other_seed_is_tried():
 @pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
 def test_measured_values_are_medians():
     problem, at = _heat_and_points(3)
-    options = paper_heat(60, 1e-6, 1e-3, 240)
-    found = runs.measure(problem, at, options, 3, quiet, "x")
-    each = [fp.solve(problem, seed=s, **options).error(at=at)["rel_l2"] for s in range(3)]
+    settings = paper_heat(60, 1e-6, 1e-3, 240)
+    found = runs.measure(problem, at, settings, 3, quiet, "x")
+    each = [fp.solve(problem, seed=s, settings=settings).error(at=at)["rel_l2"] for s in range(3)]
     assert found.error == np.median(each)
     assert found.width == 60
 
@@ -290,7 +290,7 @@ def test_failures_do_not_hide_other_seeds(monkeypatch):
         return real(problem, seed=seed, **options)
 
     monkeypatch.setattr(attempts, "solve", second_fails)
-    found = runs.measure(problem, at, {}, 2, quiet, "x")
+    found = runs.measure(problem, at, fp.Settings(), 2, quiet, "x")
     assert found.error < 1e-12
     assert found.failures == ["x, seed 1: stopped"]
 
@@ -298,8 +298,8 @@ def test_failures_do_not_hide_other_seeds(monkeypatch):
 def test_penalty_changes_the_boundary_only():
     before = runs.literal(paper_heat(60, 1e-6, 1e-3))
     after = runs.with_penalty(before)
-    assert before["boundary"] == AugmentedODE(0.0)
-    assert after == before | {"boundary": AugmentedODE(runs.PENALTY)}
+    assert before.boundary == AugmentedODE(0.0)
+    assert after == replace(before, boundary=AugmentedODE(runs.PENALTY))
 
 
 def test_ratio():
@@ -309,11 +309,11 @@ def test_ratio():
 
 
 def test_settings_of_the_paper_are_those_of_its_tables():
-    options = {name: s.options for name, s in svd_layer.SETTINGS.items()}
-    assert options["nonlinear diffusion, elm"]["sampler"] == ELM(300)
-    assert options["reaction 5d, projected"]["sampler"].width == 400
-    heat_options = options["heat 3d, elm"]
-    assert heat_options["points"] / heat_options["sampler"].width == 4
+    settings = {name: s.settings for name, s in svd_layer.SETTINGS.items()}
+    assert settings["nonlinear diffusion, elm"].sampler == ELM(300)
+    assert settings["reaction 5d, projected"].sampler.width == 400
+    heat_settings = settings["heat 3d, elm"]
+    assert heat_settings.points / heat_settings.sampler.width == 4
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------
@@ -559,7 +559,7 @@ def assert_same(line, values, prefix=""):
 
 
 def test_every_study_is_described():
-    text = (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
     for name in STUDIES:
         assert f"`{name}`" in text, name
 

@@ -18,7 +18,7 @@ def error_with(operator, solution):
 
 def test_copying_beats_averaging_by_orders_of_magnitude():
     problem = fp.Problem("u_t + 40*u_x = 0", fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)")
-    solution = fp.solve(problem, width=100, points=200, cutoff=1e-13)
+    solution = fp.solve(problem, settings=fp.Settings(width=100, points=200, cutoff=1e-13))
     system = solution.system
     term = fp.network.hidden.Term("u", fp.network.hidden.Derivative((1,)), -40.0)
     raw = system.projectors[0] @ system.spaces[0].network.operator(system.points.x, [term])

@@ -366,7 +366,7 @@ def test_smaller_tolerances_give_smaller_errors(name):
 @pytest.mark.parametrize("name", sorted(INTEGRATORS))
 def test_every_integrator_works_through_solve(name):
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 0.5), "sin(x)", "u = 0", exact="exp(-t)*sin(x)")
-    solution = fp.solve(problem, width=40, cutoff=1e-6, integrator=name, rtol=1e-6)
+    solution = fp.solve(problem, settings=fp.Settings(width=40, cutoff=1e-6, integrator=name, rtol=1e-6))
     assert solution.error()["rel_l2"] < 1e-5
     assert name.split("-")[0] in solution.integrator
     expected = -np.exp(-0.3) * np.sin(1.0)
@@ -418,13 +418,13 @@ def test_the_exact_propagator_refuses_what_is_not_linear_with_constant_coefficie
     velocity = {"initial_velocity": 0} if "u_tt" in equation else {}
     problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, "u = 0", **velocity)
     with pytest.raises(fp.SettingsError, match=r"needs a linear equation whose coefficients.* use integrator='cvode'"):
-        fp.solve(problem, width=20, integrator="exact")
+        fp.solve(problem, settings=fp.Settings(width=20, integrator="exact"))
 
 
 def test_unknown_integrators_are_refused_with_the_known_ones():
     known = ", ".join(f"'{name}'" for name in sorted({"exact", *STEPPERS, *INTEGRATORS}))
     with pytest.raises(fp.SettingsError, match=rf"unknown integrator 'euler'; choose one of {known}\."):
-        fp.solve(HEAT, width=20, integrator="euler")
+        fp.solve(HEAT, settings=fp.Settings(width=20, integrator="euler"))
     with pytest.raises(fp.SettingsError, match=r"unknown SciPy method 'euler'; choose one of 'bdf', 'dop853'"):
         fp.SciPy("euler")
 
@@ -458,7 +458,7 @@ def test_blow_up_is_told_with_its_time_and_the_part_before_it_is_kept(name):
 
 def test_blow_up_reaches_the_user_through_solve():
     with pytest.raises(fp.IntegrationError, match=r"stopped at t = 1 \(of 2\): the solution grows without bound"):
-        fp.solve(BLOW_UP, width=30)
+        fp.solve(BLOW_UP, settings=fp.Settings(width=30))
 
 
 def test_too_many_steps_are_told():
@@ -550,10 +550,10 @@ def test_radau_takes_over_where_bdf_gets_stuck(monkeypatch):
     """Third derivatives with conditions at both ends: BDF's steps stay short, whatever the accuracy."""
     boundary = {"left": "u = 0", "right": ["u = 0", "u_x = 0"]}
     problem = fp.Problem("u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-12, 18), (0, 1.5), "2/cosh(x)**2", boundary)
-    by_bdf = fp.solve(problem, width=250, rtol=1e-5, windows=None)
+    by_bdf = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
     assert choose_integrator(by_bdf.system, None, 1e-7) == fp.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
     monkeypatch.setattr("frozenpinn.solvers.cvode._TRIAL", 600)
-    by_radau = fp.solve(problem, width=250, rtol=1e-5, windows=None)
+    by_radau = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
     assert (by_bdf.trajectory.name, by_radau.trajectory.name) == ("cvode-bdf", "scipy-radau")
     assert 5 * by_radau.trajectory.steps < by_bdf.trajectory.steps
     x = np.linspace(-12, 18, 300)

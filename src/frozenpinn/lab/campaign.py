@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frozenpinn.adaptivity.sizing import Settings
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn.lab.page.numbers import seconds_text
@@ -36,6 +36,7 @@ QUICK_SKIPPED = ("kuramoto-sivashinsky-long", "advection-fast", "advection-conve
 QUICK_UNDRAWN = ("kuramoto-sivashinsky",)
 QUICK_STUDIES = ("bases", "fields", "burgers-points")
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
+RTOL = 1e-8  # of a solve to which none is given
 SHARES = (0.25, 0.4, 0.65, 1.0, 1.5)  # of the width of the recipe "best", in diagrams
 _TRUST = 60.0  # seconds of work after which the pace so far counts as much as the guesses
 
@@ -128,27 +129,28 @@ def _frozen_ladder(case: Case, scope: Scope) -> Iterator[tuple[str, str, Mapping
     if AUTO in scope.recipes:
         yield from ((AUTO, f"tol {tol:g}", {"tol": tol}) for tol in tolerances)
     if "best" in scope.recipes and ("best", "high") in case.settings:
-        yield from (("best", name, options) for name, options in _best_ladder(case.options("best", "high", variant)))
+        for name, settings in _best_ladder(case.choices("best", "high", variant)):
+            yield "best", name, {"settings": settings}
     if "paper" in scope.recipes and not (scope.quick and "paper" in case.costly):
         for precision in ("low", "high"):
             if ("paper", precision) in case.settings:
                 yield "paper", precision, case.options("paper", precision, variant)
 
 
-def _best_ladder(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _best_ladder(best: Settings) -> Iterator[tuple[str, Settings]]:
     """Yield the recipe with fewer and with more neurons, and with a tolerance in time that matches their error."""
-    sampler, width = options.get("sampler"), options.get("width")
+    sampler, width = best.sampler, best.width
     for share in SHARES:
-        rtol = options.get("rtol", Settings.rtol) ** min(share, 1.2)
+        settings = replace(best, rtol=(best.rtol or RTOL) ** min(share, 1.2))
         if sampler is not None and not isinstance(sampler, str):
             neurons = max(8, round(share * sampler.width))
-            more = {"points": max(16, round(share * options["points"]))} if "points" in options else {}
-            yield f"width {neurons}", {**options, "sampler": _resized(sampler, neurons), "rtol": rtol, **more}
+            points = max(16, round(share * best.points)) if isinstance(best.points, int) else best.points
+            yield f"width {neurons}", replace(settings, sampler=_resized(sampler, neurons), points=points)
         elif width is not None:
             neurons = max(6, round(share * width))
-            yield f"width {neurons}", {**options, "width": neurons, "rtol": rtol}
+            yield f"width {neurons}", replace(settings, width=neurons)
         else:
-            yield f"rtol {rtol:.0e}", {**options, "rtol": rtol}
+            yield f"rtol {settings.rtol:.0e}", settings
 
 
 def _resized(sampler: Sampler, width: int) -> Sampler:

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from frozenpinn.adaptivity.estimate import ErrorEstimate
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
 from frozenpinn.lab.peers.methods import PINNS
+from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.solve import solve
+from frozenpinn.solve import estimate_error, solve
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
 
@@ -232,7 +235,7 @@ def frozen_pinn_job(problem: Problem, run: Run) -> Job:
     options = run.case.options(run.recipe, run.precision, run.variant)
     if run.recipe == AUTO and run.tol is not None:
         options["tol"] = run.tol
-    sampler = options.get("sampler", "multi-scale")
+    sampler = options.get("settings", Settings()).sampler or "multi-scale"
 
     def sizes(solution: Any) -> Record:
         network = solution.system.spaces[0].network
@@ -254,8 +257,15 @@ def frozen_pinn_job(problem: Problem, run: Run) -> Job:
         },
         lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,
-        lambda solution: None if run.recipe == "paper" else solution.estimate_error().worst,
+        lambda solution: None if run.recipe == "paper" else own_estimate(solution).worst,
     )
+
+
+def own_estimate(solution: Solution) -> ErrorEstimate:
+    """Return the program's own estimate of the relative L² error."""
+    found = estimate_error(solution).error_estimate
+    assert found is not None
+    return found
 
 
 def limited(seconds: float | None) -> Callable[[str], None]:

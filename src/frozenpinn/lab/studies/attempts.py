@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.estimate import ErrorEstimate
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
 from frozenpinn.lab.cases.case import Case, Variant
+from frozenpinn.lab.runner import own_estimate
 from frozenpinn.lab.studies.study import Announce
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, solve
@@ -60,7 +63,7 @@ class Attempt(NamedTuple):
 
 
 def attempts(
-    problem: Problem, options: Mapping[str, Any], seeds: int, announce: Announce, label: str, failures: list[str]
+    problem: Problem, settings: Settings, seeds: int, announce: Announce, label: str, failures: list[str]
 ) -> list[Attempt]:
     """Solve once per seed; the reasons of those that fail are added to a list.
 
@@ -73,7 +76,7 @@ def attempts(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FrozenPinnWarning)
-                solution = solve(problem, seed=seed, **options)
+                solution = solve(problem, seed=seed, settings=settings)
         except OverBudgetError as error:
             rest = " Other seeds were not tried." if seed + 1 < seeds else ""
             failures.append(f"{label}, seed {seed}: {error}{rest}")
@@ -98,11 +101,11 @@ def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Varia
     return Attempt(solution, time.perf_counter() - start)
 
 
-def estimate(solution: Solution) -> float:
+def estimate(solution: Solution) -> ErrorEstimate:
     """Return the program's own estimate of the relative L² error, silently."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FrozenPinnWarning)
-        return solution.estimate_error().worst
+        return own_estimate(solution)
 
 
 def median(values: Iterable[float]) -> float | None:

@@ -8,6 +8,7 @@ word, with boundary rows uₜ = gₜ; ``error_penalty`` has rows that pull back 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from frozenpinn.basis.samplers import ProjectedSWIM
 from frozenpinn.lab.cases import find_case
@@ -26,13 +27,13 @@ def rows(seeds: int, announce: Announce, points: Sequence[int] = POINTS, width: 
     problem = case.problem()
     assert case.test_points is not None
     at, table = case.test_points(problem), []
-    plain = literal(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)}))
+    plain = literal(stiff(replace(PROJECTED, sampler=ProjectedSWIM(width))))
     measure(problem, at, plain, 1, announce, "warm-up")
     for count in points:
         row: Row = {"points": count, "failures": []}
-        for suffix, options in (("", plain), ("_penalty", with_penalty(plain))):
+        for suffix, settings in (("", plain), ("_penalty", with_penalty(plain))):
             label = f"{count} points{suffix.replace('_', ', ')}"
-            found = measure(problem, at, {**options, "points": count}, seeds, announce, label)
+            found = measure(problem, at, replace(settings, points=count), seeds, announce, label)
             row |= {f"error{suffix}": found.error, f"seconds{suffix}": found.seconds}
             row["failures"] += found.failures
         row["published_error"], row["published_seconds"] = PUBLISHED.get(count, (None, None))

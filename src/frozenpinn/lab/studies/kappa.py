@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return medians over seeds, one row per κ."""
     case = find_case("euler-bernoulli")
     problem = case.problem()
-    options = case.options("paper", "high", Variant())
+    settings = case.choices("paper", "high", Variant())
     table = []
     for kappa in (1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 1e7):
         row: Row = {"kappa": kappa, "boundary_rmse": None, "total_rmse": None, "seconds": None, "failures": []}
@@ -31,7 +32,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", FrozenPinnWarning)
-                    solution = solve(problem, seed=seed, **{**options, "boundary": AugmentedODE(kappa)})
+                    solution = solve(problem, seed=seed, settings=replace(settings, boundary=AugmentedODE(kappa)))
             except FrozenPinnError as error:
                 row["failures"].append(str(error))
                 continue
