@@ -119,7 +119,7 @@ def test_fixed_windows():
 
 
 def test_windows_with_supervised_pairs():
-    sampler = fp.SWIM(300, pool=2000, supervised=True)
+    sampler = fp.samplers.SWIM(300, pool=2000, supervised=True)
     solution = fp.solve(
         burgers(), settings=fp.Settings(sampler=sampler, points=600, windows=9, cutoff=1e-10, rtol=1e-5)
     )

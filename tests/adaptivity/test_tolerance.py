@@ -237,7 +237,7 @@ def test_tolerances_that_make_no_sense(tol):
     [
         (fp.Settings(rtol=1e-4), "rtol = 0.0001 contradicts tol=1e-08, which asks for more accuracy"),
         (
-            fp.Settings(integrator=fp.SciPy("rk45", 1e-3, 1e-3), width=12),
+            fp.Settings(integrator=fp.integrators.SciPy("rk45", 1e-3, 1e-3), width=12),
             "the integrator's rtol = 0.001 contradicts tol=1e-08",
         ),
         (fp.Settings(cutoff=1e-5), "cutoff = 1e-05 contradicts tol=1e-08"),
@@ -258,7 +258,7 @@ def test_fixed_sizes_do_not_grow():
     assert solution.width == 8
     error = solution.error()["rel_l2"]
     assert error / 10 < solution.error_estimate["u"] < 10 * error
-    assert fp.solve(heat(), tol=1e-9, settings=fp.Settings(sampler=fp.MultiScale(60))).status == "converged"
+    assert fp.solve(heat(), tol=1e-9, settings=fp.Settings(sampler=fp.samplers.MultiScale(60))).status == "converged"
 
 
 def test_a_budget_too_small_to_do_anything():

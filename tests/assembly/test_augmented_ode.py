@@ -40,7 +40,9 @@ FIRST_ORDER = [name for name in PROBLEMS if "wave" not in name]
 
 
 def solved(name, kappa, cutoff=1e-8):
-    return fp.solve(PROBLEMS[name], settings=fp.Settings(width=60, cutoff=cutoff, boundary=fp.AugmentedODE(kappa)))
+    return fp.solve(
+        PROBLEMS[name], settings=fp.Settings(width=60, cutoff=cutoff, boundary=fp.boundary.AugmentedODE(kappa))
+    )
 
 
 @pytest.mark.parametrize("name", FIRST_ORDER)
@@ -102,7 +104,7 @@ def test_periodic_axes_stay_exact():
 @pytest.mark.parametrize("kappa", [-1.0, float("nan")])
 def test_kappa_must_not_be_negative(kappa):
     with pytest.raises(fp.SettingsError, match="kappa must not be negative, got "):
-        fp.AugmentedODE(kappa)
+        fp.boundary.AugmentedODE(kappa)
 
 
 def test_unknown_strategies_are_refused_with_the_known_ones():

@@ -17,7 +17,7 @@ SIDES = ("left", "right", "bottom", "top")
 def product_space(problem, width=16, cutoff=1e-5, seed=0):
     count = width + width // 4
     axes = [problem.domain.axis(i) for i in range(problem.domain.dimension)]
-    layers = [fp.MultiScale(width).sample(axis.sample(count), seed + i) for i, axis in enumerate(axes)]
+    layers = [fp.samplers.MultiScale(width).sample(axis.sample(count), seed + i) for i, axis in enumerate(axes)]
     points = problem.domain.sample([count] * len(axes))
     return build_product_space(problem, "u", layers, points, cutoff)
 

@@ -110,6 +110,11 @@ def test_a_point_cloud_of_the_disk():
     edge = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     u = "exp(x/2 + t/2)*cos(y/2)"
     problem = fp.Problem(
-        "u_t = lap(u) + u/2", fp.PointCloud(inside * 0.97, edge), (0, 1), "exp(x/2)*cos(y/2)", f"u = {u}", exact=u
+        "u_t = lap(u) + u/2",
+        fp.domains.PointCloud(inside * 0.97, edge),
+        (0, 1),
+        "exp(x/2)*cos(y/2)",
+        f"u = {u}",
+        exact=u,
     )
     assert error_of(problem, width=150) < 1e-4

@@ -294,7 +294,9 @@ def test_it_can_be_switched_off_and_settings_of_a_full_network_do_so():
     assert is_full(fp.solve(problem, settings=fp.Settings(subspace=None)))
     narrow = fp.solve(problem, settings=fp.Settings(width=20))
     assert narrow.system.coefficients <= 21  # settings refer to the network that is built
-    assert is_full(fp.solve(problem, settings=fp.Settings(sampler=fp.MultiScale(200), boundary="augmented-ode")))
+    assert is_full(
+        fp.solve(problem, settings=fp.Settings(sampler=fp.samplers.MultiScale(200), boundary="augmented-ode"))
+    )
     assert fp.solve(problem).subspace is not None
 
 

@@ -38,7 +38,7 @@ def test_heat_on_an_annulus_with_a_cold_and_an_insulated_side(number):
 
     conditions = {"inner": fp.Dirichlet(0), "outer": fp.Neumann(0)}
     initial = lambda x, y: exact(x, y, 0.0)  # noqa: E731
-    problem = fp.Problem("u_t = lap(u)", fp.Annulus(1, 2), (0, 0.1), initial, conditions, exact=exact)
+    problem = fp.Problem("u_t = lap(u)", fp.domains.Annulus(1, 2), (0, 0.1), initial, conditions, exact=exact)
     assert solved(problem).error()["rel_l2"] < 1e-6
 
 
@@ -192,7 +192,7 @@ def test_the_first_eigenvalue_of_the_l_shape():
     problem = fp.Problem("u_t = lap(u)", fp.Polygon(L_SHAPE), (0, 0.1), l_initial, "u = 0")
     solution = solved(problem, width=600)
     assert solution.system.spectral_abscissa == pytest.approx(-9.6397238440219, rel=3e-6)
-    smooth = fp.solve(problem, settings=fp.Settings(sampler=fp.MultiScale(600)))  # neurons alone
+    smooth = fp.solve(problem, settings=fp.Settings(sampler=fp.samplers.MultiScale(600)))  # neurons alone
     assert abs(smooth.system.spectral_abscissa + 9.6397238440219) > 0.05
 
 
@@ -207,7 +207,7 @@ def test_a_coin_with_fluxes_through_all_sides(seed):
         "front": "u_n = -exp(-t/5)*cos(x)*(1 + y/2)",
         "back": "u_n = exp(-t/5)*cos(x)*(1 + y/2)",
     }
-    coin = fp.Extruded(fp.Disk(), 0, 0.2)
+    coin = fp.domains.Extruded(fp.Disk(), 0, 0.2)
     initial = "cos(x)*(1 + y/2)*(1 + z)"
     problem = fp.Problem(f"u_t = lap(u) + 0.8*{exact}", coin, (0, 5), initial, conditions, exact=exact)
     assert solved(problem, seed=seed, width=400).error()["rel_l2"] < 1e-5
@@ -215,7 +215,7 @@ def test_a_coin_with_fluxes_through_all_sides(seed):
 
 def test_a_thin_plate_with_a_hole_in_space():
     exact = "exp(-t)*sin(x + y)*(1 + z*z)"
-    plate = fp.Box([0, 0, 0], [1, 1, 0.15]) - fp.Extruded(fp.Disk(center=[0.5, 0.5], radius=0.2), -1, 1)
+    plate = fp.Box([0, 0, 0], [1, 1, 0.15]) - fp.domains.Extruded(fp.Disk(center=[0.5, 0.5], radius=0.2), -1, 1)
     problem = fp.Problem(
         f"u_t = lap(u) + {exact} - 2*exp(-t)*sin(x + y)",
         plate,
@@ -229,7 +229,7 @@ def test_a_thin_plate_with_a_hole_in_space():
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_symmetric_systems_on_narrow_ellipses_do_not_grow(seed):
-    ellipse = fp.Ellipsoid([0, 0], [1, 0.1])
+    ellipse = fp.domains.Ellipsoid([0, 0], [1, 0.1])
     problem = fp.Problem("u_t = lap(u)", ellipse, (0, 1), "1 - x**2 - 100*y**2", "u = 0")
     assert solved(problem, seed=seed, width=400).system.spectral_abscissa == pytest.approx(-263.3, rel=1e-2)
 

@@ -124,7 +124,7 @@ def scattered_points():
 
 def outer_basis():
     problem, _ = advection()
-    return problem, fp.Settings(width=50, boundary=fp.OuterBasis("fourier", 10))
+    return problem, fp.Settings(width=50, boundary=fp.boundary.OuterBasis("fourier", 10))
 
 
 def python_functions():

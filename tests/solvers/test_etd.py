@@ -198,8 +198,8 @@ def agree(problem, bound):
 
 def prepared(problem, width=60):
     points = problem.domain.sample(3 * width)
-    space = fp.build_space(problem, fp.MultiScale(width).sample(points, 0), points, cutoff=1e-9)
-    return fp.semidiscretize(problem, space)
+    space = fp.stages.build_space(problem, fp.samplers.MultiScale(width).sample(points, 0), points, cutoff=1e-9)
+    return fp.stages.semidiscretize(problem, space)
 
 
 def test_the_load_in_modal_coordinates_is_that_of_the_system():
@@ -218,7 +218,7 @@ def test_the_load_in_modal_coordinates_is_that_of_the_system():
 def test_a_monitor_stops_it():
     system = prepared(reaction())
     system.monitor = lambda t, y: t > 0.3 and np.isfinite(y @ y)
-    trajectory = fp.ETD(1e-8).integrate(system)
+    trajectory = fp.integrators.ETD(1e-8).integrate(system)
     assert 0.3 < trajectory.end < 0.6
     last = trajectory(np.array([trajectory.end]))[0]
     assert np.allclose(last, trajectory.vectors @ trajectory.states[-1])
@@ -236,7 +236,10 @@ def test_a_fallback_puts_its_own_name_on_the_result():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"cvode-bdf stopped at t = (1|0\.99)"):
         fp.solve(
-            problem, settings=fp.Settings(width=20, integrator=fp.ETD(1e-8, fallback=fp.CVODE(1e-8)), windows=None)
+            problem,
+            settings=fp.Settings(
+                width=20, integrator=fp.integrators.ETD(1e-8, fallback=fp.integrators.CVODE(1e-8)), windows=None
+            ),
         )
 
 
@@ -248,8 +251,8 @@ def cahn_hilliard(end=4.0):
 
 def test_a_stiff_load_with_a_slow_solution_is_handed_over():
     system = prepared(cahn_hilliard())
-    fallback = fp.CVODE(1e-8)
-    alone, handed = fp.ETD(1e-8).integrate(system), fp.ETD(1e-8, fallback).integrate(system)
+    fallback = fp.integrators.CVODE(1e-8)
+    alone, handed = fp.integrators.ETD(1e-8).integrate(system), fp.integrators.ETD(1e-8, fallback).integrate(system)
     assert (alone.name, handed.name) == ("etd", "cvode-bdf")
     assert handed.steps < 0.5 * alone.steps
     times = np.linspace(0, 4, 7)
@@ -259,7 +262,7 @@ def test_a_stiff_load_with_a_slow_solution_is_handed_over():
 def test_a_load_as_stiff_as_the_linear_part_is_handed_over_at_once():
     system = prepared(fp.Problem("u_t = u_xx/1000 + (1 + u**2)*u_xx", CIRCLE, (0, 1), "1 + cos(x)/2"))
     system.rhs_evaluations = 0
-    trajectory = fp.ETD(1e-6, fallback=Refusing()).integrate(system)
+    trajectory = fp.integrators.ETD(1e-6, fallback=Refusing()).integrate(system)
     assert trajectory == "refused"
     assert system.rhs_evaluations < 200
 
@@ -279,8 +282,8 @@ class Refusing:
 def test_it_is_chosen_where_the_linear_part_is_symmetric(equation, initial):
     problem = fp.Problem(equation, CIRCLE, (0, 1), initial)
     chosen = choose_integrator(prepared(problem), None, 1e-8)
-    assert isinstance(chosen, fp.ETD)
-    assert isinstance(chosen.fallback, fp.CVODE)
+    assert isinstance(chosen, fp.integrators.ETD)
+    assert isinstance(chosen.fallback, fp.integrators.CVODE)
     assert fp.solve(problem, settings=fp.Settings(width=60, windows=None)).integrator == "etd"
 
 

@@ -128,7 +128,9 @@ def test_a_fallback_puts_its_own_name_on_the_result():
         fp.solve(
             problem,
             settings=fp.Settings(
-                width=20, integrator=fp.ExponentialCollocation(1e-8, fallback=fp.CVODE(1e-8)), windows=None
+                width=20,
+                integrator=fp.integrators.ExponentialCollocation(1e-8, fallback=fp.integrators.CVODE(1e-8)),
+                windows=None,
             ),
         )
 
@@ -136,7 +138,7 @@ def test_a_fallback_puts_its_own_name_on_the_result():
 def test_nonlinearities_on_a_symmetric_operator_are_left_to_multistep_methods():
     problem = fp.Problem("u_t + 100*u*u_x = 0.5*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
     points = problem.domain.sample(400)
-    space = fp.build_space(problem, fp.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
-    assert choose_integrator(fp.semidiscretize(problem, space), None, 1e-8) == fp.ETD(
-        1e-8, fallback=fp.CVODE(1e-8, fallback=SciPy("radau", 1e-8))
+    space = fp.stages.build_space(problem, fp.samplers.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
+    assert choose_integrator(fp.stages.semidiscretize(problem, space), None, 1e-8) == fp.integrators.ETD(
+        1e-8, fallback=fp.integrators.CVODE(1e-8, fallback=SciPy("radau", 1e-8))
     )
