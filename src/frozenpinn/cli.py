@@ -200,7 +200,7 @@ def bench(
     ] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
-    from frozenpinn.lab.campaign import Scope
+    from frozenpinn.lab.campaign import Selection
     from frozenpinn.lab.cases import CASES, find_case
     from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
     from frozenpinn.lab.markdown import write_table
@@ -230,7 +230,7 @@ def bench(
             check_choice(what, name, known)
     with log.status("benchmark") as status:
         if report is not None:
-            scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
+            scope = Selection(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
             records, whole = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
         else:
             runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]

@@ -291,7 +291,7 @@ def test_budget_is_looked_at_after_each_stage(monkeypatch, last):
 
     for name, place in {**stages, "factorised": Semidiscrete}.items():
         monkeypatch.setattr(place, name, recorded(name, getattr(place, name)))
-    monkeypatch.setattr(score.Budget, "is_spent", property(lambda self: bool(spent)))
+    monkeypatch.setattr(score.Deadline, "is_spent", property(lambda self: bool(spent)))
     with pytest.raises(IntegrationError, match=r"budget of 1 s was exceeded at t = 0"):
         solve_fem(heat(), 0.3, stages=3, steps=3, seconds=1)
     assert calls.count(last) == 1

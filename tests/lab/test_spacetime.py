@@ -208,7 +208,7 @@ def test_budget_of_a_nonlinear_solve_returns_what_it_has(monkeypatch):
         asked.append(self)
         return len(asked) > 1
 
-    monkeypatch.setattr(score.Budget, "is_spent", property(spent))
+    monkeypatch.setattr(score.Deadline, "is_spent", property(spent))
     solution = solve_spacetime(burgers(), **SMALL)
     assert solution.stopped
     assert solution.iterations == 1

@@ -216,7 +216,7 @@ def test_dimension():
 
 def test_wide_networks_run_once(monkeypatch):
     counts = []
-    monkeypatch.setattr(width, "measure", lambda *a: counts.append(a[3]) or runs.Measured())
+    monkeypatch.setattr(width, "measure", lambda *a: counts.append(a[3]) or runs.Medians())
     rows = width.reaction_rows(3, quiet, (1000, 2000))
     assert counts == [3] * len(width.REACTION) + [1] * len(width.REACTION)
     assert rows[1]["published_elm"] == 1.67e-2
@@ -227,7 +227,7 @@ def test_slow_ways_run_once(monkeypatch):
 
     def count(_problem, _at, options, seeds, *_):
         counts[str(options)] = seeds
-        return runs.Measured()
+        return runs.Medians()
 
     monkeypatch.setattr(dimension, "measure", count)
     dimension.rows(3, quiet, (3,))
@@ -236,8 +236,8 @@ def test_slow_ways_run_once(monkeypatch):
 
 
 SMALL_HEAT = {
-    "a": svd_layer.Setting(lambda: _heat_and_points(3), runs.literal(paper_heat(120, 1e-6, 1e-3, 480)), 22.8, 52.0),
-    "b": svd_layer.Setting(lambda: _heat_and_points(10), runs.literal(paper_heat(120, 1e-10, 1e-3, 480)), 1.4, None),
+    "a": svd_layer.Comparison(lambda: _heat_and_points(3), runs.literal(paper_heat(120, 1e-6, 1e-3, 480)), 22.8, 52.0),
+    "b": svd_layer.Comparison(lambda: _heat_and_points(10), runs.literal(paper_heat(120, 1e-10, 1e-3, 480)), 1.4, None),
 }
 
 

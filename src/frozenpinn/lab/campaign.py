@@ -1,6 +1,6 @@
 """All cases by all methods: what is to be run, in which order, and where it is kept so that nothing is run twice.
 
-A campaign is a list of tasks: lines of the table (:class:`~frozenpinn.lab.runner.Run`), points of the
+A campaign is a list of tasks: lines of the table (:class:`~frozenpinn.lab.runner.BenchRun`), points of the
 work–precision diagrams, and pictures of studies. Every finished task is written to a file at once; a task that is there
 already is not run again.
 """
@@ -17,10 +17,10 @@ from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn.lab.page.numbers import seconds_text
 from frozenpinn.lab.peers.methods import FEATURES, MESHES, PINNS
-from frozenpinn.lab.runner import Announce, Run, chosen_variants
+from frozenpinn.lab.runner import Announce, BenchRun, chosen_variants
 from frozenpinn.lab.store import Store
 from frozenpinn.lab.studies import STUDIES
-from frozenpinn.lab.tasks import BUDGET, Figure, Line, Point, Task
+from frozenpinn.lab.tasks import BUDGET, DiagramPoint, StudyFigure, TableLine, Task
 
 QUICK_BUDGET = 60.0
 QUICK_TOL = 1e-6
@@ -42,7 +42,7 @@ _TRUST = 60.0  # seconds of work after which the pace so far counts as much as t
 
 
 @dataclass(frozen=True)
-class Scope:
+class Selection:
     """Which part of all lines is wanted."""
 
     methods: Sequence[str]
@@ -56,7 +56,7 @@ class Scope:
     variants: Sequence[str] = ()
 
 
-def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
+def lines(cases: Iterable[Case], scope: Selection) -> list[TableLine]:
     """Return the lines of the table, case by case."""
     found = []
     for case in cases:
@@ -64,7 +64,7 @@ def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
             for method in scope.methods:
                 recipes = scope.recipes if method == FROZEN_PINN else ("paper",)
                 found += [
-                    Line(run)
+                    TableLine(run)
                     for recipe in recipes
                     if case.can_run(method, recipe, precision)
                     for run in _runs(case, method, recipe, precision, scope)
@@ -72,12 +72,12 @@ def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
     return found
 
 
-def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) -> Iterator[Run]:
+def _runs(case: Case, method: str, recipe: str, precision: str, scope: Selection) -> Iterator[BenchRun]:
     seeds = tuple(range(scope.seeds))
     variants: Sequence[Variant] = case.members(recipe) if method == FROZEN_PINN else case.variants[:1]
     variants = chosen_variants(variants, scope.variants)
     tol = scope.tol if recipe == AUTO else None
-    run = Run(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
+    run = BenchRun(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
     if method in PINNS:
         run = replace(run, steps=scope.steps)
     if scope.quick:
@@ -94,18 +94,18 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) ->
         yield replace(run, variant=variant)
 
 
-def _is_long(run: Run) -> bool:
+def _is_long(run: BenchRun) -> bool:
     """Whether a run has no place in a quick report."""
     if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
         return True
     return run.method in PINNS and run.case.name not in QUICK_TRAINED
 
 
-def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
+def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
     """Return the points of the work–precision diagrams of all cases with a peer that has a ladder."""
     from frozenpinn.lab.cases.peer_settings import LADDERS
 
-    found: list[Point] = []
+    found: list[DiagramPoint] = []
     budget = scope.budget or (QUICK_BUDGET if scope.quick else BUDGET)
     for case in cases:
         if case.name not in LADDERS or (scope.quick and case.name in QUICK_UNDRAWN):
@@ -113,16 +113,16 @@ def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
         for method, ladder in LADDERS[case.name].items():
             if method in scope.methods and method in (*MESHES, *FEATURES) and not (scope.quick and method in FEATURES):
                 steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
-                found += [Point(case, method, None, _name(options), options, budget) for options in steps]
+                found += [DiagramPoint(case, method, None, _name(options), options, budget) for options in steps]
         if FROZEN_PINN in scope.methods:
             found += [
-                Point(case, FROZEN_PINN, recipe, name, options, budget)
+                DiagramPoint(case, FROZEN_PINN, recipe, name, options, budget)
                 for recipe, name, options in _frozen_ladder(case, scope)
             ]
     return found
 
 
-def _frozen_ladder(case: Case, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield our own ladders: tolerances of "auto", widths or tolerances of "best", the paper's two precisions."""
     variant = case.variants[0]
     tolerances = TOLERANCES[1:4] if scope.quick else TOLERANCES
@@ -162,9 +162,9 @@ def _name(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {options[key]:g}" for key in known if key in options)
 
 
-def figures(quick: bool) -> list[Figure]:
+def figures(quick: bool) -> list[StudyFigure]:
     """Return the pictures of a report: all studies, or the quick ones."""
-    return [Figure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
+    return [StudyFigure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
 
 
 def perform(

@@ -52,7 +52,7 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchRun:
     """One line of a table: a variant of a case, solved in one way for some seeds.
 
     Attributes
@@ -119,7 +119,7 @@ def run_case(
 ) -> list[Record]:
     """Run all variants of a case, or those of given labels; a failure becomes a record with its reason."""
     variants = chosen_variants(case.members(recipe) if method == FROZEN_PINN else case.variants, labels)
-    runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
+    runs = [BenchRun(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
     return [carry_out(run, announce) for run in runs]
 
 
@@ -128,7 +128,7 @@ def chosen_variants(variants: Sequence[Variant], labels: Sequence[str]) -> list[
     return [variant for variant in variants if not labels or variant.label in labels]
 
 
-def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
+def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
     """Solve for all seeds; where that is quick, the first solve is a warm-up and not timed."""
     check_choice("method", run.method, METHODS)
     problem = run.case.problem(**run.variant.problem)
@@ -230,7 +230,7 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
 
 
-def frozen_pinn_job(problem: Problem, run: Run) -> Job:
+def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
     """Prepare a solve by a frozen network."""
     options = run.case.options(run.recipe, run.precision, run.variant)
     if run.recipe == AUTO and run.tol is not None:
@@ -273,7 +273,7 @@ def limited(seconds: float | None) -> Callable[[str], None]:
     return Budget(seconds).watched(lambda stage: None)
 
 
-def peer_job(problem: Problem, run: Run, baseline: Baseline | None = None) -> Job:
+def peer_job(problem: Problem, run: BenchRun, baseline: Baseline | None = None) -> Job:
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
     baseline = baseline or run.case.baseline(method, run.precision)

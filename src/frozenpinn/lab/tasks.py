@@ -17,7 +17,7 @@ from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case
 from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, Record, Run, carry_out, failure, limited
+from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, BenchRun, Record, carry_out, failure, limited
 from frozenpinn.lab.studies import Study, plot_study
 from frozenpinn.solve import solve
 
@@ -46,10 +46,10 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line of the table."""
 
-    run: Run
+    run: BenchRun
 
     @property
     def key(self) -> str:
@@ -79,7 +79,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Point:
+class DiagramPoint:
     """A point of a work–precision diagram: one solve after a warm-up, with one seed."""
 
     case: Case
@@ -135,7 +135,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Figure:
+class StudyFigure:
     """A picture of a study."""
 
     study: Study

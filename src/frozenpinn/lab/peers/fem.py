@@ -22,8 +22,8 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.lab.peers.evaluation import arranged
 from frozenpinn.lab.peers.fem_mesh import located, need, sides_of, triangulated
 from frozenpinn.lab.peers.quasilinear import Elements, Semidiscrete, WeakForm
-from frozenpinn.lab.peers.radau import Trajectory, integrate, integrate_adaptively
-from frozenpinn.lab.peers.score import Budget, check_rtol, measured_error
+from frozenpinn.lab.peers.radau import RadauTrajectory, integrate, integrate_adaptively
+from frozenpinn.lab.peers.score import Deadline, check_rtol, measured_error
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.problem import Problem
@@ -43,7 +43,7 @@ class FemSolution:
         Numbers of functions, triangles and time steps.
     """
 
-    def __init__(self, problem: Problem, basis: Any, trajectory: Trajectory) -> None:
+    def __init__(self, problem: Problem, basis: Any, trajectory: RadauTrajectory) -> None:
         self.problem, self.basis, self.trajectory = problem, basis, trajectory
         self.size, self.elements, self.steps = int(basis.N), int(basis.mesh.nelements), len(trajectory.starts)
 
@@ -129,7 +129,7 @@ def solve_fem(
     >>> solution.error()["rel_l2"] < 0.01
     True
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     check_rtol(rtol)
     form = WeakForm(problem)
     if len(value_conditions(problem)) < len(problem.domain.sides):
@@ -153,7 +153,7 @@ def solve_fem(
     return FemSolution(problem, basis, trajectory)
 
 
-def lagrange_basis(problem: Problem, mesh_size: float, degree: int, budget: Budget | None = None) -> Any:
+def lagrange_basis(problem: Problem, mesh_size: float, degree: int, budget: Deadline | None = None) -> Any:
     """Return scikit-fem's basis of a degree on a new mesh."""
     skfem = need("skfem")
     kinds = {1: "ElementTriP1", 2: "ElementTriP2", 3: "ElementTriP3", 4: "ElementTriP4"}

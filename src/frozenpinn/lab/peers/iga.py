@@ -27,7 +27,7 @@ import sympy as sp
 
 from frozenpinn.errors import IntegrationError, SettingsError, choices
 from frozenpinn.lab.peers.evaluation import arranged
-from frozenpinn.lab.peers.score import Budget, check_rtol, measured_error
+from frozenpinn.lab.peers.score import Deadline, check_rtol, measured_error
 from frozenpinn.lab.peers.splines import SplineSpace, spline_space
 from frozenpinn.lab.peers.weak_form import (
     Matrices,
@@ -122,7 +122,7 @@ def solve_iga(
     >>> solution.size, solution.error()["rel_l2"] < 1e-6
     (13, True)
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     check_rtol(rtol)
     coefficients, damping = read_coefficients(problem)
     essential = None if problem.domain.periodic[0] else essential_conditions(problem, coefficients)
@@ -138,7 +138,9 @@ def solve_iga(
         matrices = assemble(tables, coefficients)
         try:
             if integrator != "exact":
-                step = Stepper(matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol)
+                step = SplineStepper(
+                    matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol
+                )
                 return IgaSolution(problem, space, step.integrate(problem, x, data, budget))
             eigenvalues, vectors, left = decompose(matrices, coefficients, float(problem.domain.measure))
         except sla.LinAlgError:
@@ -153,7 +155,7 @@ def solve_iga(
     return IgaSolution(problem, space, trajectory)
 
 
-class Stepper:
+class SplineStepper:
     """M c⁽ᵐ⁾ = A c + δ M c' + f(t) by an adaptive method of SciPy."""
 
     def __init__(
@@ -165,7 +167,9 @@ class Stepper:
         self.operator[np.diag_indices_from(self.operator)] += reaction
         self.damping, self.method, self.rtol = damping, method, rtol
 
-    def integrate(self, problem: Problem, x: Array, data: Sequence[Array], budget: Budget) -> Callable[[Array], Array]:
+    def integrate(
+        self, problem: Problem, x: Array, data: Sequence[Array], budget: Deadline
+    ) -> Callable[[Array], Array]:
         """Integrate; the result gives the coefficients (and velocities) at given times, shape (m, order·size)."""
         from scipy.integrate import solve_ivp
 

@@ -50,7 +50,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-class Budget:
+class Deadline:
     """A number of seconds of wall-clock time, counted from here on; None is no limit."""
 
     def __init__(self, seconds: float | None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.case import Variant
-from frozenpinn.lab.studies.attempts import Attempt, attempts, estimate, median, relative
+from frozenpinn.lab.studies.attempts import TimedSolution, attempts, estimate, median, relative
 from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
 
 RECIPES = ("best", "paper")
@@ -35,7 +35,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     return [row | seconds | {"failures": failures if place == 0 else []} for place, row in enumerate(table)]
 
 
-def _at(t: float, found: dict[str, list[Attempt]]) -> Row:
+def _at(t: float, found: dict[str, list[TimedSolution]]) -> Row:
     x = np.linspace(0, 2 * np.pi, 128, endpoint=False)
     exact = np.sin(x - t)
     return {name: median(relative(a.solution(x, t), exact) for a in each) for name, each in found.items()}

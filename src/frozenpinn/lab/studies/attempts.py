@@ -55,7 +55,7 @@ class Within:
         return self.integrator.integrate(system)
 
 
-class Attempt(NamedTuple):
+class TimedSolution(NamedTuple):
     """A solution and the seconds that it took."""
 
     solution: Solution
@@ -64,7 +64,7 @@ class Attempt(NamedTuple):
 
 def attempts(
     problem: Problem, settings: Settings, seeds: int, announce: Announce, label: str, failures: list[str]
-) -> list[Attempt]:
+) -> list[TimedSolution]:
     """Solve once per seed; the reasons of those that fail are added to a list.
 
     After a run that took too long, other seeds are not tried.
@@ -84,11 +84,11 @@ def attempts(
         except FrozenPinnError as error:
             failures.append(f"{label}, seed {seed}: {error}")
             continue
-        found.append(Attempt(solution, time.perf_counter() - start))
+        found.append(TimedSolution(solution, time.perf_counter() - start))
     return found
 
 
-def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> Attempt:
+def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> TimedSolution:
     """Solve a case once, by a recipe at high precision; errors are raised. The check of the problem is not timed."""
     variant = variant or case.variants[0]
     announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
@@ -98,7 +98,7 @@ def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Varia
         check(problem)
         start = time.perf_counter()
         solution = solve(problem, **case.options(recipe, "high", variant))
-    return Attempt(solution, time.perf_counter() - start)
+    return TimedSolution(solution, time.perf_counter() - start)
 
 
 def estimate(solution: Solution) -> ErrorEstimate:

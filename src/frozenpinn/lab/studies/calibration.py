@@ -45,7 +45,7 @@ _OTHER = "s"
 _FLOOR = 1e-17  # drawn in place of zero
 
 
-class Job(NamedTuple):
+class CalibrationRun(NamedTuple):
     """One run."""
 
     name: str
@@ -73,15 +73,15 @@ def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None, wor
     return [*runs, *bars(runs)]
 
 
-def _jobs(seeds: int, names: Sequence[str]) -> Iterator[Job]:
+def _jobs(seeds: int, names: Sequence[str]) -> Iterator[CalibrationRun]:
     entries = collection()
     for place, name in enumerate(names):
         possible = [tol for tol in TOLERANCES if tol >= 10 * entries[name].accuracy]
         for seed in range(seeds):
-            yield Job(name, possible[(place + seed) % len(possible)], seed)
+            yield CalibrationRun(name, possible[(place + seed) % len(possible)], seed)
 
 
-def _mapped(jobs: Sequence[Job], workers: int) -> Iterator[Row]:
+def _mapped(jobs: Sequence[CalibrationRun], workers: int) -> Iterator[Row]:
     if workers == 1:
         yield from map(measure, jobs)
         return
@@ -98,7 +98,7 @@ def _use_one_thread() -> None:
 # ---- one run --------------------------------------------------------------------------------------------------------
 
 
-def measure(job: Job) -> Row:
+def measure(job: CalibrationRun) -> Row:
     """Solve one problem and compare."""
     entry = collection()[job.name]
     row: Row = {

@@ -20,7 +20,7 @@ PENALTY = 100.0
 
 
 @dataclass
-class Measured:
+class Medians:
     """Medians over the seeds that succeeded, None if none did; why the others failed.
 
     ``width`` counts neurons, ``rank`` the coefficients that evolve in time.
@@ -41,7 +41,7 @@ def measure(
     announce: Announce,
     label: str,
     budget: float = BUDGET,
-) -> Measured:
+) -> Medians:
     """Solve for each seed and compare with the exact solution at given points.
 
     Parameters
@@ -57,7 +57,7 @@ def measure(
     given = settings.integrator
     if given is not None and not isinstance(given, str):
         settings = replace(settings, integrator=Within(given, budget))
-    out = Measured()
+    out = Medians()
     found = [
         (
             attempt.solution.error(problem.fields[0], at=at)["rel_l2"],

@@ -31,7 +31,7 @@ POINTS_PER_NEURON = 4
 
 
 @dataclass(frozen=True)
-class Setting:
+class Comparison:
     """A problem with its settings, and the ratios that the paper reports (None where its runs took too long)."""
 
     build: Callable[[], tuple[Problem, np.ndarray]]
@@ -69,15 +69,15 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
 _DIFFUSION, _REACTION = _case("nonlinear-diffusion"), _case("reaction-diffusion-5d")
 _HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH))
 SETTINGS = {
-    "nonlinear diffusion, elm": Setting(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
-    "nonlinear diffusion, swim": Setting(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
-    "reaction 5d, projected": Setting(
+    "nonlinear diffusion, elm": Comparison(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
+    "nonlinear diffusion, swim": Comparison(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
+    "reaction 5d, projected": Comparison(
         _REACTION, with_penalty(stiff(replace(PROJECTED, sampler=ProjectedSWIM(400)))), 1.57, 4.1
     ),
-    "heat 3d, elm": Setting(_heat(3), _HEAT, 22.8, 52.0),
-    "heat 5d, elm": Setting(_heat(5), _HEAT, 5.0, 77.0),
-    "heat 7d, elm": Setting(_heat(7), _HEAT, 1.2, 21.0),
-    "heat 10d, elm": Setting(_heat(10), _HEAT, 1.4, 1.06),
+    "heat 3d, elm": Comparison(_heat(3), _HEAT, 22.8, 52.0),
+    "heat 5d, elm": Comparison(_heat(5), _HEAT, 5.0, 77.0),
+    "heat 7d, elm": Comparison(_heat(7), _HEAT, 1.2, 21.0),
+    "heat 10d, elm": Comparison(_heat(10), _HEAT, 1.4, 1.06),
 }
 
 

@@ -94,7 +94,7 @@ def _train(
 ) -> TrainedNetwork:
     from frozenpinn.lab.peers.pinn.adam import run_adam
     from frozenpinn.lab.peers.pinn.lbfgs import run_lbfgs
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
     if checkpoints and not problem.exact:
         raise SettingsError("checkpoints measure the error, which needs an exact solution: Problem(…, exact=…).")
@@ -105,7 +105,7 @@ def _train(
 
     monitor = Monitor(seconds, checkpoints, measure)
     rng = np.random.default_rng(seed)
-    network = Network(problem, settings.layers, settings.width, periodic_embedding=settings.periodic_embedding)
+    network = FullyConnected(problem, settings.layers, settings.width, periodic_embedding=settings.periodic_embedding)
     parameters: Any = network.initial(rng)
     objective = _objective(problem, network, settings, rng)
     if settings.adam_steps:

@@ -14,7 +14,7 @@ from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
     from frozenpinn.lab.peers.pinn.monitor import Monitor
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
 Array = np.ndarray
 _BLOCK = 50_000  # points evaluated at a time
@@ -39,7 +39,9 @@ class TrainedNetwork:
         Whether the budget of time ended the training.
     """
 
-    def __init__(self, problem: Problem, network: Network, parameters: Any, points: int, monitor: Monitor) -> None:
+    def __init__(
+        self, problem: Problem, network: FullyConnected, parameters: Any, points: int, monitor: Monitor
+    ) -> None:
         self.problem, self.network, self.parameters, self.points = problem, network, parameters, points
         self.size = network.size
         self.history, self.errors, self.stopped = monitor.history, monitor.errors, monitor.stopped
