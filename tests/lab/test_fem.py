@@ -169,7 +169,7 @@ def test_nonlinear_diffusion_beats_the_published_error():
     case = find_case("nonlinear-diffusion")
     problem = case.problem()
     at = case.test_points(problem)
-    settings = SETTINGS["nonlinear-diffusion"]["fem"].options
+    settings = SETTINGS["nonlinear-diffusion"]["fem"].settings
     linear = solve_baseline("fem", problem, **{**settings, "steps": 50})
     assert 1900 < linear.elements < 2300
     assert linear.error(at=at)["rel_l2"] < 2.68e-3

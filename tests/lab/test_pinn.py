@@ -8,7 +8,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
-from frozenpinn.lab.peers.pinn import SETTINGS, TrainedNetwork, solve_pinn
+from frozenpinn.lab.cases.pinn_settings import SETTINGS
+from frozenpinn.lab.peers.pinn import TrainedNetwork, solve_pinn
 from frozenpinn.lab.peers.pinn.monitor import Monitor
 from frozenpinn.lab.peers.pinn.taylor import directional
 from frozenpinn.language.jets import Jet
@@ -340,6 +341,6 @@ def test_wrong_settings_are_refused(given, text):
 
 def test_settings_are_consistent():
     for methods in SETTINGS.values():
-        for method, settings in methods.items():
-            settings.check()
-            assert settings.optimizer in method
+        for method, training in methods.items():
+            training.settings.check()
+            assert training.settings.optimizer in method

@@ -224,9 +224,9 @@ def test_settings_belong_to_cases_and_methods():
         "fem",
         *FEATURES,
     }
-    published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.rel_l2}
+    published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.published.rel_l2}
     assert len(published) == 5
-    assert all(SETTINGS[case][m].paper for case, m in published)
+    assert all(SETTINGS[case][m].recipe == "paper" for case, m in published)
     assert max(ADVECTION_POINTS) == 100
 
 

@@ -59,8 +59,6 @@ PAPER_HIGH = paper(SWIM(380), 14, 1e-14, 1e-8)
 PAPER_SPEED = paper(SWIM(380), 14, 1e-10, 1e-8)
 PAPER_LONG = paper(SWIM(250), 25, 1e-10, 1e-8)
 
-IGA = {"nodes": 16, "degree": 8}
-
 SPEEDS = (1e-2, 1e-1, 1.0, 10.0, 40.0, 100.0, 1e3, 1e4)
 WIDTHS = (4, 6, 8, 10, 12, 16, 20, 24, 30, 40, 60, 80, 100)
 

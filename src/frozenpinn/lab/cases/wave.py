@@ -15,7 +15,7 @@ from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.outer_basis import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
-from frozenpinn.lab.cases.case import Baseline, Case, Published
+from frozenpinn.lab.cases.case import Case, Published
 from frozenpinn.solvers import SciPy
 from frozenpinn.statement.conditions import Dirichlet
 from frozenpinn.statement.problem import Problem
@@ -45,8 +45,6 @@ PAPER = Settings(
     cutoff=1e-12,
     integrator=SciPy("rk45", 1e-8, 1e-8),
 )
-
-IGA = Baseline({"nodes": 40, "degree": 8}, recipe=None)
 
 CASES = (
     Case(

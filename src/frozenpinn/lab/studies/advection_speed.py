@@ -54,7 +54,7 @@ def _other(name: str, problem: Problem, beta: float, failures: list[str]) -> Row
     from frozenpinn.lab.cases.peer_settings import ADVECTION_POINTS, SETTINGS
     from frozenpinn.lab.peers.methods import solve_baseline
 
-    options: dict[str, Any] = dict(SETTINGS[CASE][method].options)
+    options: dict[str, Any] = dict(SETTINGS[CASE][method].settings)
     if name != "iga":
         if beta not in ADVECTION_POINTS:
             return {name: None, _seconds(name): None}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import MissingExtraError, SettingsError, choices
-from frozenpinn.lab.cases.pinn_settings import DEFAULTS, PinnSettings
 from frozenpinn.lab.peers.pinn.monitor import Monitor
+from frozenpinn.lab.peers.pinn.settings import DEFAULTS, PinnSettings
 from frozenpinn.lab.peers.pinn.trained import TrainedNetwork
 from frozenpinn.statement.problem import Problem
 
@@ -80,7 +80,7 @@ def read_settings(optimizer: str, given: dict[str, Any]) -> PinnSettings:
     """Return the settings of an optimizer with some of them changed."""
     if optimizer not in DEFAULTS:
         raise SettingsError(f"unknown optimizer '{optimizer}'; choose one of {choices(DEFAULTS)}.")
-    known = DEFAULTS[optimizer].hyper_parameters
+    known = vars(DEFAULTS[optimizer])
     unknown = [name for name in given if name not in known]
     if unknown:
         raise SettingsError(f"unknown hyper-parameter {choices(unknown)}; known are {choices(known)}.")
