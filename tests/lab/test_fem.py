@@ -196,7 +196,7 @@ def test_solution_evaluates_inside_only():
     assert solution(np.array([[0.2, 0.2], [0.1, 0.9]]), 0.5).shape == (2,)
     x, t = np.array([[0.2, 0.2], [0.1, 0.9], [0.4, 0.1]]), np.linspace(0, 0.5, 300)
     grid = solution(*x.T[:, :, None], t)
-    assert grid == pytest.approx(solution._outer(x, t))
+    assert grid == pytest.approx(solution.outer("u", x, t))
     assert solution(x, t[:3]) == pytest.approx(grid[[0, 1, 2], [0, 1, 2]])  # pairs
     assert solution(x[:1], t) == pytest.approx(grid[0])
     assert solution(0.2, 0.2, t[1]) == pytest.approx(grid[0, 1])

@@ -157,9 +157,10 @@ def test_a_failure_is_a_row_without_values(monkeypatch):
     def fail(*_, **__):
         raise fp.IntegrationError("stopped")
 
-    monkeypatch.setattr(kappa, "solve", fail)
-    rows = kappa.rows(2, lambda _: None)
-    assert all(row["total_rmse"] is None and row["failures"] == ["stopped", "stopped"] for row in rows)
+    monkeypatch.setattr(attempts, "solve", fail)
+    for row in kappa.rows(2, lambda _: None):
+        assert row["total_rmse"] is None
+        assert row["failures"] == [f"kappa = {row['kappa']:g}, seed {seed}: stopped" for seed in range(2)]
 
 
 # ---- several dimensions ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
+from frozenpinn.lab.cases.quick import QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
 from frozenpinn.lab.page.numbers import seconds_text
 from frozenpinn.lab.peers.methods import FEATURES, MESHES, PINNS
 from frozenpinn.lab.runner import Announce, BenchRun, chosen_variants
@@ -28,12 +29,6 @@ QUICK_RUNGS = 5  # of the ladders of other methods
 #: Iterations of each optimizer in a quick report: the same on every machine, so that errors repeat. A causal loss goes
 #: through the whole time in order and costs several times as much.
 QUICK_STEPS = {"pinn-adam": 200, "pinn-lbfgs": 200, "causal-pinn": 60}
-#: Cases that a quick report trains networks for; the others take minutes for a few hundred steps.
-QUICK_TRAINED = ("advection", "euler-bernoulli", "wave", "burgers", "nonlinear-diffusion", "reaction-diffusion-5d")
-#: What takes longer than a quick report has: chaos to the end, and sweeps.
-QUICK_SKIPPED = ("kuramoto-sivashinsky-long", "advection-fast", "advection-convergence")
-#: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
-QUICK_UNDRAWN = ("kuramoto-sivashinsky",)
 QUICK_STUDIES = ("bases", "fields", "burgers-points")
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 RTOL = 1e-8  # of a solve to which none is given

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraEr
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
 from frozenpinn.lab.peers.methods import PINNS
+from frozenpinn.lab.peers.score import errors, exact_values
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.solve import estimate_error, solve
@@ -29,6 +30,8 @@ Record = dict[str, Any]
 CHECKPOINTS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
 SAMPLERS = {"iga": "b-splines", "iga-exact": "b-splines", "fem": "finite elements"}
 Announce = Callable[[str], None]
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 WARM_UP = 2.0  #: seconds of a first solve from which on it counts: libraries take a second at most to get going
 #: What may go wrong in one run of many; anything else is a mistake in the program.
 FAILURES = (FrozenPinnError, np.linalg.LinAlgError, ArithmeticError, MemoryError, RuntimeError)
@@ -152,9 +155,9 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
     try:
         for seed in run.chosen:
             announce(f"{run.label}: seed {seed}")
-            solution, seconds = _timed(job, seed)
+            solution, seconds = _solved(job, seed)
             if seed == run.chosen[0] and not run.is_costly and seconds < WARM_UP:
-                solution, seconds = _timed(job, seed)
+                solution, seconds = _solved(job, seed)
             measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
             measured.stopped[-1] |= job.is_cut
     except FAILURES as error:
@@ -172,13 +175,18 @@ def failure(error: BaseException) -> Record:
     return {"status": "failed", "reason": reason, **missing}
 
 
-def _timed(job: Job, seed: int) -> tuple[Any, float]:
-    """Solve once; return the solution and the seconds, without those that a network spent on measuring its error."""
+def timed(run: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> tuple[Found, float]:
+    """Call something without its warnings; return what it returns, and the seconds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FrozenPinnWarning)
         start = time.perf_counter()
-        solution = job.solve(seed)
-        elapsed = time.perf_counter() - start
+        found = run(*given, **named)
+        return found, time.perf_counter() - start
+
+
+def _solved(job: Job, seed: int) -> tuple[Any, float]:
+    """Solve once; return the solution and the seconds, without those that a network spent on measuring its error."""
+    solution, elapsed = timed(job.solve, seed)
     own = getattr(solution, "seconds", None)
     return solution, own if isinstance(own, float) else elapsed
 
@@ -226,8 +234,8 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     name, scope = problem.fields[0], problem.parameters.scope(problem.jets)
     guess = Datum(predictor, scope, problem.parameters.functions, "the trivial predictor")
     times = np.linspace(*problem.time, 100)
-    exact = np.stack([problem.exact[name](x, float(t)) for t in times])
-    return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
+    found = np.stack([guess(x, float(t)) for t in times], axis=1)
+    return errors(found, exact_values(problem, name, x, times))["rel_l2"]
 
 
 def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:

@@ -27,7 +27,7 @@ import sympy as sp
 
 from frozenpinn.errors import IntegrationError, SettingsError, choices
 from frozenpinn.lab.peers.evaluation import arranged
-from frozenpinn.lab.peers.score import Deadline, check_rtol, measured_error
+from frozenpinn.lab.peers.score import Deadline, Scored, check_rtol
 from frozenpinn.lab.peers.splines import SplineSpace, spline_space
 from frozenpinn.lab.peers.weak_form import (
     Matrices,
@@ -52,7 +52,7 @@ Array = np.ndarray
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
-class IgaSolution:
+class IgaSolution(Scored):
     """u(x, t) = Σ cₖ(t) φₖ(x).
 
     Attributes
@@ -77,15 +77,9 @@ class IgaSolution:
         values = self.space.table(points[:, 0], derivative)
         return np.asarray(np.einsum("ij,ij->i", values, coefficients).reshape(shape))
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-
-        def evaluate(x: Array, t: Array) -> Array:
-            return np.asarray(self.space.table(x[:, 0]) @ self.trajectory(t)[:, : self.size].T)
-
-        return measured_error(self.problem, evaluate, field, points, times, at)
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
+        return np.asarray(self.space.table(x[:, 0]) @ self.trajectory(times)[:, : self.size].T)
 
 
 def solve_iga(

@@ -26,7 +26,7 @@ import scipy.linalg as sla
 from frozenpinn.basis.samplers import ELM, SWIM
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.lab.peers.evaluation import arranged, field_of
-from frozenpinn.lab.peers.score import Deadline, measured_error
+from frozenpinn.lab.peers.score import Deadline, Scored
 from frozenpinn.lab.peers.spacetime_rows import PointCounts, RowBlock, SpaceTime, blocks_of, residual_and_rows
 from frozenpinn.statement.problem import Problem
 
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
     initial: float = 1.0
 
 
-class SpaceTimeSolution:
+class SpaceTimeSolution(Scored):
     """A network in space-time.
 
     Attributes
@@ -76,16 +76,10 @@ class SpaceTimeSolution:
         parts = [self.layer.features(z[i : i + _BLOCK]) @ coefficients for i in range(0, len(z), _BLOCK)]
         return np.concatenate([*parts, np.empty(0)]).reshape(shape)
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = field_of(self.problem, field)
-        return measured_error(self.problem, lambda x, t: self._outer(name, x, t), name, points, times, at)
-
-    def _outer(self, field: str, x: Array, t: Array) -> Array:
-        columns = [self.layer.features(np.column_stack([x, np.full(len(x), s)])) @ self.coefficients[field] for s in t]
-        return np.stack(columns, axis=1)
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
+        c = self.coefficients[field]
+        return np.stack([self.layer.features(np.column_stack([x, np.full(len(x), t)])) @ c for t in times], axis=1)
 
 
 def solve_spacetime(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,9 +11,9 @@ import numpy as np
 
 from frozenpinn.adaptivity.estimate import ErrorEstimate
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
+from frozenpinn.errors import FrozenPinnError, IntegrationError
 from frozenpinn.lab.cases.case import Case, Variant
-from frozenpinn.lab.runner import own_estimate
+from frozenpinn.lab.runner import own_estimate, timed
 from frozenpinn.lab.studies.study import Announce
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, solve
@@ -72,19 +71,14 @@ def attempts(
     found = []
     for seed in range(seeds):
         announce(f"{label}, seed {seed}")
-        start = time.perf_counter()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FrozenPinnWarning)
-                solution = solve(problem, seed=seed, settings=settings)
+            found.append(TimedSolution(*timed(solve, problem, seed=seed, settings=settings)))
         except OverBudgetError as error:
             rest = " Other seeds were not tried." if seed + 1 < seeds else ""
             failures.append(f"{label}, seed {seed}: {error}{rest}")
             break
         except FrozenPinnError as error:
             failures.append(f"{label}, seed {seed}: {error}")
-            continue
-        found.append(TimedSolution(solution, time.perf_counter() - start))
     return found
 
 
@@ -93,19 +87,13 @@ def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Varia
     variant = variant or case.variants[0]
     announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
     problem = case.problem(**variant.problem)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        check(problem)
-        start = time.perf_counter()
-        solution = solve(problem, **case.options(recipe, "high", variant))
-    return TimedSolution(solution, time.perf_counter() - start)
+    timed(check, problem)
+    return TimedSolution(*timed(solve, problem, **case.options(recipe, "high", variant)))
 
 
 def estimate(solution: Solution) -> ErrorEstimate:
     """Return the program's own estimate of the relative L² error, silently."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        return own_estimate(solution)
+    return timed(own_estimate, solution)[0]
 
 
 def median(values: Iterable[float]) -> float | None:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from frozenpinn.basis.samplers import ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED
-from frozenpinn.lab.studies.runs import literal, measure, stiff, with_penalty
+from frozenpinn.lab.studies.runs import literal, measure, posed, stiff, with_penalty
 from frozenpinn.lab.studies.study import Announce, Row, Study
 
 WIDTH = 400
@@ -23,10 +22,7 @@ PUBLISHED = {1000: (9.99e-5, 12.43), 2000: (9.90e-5, 102.74), 20000: (9.87e-5, 6
 
 def rows(seeds: int, announce: Announce, points: Sequence[int] = POINTS, width: int = WIDTH) -> list[Row]:
     """Return medians of error and seconds, one row per number of points."""
-    case = find_case("reaction-diffusion-5d")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
+    (problem, at), table = posed("reaction-diffusion-5d"), []
     plain = literal(stiff(replace(PROJECTED, sampler=ProjectedSWIM(width))))
     measure(problem, at, plain, 1, announce, "warm-up")
     for count in points:

@@ -8,6 +8,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.studies.attempts import Within, attempts
 from frozenpinn.lab.studies.study import Announce
 from frozenpinn.solvers import SciPy
@@ -31,6 +32,14 @@ class Medians:
     width: float | None = None
     rank: float | None = None
     failures: list[str] = field(default_factory=list)
+
+
+def posed(name: str) -> tuple[Problem, Array]:
+    """Return the problem of a case, and where its errors are measured."""
+    case = find_case(name)
+    assert case.test_points is not None
+    problem = case.problem()
+    return problem, case.test_points(problem)
 
 
 def measure(

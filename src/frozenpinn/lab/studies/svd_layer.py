@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED, box_points, heat, paper_heat
 from frozenpinn.lab.cases.nonlinear_diffusion import paper
-from frozenpinn.lab.studies.runs import BUDGET, literal, measure, ratio, stiff, with_penalty
+from frozenpinn.lab.studies.runs import BUDGET, literal, measure, posed, ratio, stiff, with_penalty
 from frozenpinn.lab.studies.study import Announce, Row, Study
 from frozenpinn.statement.problem import Problem
 
@@ -48,16 +48,6 @@ class Comparison:
         return sampler.width
 
 
-def _case(name: str) -> Callable[[], tuple[Problem, np.ndarray]]:
-    def build() -> tuple[Problem, np.ndarray]:
-        case = find_case(name)
-        assert case.test_points is not None
-        problem = case.problem()
-        return problem, case.test_points(problem)
-
-    return build
-
-
 def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
     def build() -> tuple[Problem, np.ndarray]:
         problem = heat(dimension)
@@ -66,7 +56,7 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
     return build
 
 
-_DIFFUSION, _REACTION = _case("nonlinear-diffusion"), _case("reaction-diffusion-5d")
+_DIFFUSION, _REACTION = partial(posed, "nonlinear-diffusion"), partial(posed, "reaction-diffusion-5d")
 _HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH))
 SETTINGS = {
     "nonlinear diffusion, elm": Comparison(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),

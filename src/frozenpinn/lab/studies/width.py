@@ -22,10 +22,9 @@ from dataclasses import replace
 
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED
 from frozenpinn.lab.cases.nonlinear_diffusion import paper
-from frozenpinn.lab.studies.runs import literal, measure, stiff, with_penalty
+from frozenpinn.lab.studies.runs import literal, measure, posed, stiff, with_penalty
 from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
 
 ERROR = "relative L² error"
@@ -72,10 +71,7 @@ IN_FIVE = ("projected", "swim", "elm")
 
 def diffusion_rows(seeds: int, announce: Announce, widths: Sequence[int] = DIFFUSION_WIDTHS) -> list[Row]:
     """Return median errors on the tree, one row per width."""
-    case = find_case("nonlinear-diffusion")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
+    (problem, at), table = posed("nonlinear-diffusion"), []
     for width in widths:
         row: Row = {"width": width, **dict.fromkeys(DIFFUSION), "failures": []}
         for name, (least, largest, settings) in DIFFUSION.items():
@@ -89,10 +85,7 @@ def diffusion_rows(seeds: int, announce: Announce, widths: Sequence[int] = DIFFU
 
 def reaction_rows(seeds: int, announce: Announce, widths: Sequence[int] = REACTION_WIDTHS) -> list[Row]:
     """Return median errors of the reaction, one row per width."""
-    case = find_case("reaction-diffusion-5d")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
+    (problem, at), table = posed("reaction-diffusion-5d"), []
     for width in widths:
         row: Row = {"width": width, "failures": []}
         count = 1 if width >= WIDE else seeds
