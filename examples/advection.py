@@ -21,7 +21,7 @@ def main() -> None:
         exact="sin(x - beta*t)",  # optional: only to measure the error
     )
     solution = fp.solve(problem, seed=0)
-    estimate = solution.estimate_error()["u"]  # by a second, independent solve; knows nothing of the exact solution
+    solution = fp.estimate_error(solution)  # by a second, independent solve; knows nothing of the exact solution
     print(solution.report)
 
     # A solution is a function: of numbers, of arrays that broadcast, and with any derivative.
@@ -31,7 +31,7 @@ def main() -> None:
 
     error = solution.error()["rel_l2"]
     assert error < 2e-11, error
-    assert error < 30 * estimate < 1e-8, estimate
+    assert error < 30 * solution.error_estimate["u"] < 1e-8, solution.error_estimate
     assert np.abs(slope - np.cos(x[:, None] - 40 * t)).max() < 4e-8
 
 

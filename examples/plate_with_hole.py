@@ -30,7 +30,7 @@ def main() -> None:
         parameters={"q": "-exp(-t)*x*y/2"},
         exact=EXACT,
     )
-    solution = fp.solve(problem, width=300)
+    solution = fp.solve(problem, settings=fp.Settings(width=300))
     print(solution.report)
     x, y = plate.sample(2000, "random", rng=1).x.T
     error = np.max(np.abs(solution(x, y, 0.5) - np.exp(-0.5) * (np.sin(x) + x * y / 2)))

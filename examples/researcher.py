@@ -15,7 +15,7 @@ class RungeKutta4:
 
     name = "rk4"
 
-    def integrate(self, system: fp.System, steps: int = 250) -> fp.HermiteTrajectory:
+    def integrate(self, system: fp.stages.System, steps: int = 250) -> fp.integrators.HermiteTrajectory:
         """Step from start to end; states and rates at the steps define the states in between."""
         times, states, f = np.linspace(*system.time, steps + 1), [system.initial_state], system.rhs
         h = times[1] - times[0]
@@ -26,7 +26,7 @@ class RungeKutta4:
             k3 = f(t + h / 2, y + h / 2 * k2)
             states.append(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(t + h, y + h * k3)))
         rates = [f(t, y) for t, y in zip(times, states, strict=True)]
-        return fp.HermiteTrajectory(times, np.array(states), np.array(rates))
+        return fp.integrators.HermiteTrajectory(times, np.array(states), np.array(rates))
 
 
 def main() -> None:
@@ -35,9 +35,9 @@ def main() -> None:
     problem = fp.Problem("u_t + u*u_x = nu*u_xx", domain, (0, 1), start, f"u = {exact}", None, numbers, exact)
 
     points = problem.domain.sample(120)  # Gauss points with their quadrature weights
-    hidden = fp.MultiScale(width=60).sample(points, rng=0)  # weights, origins: drawn once, then frozen
-    space = fp.build_space(problem, hidden, points, cutoff=1e-7)  # boundary-compliant and orthonormal
-    sigma, system = space.network.all_singular_values, fp.semidiscretize(problem, space)
+    hidden = fp.samplers.MultiScale(width=60).sample(points, rng=0)  # weights, origins: drawn once, then frozen
+    space = fp.stages.build_space(problem, hidden, points, cutoff=1e-7)  # boundary-compliant and orthonormal
+    sigma, system = space.network.all_singular_values, fp.stages.semidiscretize(problem, space)
     print(f"{hidden.width} neurons, {system.size} functions kept; singular values {sigma[0]:.1e} … {sigma[-1]:.1e}")
 
     y = system.initial_state  # the coefficients c at the start
@@ -48,7 +48,7 @@ def main() -> None:
     assert np.allclose(system.jacobian(0, y) @ direction, slope, rtol=1e-6, atol=1e-6)  # the Jacobian is exact
 
     by_hand = fp.Solution.of(problem, system, RungeKutta4().integrate(system))
-    in_one_call = fp.solve(problem, width=60, points=120, cutoff=1e-7, integrator=RungeKutta4())
+    in_one_call = fp.solve(problem, settings=fp.Settings(width=60, points=120, cutoff=1e-7, integrator=RungeKutta4()))
     for solution in (by_hand, in_one_call):
         error = solution.error()["rel_l2"]
         print(f"error with 250 steps of RK4: {error:.1e}")

@@ -27,9 +27,9 @@ def main() -> None:
     print(f"largest error at 10,000 points: {error:.1e}")
     assert error < 1e-10
 
-    full = fp.solve(problem, subspace=None, width=400)  # neurons in all directions
+    full = fp.solve(problem, settings=fp.Settings(subspace=None, width=400))  # neurons in all directions
     error = np.max(np.abs(full(*x.T, 0.7) - np.cos(x.mean(axis=1)) * np.exp(-0.7)))
-    print(f"the same without: {error:.1e}, estimated {full.estimate_error()['u']:.1e}")
+    print(f"the same without: {error:.1e}, estimated {fp.estimate_error(full).error_estimate['u']:.1e}")
     assert error < 1e-2
 
 

@@ -103,12 +103,12 @@ def small_cases(monkeypatch):
     interval, exact = fp.Interval(0, 1), "exp(-pi**2*t)*sin(pi*x)"
     good = fp.Problem("u_t = u_xx", interval, (0, 0.1), "sin(pi*x)", "u = 0", exact=exact)
     backward = fp.Problem("u_t = -u_xx", interval, (0, 10), "sin(pi*x)", "u = 0", exact="exp(pi**2*t)*sin(pi*x)")
-    settings = {("best", "high"): {"width": 30}, ("paper", "high"): {"sampler": "elm", "width": 30}}
-    two = (Variant("fast", {}, {"best": {"width": 20}}), Variant("slow"))
+    settings = {("best", "high"): fp.Settings(width=30), ("paper", "high"): fp.Settings(sampler="elm", width=30)}
+    two = (Variant("fast", {}, {("best", "high"): fp.Settings(width=20)}), Variant("slow"))
     cases = [
         Case("small", "heat", lambda: good, settings, {"high": Published(1e-3, 2.0)}),
         Case("sweep", "heat twice", lambda: good, settings, {}, two),
-        Case("hopeless", "heat backwards", lambda: backward, {("best", "high"): {"width": 30}}),
+        Case("hopeless", "heat backwards", lambda: backward, {("best", "high"): fp.Settings(width=30)}),
     ]
     for case in cases:
         monkeypatch.setitem(registry.CASES, case.name, case)
@@ -552,7 +552,7 @@ def test_demo_solves_burgers_and_draws_it(monkeypatch, tmp_path):
         burgers.name,
         burgers.title,
         lambda: burgers.problem(nu=0.1),
-        {("best", "high"): {"sampler": MultiScale(60), "tol": 1e-5}},
+        {("best", "high"): fp.Settings(sampler=MultiScale(60), rtol=1e-5)},
     )
     monkeypatch.setitem(registry.CASES, "burgers", tame)
     monkeypatch.chdir(tmp_path)

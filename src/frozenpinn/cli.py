@@ -8,6 +8,7 @@ import sys
 import tomllib
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,24 +28,6 @@ app = typer.Typer(
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
 
-SOLVE_KEYS = (
-    "seed",
-    "width",
-    "points",
-    "sampler",
-    "point_method",
-    "boundary_points",
-    "boundary",
-    "cutoff",
-    "rcond",
-    "integrator",
-    "tol",
-    "rtol",
-    "time_limit",
-    "memory_limit",
-    "windows",
-    "subspace",
-)
 
 _INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
@@ -118,7 +101,7 @@ def solve(
         solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
         if estimate:
             status.update("estimating the error")
-            solution.estimate_error()
+            solution = fp.estimate_error(solution)
         status.update("measuring residuals")
         report = solution.report
     if json_file is None:
@@ -166,6 +149,7 @@ def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
 
 def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
     """Read a problem and the options under ``[solve]`` from a TOML file."""
+    from frozenpinn.adaptivity.settings import Settings
     from frozenpinn.statement.document import problem_from_dict
 
     try:
@@ -177,10 +161,13 @@ def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
     options = document.pop("solve", {})
     if not isinstance(options, dict):
         raise SettingsError(f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {options!r}.")
+    choices = tuple(field.name for field in fields(Settings))
+    known = ("seed", *choices, "tol", "time_limit", "memory_limit")
     for key in options:
-        if key not in SOLVE_KEYS:
-            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(SOLVE_KEYS)}.")
-    return problem_from_dict(document), options
+        if key not in known:
+            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.")
+    given = {key: options.pop(key) for key in choices if key in options}
+    return problem_from_dict(document), options | ({"settings": Settings(**given)} if given else {})
 
 
 @app.command()
@@ -213,7 +200,7 @@ def bench(
     ] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
-    from frozenpinn.lab.campaign import Scope
+    from frozenpinn.lab.campaign import Selection
     from frozenpinn.lab.cases import CASES, find_case
     from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
     from frozenpinn.lab.markdown import write_table
@@ -243,7 +230,7 @@ def bench(
             check_choice(what, name, known)
     with log.status("benchmark") as status:
         if report is not None:
-            scope = Scope(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
+            scope = Selection(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
             records, whole = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
         else:
             runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]

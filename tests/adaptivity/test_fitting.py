@@ -24,13 +24,13 @@ def problem_with(initial, d=5, domain=None, boundary="u = 0", **options):
 
 def chosen(problem, width=200):
     points = problem.domain.sample(4 * width, "sobol", 0)
-    return fitted(problem, fp.Orthogonal(width), points, 0)
+    return fitted(problem, fp.samplers.Orthogonal(width), points, 0)
 
 
 def held_out(problem, scale, antithetic, width=200):
     points = problem.domain.sample(4 * width, "sobol", 0)
     x, targets = fitting._targets(problem, points, width)
-    layer = fp.Orthogonal(width, scale=scale, antithetic=antithetic).sample(points, 0)
+    layer = fp.samplers.Orthogonal(width, scale=scale, antithetic=antithetic).sample(points, 0)
     return fitting.held_out(layer.features(x), targets, 4 * len(x) // 5)
 
 
@@ -65,7 +65,7 @@ def test_isotropic_data_get_antithetic_pairs():
 
 def test_constant_data_say_nothing():
     problem = problem_with("3", boundary="u = 3")
-    sampler = fp.Orthogonal(50)
+    sampler = fp.samplers.Orthogonal(50)
     assert fitted(problem, sampler, problem.domain.sample(200, "sobol", 0), 0) is sampler
 
 
@@ -137,7 +137,7 @@ def test_separation():
 
 def wide_features(scale, width=900, d=3):
     points = fp.Box([-1] * d, [1] * d).sample(2 * width, "latin-hypercube", 0)
-    return fp.ELM(width, scale=scale).sample(points, 0).features(points.x) / np.sqrt(2 * width)
+    return fp.samplers.ELM(width, scale=scale).sample(points, 0).features(points.x) / np.sqrt(2 * width)
 
 
 def test_the_randomised_range_gives_the_same_basis(monkeypatch):

@@ -77,7 +77,7 @@ def test_a_shock_without_any_setting(seed):
 
 
 def test_accuracy_follows_the_tolerance():
-    errors = [fp.solve(burgers(), rtol=tol).error()["rel_l2"] for tol in (1e-3, 1e-5, 1e-9)]
+    errors = [fp.solve(burgers(), settings=fp.Settings(rtol=tol)).error()["rel_l2"] for tol in (1e-3, 1e-5, 1e-9)]
     assert errors[0] < 3e-3
     assert errors[1] < 3e-5
     assert errors[2] < 3e-9
@@ -113,14 +113,16 @@ def test_windows_are_reported_and_stored(shock, tmp_path):
 
 
 def test_fixed_windows():
-    solution = fp.solve(burgers(), windows=9, width=300)
+    solution = fp.solve(burgers(), settings=fp.Settings(windows=9, width=300))
     assert [p.end for p in solution.pieces] == pytest.approx(np.arange(1, 10) / 9)
     assert solution.error()["rel_l2"] < 2e-7
 
 
 def test_windows_with_supervised_pairs():
-    sampler = fp.SWIM(300, pool=2000, supervised=True)
-    solution = fp.solve(burgers(), sampler=sampler, points=600, windows=9, cutoff=1e-10, rtol=1e-5)
+    sampler = fp.samplers.SWIM(300, pool=2000, supervised=True)
+    solution = fp.solve(
+        burgers(), settings=fp.Settings(sampler=sampler, points=600, windows=9, cutoff=1e-10, rtol=1e-5)
+    )
     assert len(solution.pieces) == 9
     assert solution.error()["rel_l2"] < 0.05
 
@@ -142,7 +144,7 @@ def test_systems_of_second_order_go_on_with_their_velocity():
         initial_velocity="-1/sqrt(3/4)/cosh(x/sqrt(3/4))",
         exact=kink,
     )
-    solution = fp.solve(problem, windows=3)
+    solution = fp.solve(problem, settings=fp.Settings(windows=3))
     assert len(solution.pieces) == 3
     assert solution.error()["rel_l2"] < 1e-5
 
@@ -166,14 +168,14 @@ def test_boundary_data_in_time_are_handed_over():
 def test_bad_windows_are_refused():
     plane = fp.Problem("u_t = lap(u) - u**3", fp.Box((0, 0), (1, 1)), (0, 1), "0", "u = 0")
     with pytest.raises(fp.SettingsError, match="are for one dimension; leave them out"):
-        fp.solve(plane, windows=3)
+        fp.solve(plane, settings=fp.Settings(windows=3))
     for windows, text in (
         (0, "windows must be a positive whole number, or None to adapt; got 0"),
         (2.5, "got 2.5"),
         ("many", "unknown windows 'many'; write a number, 'adaptive', 'auto', None or Windows"),
     ):
         with pytest.raises(fp.SettingsError, match=text):
-            fp.solve(burgers(), windows=windows)
+            fp.solve(burgers(), settings=fp.Settings(windows=windows))
     for wrong, text in (({"floor": 0}, "floor"), ({"threshold": 2}, "threshold"), ({"widest": 0.5}, "widest")):
         with pytest.raises(fp.SettingsError, match=text):
             fp.Windows(**wrong)
@@ -182,7 +184,7 @@ def test_bad_windows_are_refused():
 def test_a_front_beyond_the_widest_network_is_told():
     problem = fp.Problem("u_t + u*u_x = 0.005*u_xx", fp.Interval(-1, 1), (0, 0.6), "-sin(pi*x)", "u = 0")
     with pytest.warns(fp.FrozenPinnWarning, match=r"from t = 0\.\d+ on the solution is resolved only to about"):
-        fp.solve(problem, width=80, rtol=1e-10, windows=fp.Windows(widest=1.0))
+        fp.solve(problem, settings=fp.Settings(width=80, rtol=1e-10, windows=fp.Windows(widest=1.0)))
 
 
 # ---- what points and steps may miss ---------------------------------------------------------------------
@@ -212,7 +214,9 @@ def test_a_peak_between_the_points_is_found():
 def test_a_narrow_velocity_is_found():
     """d'Alembert: u grows behind the two waves by half the integral of the velocity."""
     problem = fp.Problem("u_tt = u_xx + 1e-12*u**3", fp.Interval(-1, 1), (0, 0.1), "1", "u = 1", "10*exp(-(x/0.01)**2)")
-    assert float(fp.solve(problem, rtol=1e-6)(0.0, 0.1)) - 1 == pytest.approx(0.05 * np.sqrt(np.pi), rel=1e-4)
+    assert float(fp.solve(problem, settings=fp.Settings(rtol=1e-6))(0.0, 0.1)) - 1 == pytest.approx(
+        0.05 * np.sqrt(np.pi), rel=1e-4
+    )
 
 
 def test_a_small_field_beside_a_large_one_is_followed():

@@ -94,14 +94,14 @@ def test_a_nonlinear_statement_is_judged_at_its_initial_data():
 def test_a_problem_is_checked_once():
     problem = statement("u_t + u_x = 0", "u = 0", initial="sin(pi*x)**4")
     with pytest.warns(fp.FrozenPinnWarning) as caught:
-        fp.solve(problem, width=40)
+        fp.solve(problem, settings=fp.Settings(width=40))
     texts = [str(warning.message) for warning in caught]
     assert any("too many" in text for text in texts)
     assert any("does not resolve u" in text for text in texts)  # the layer at the outflow
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", message="side")
-        solution = fp.solve(problem, width=40)
+        solution = fp.solve(problem, settings=fp.Settings(width=40))
     assert np.isfinite(solution(0.5, 0.5))
 
 

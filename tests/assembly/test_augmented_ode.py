@@ -40,7 +40,9 @@ FIRST_ORDER = [name for name in PROBLEMS if "wave" not in name]
 
 
 def solved(name, kappa, cutoff=1e-8):
-    return fp.solve(PROBLEMS[name], width=60, cutoff=cutoff, boundary=fp.AugmentedODE(kappa))
+    return fp.solve(
+        PROBLEMS[name], settings=fp.Settings(width=60, cutoff=cutoff, boundary=fp.boundary.AugmentedODE(kappa))
+    )
 
 
 @pytest.mark.parametrize("name", FIRST_ORDER)
@@ -94,7 +96,7 @@ def test_the_rows_are_soft_and_nothing_is_lifted():
 def test_periodic_axes_stay_exact():
     ring = fp.Interval(0, 2 * np.pi, periodic=True)
     problem = fp.Problem("u_t + u_x = 0", ring, (0, 1), "sin(x)", exact="sin(x - t)")
-    solution = fp.solve(problem, width=60, boundary="augmented-ode")
+    solution = fp.solve(problem, settings=fp.Settings(width=60, boundary="augmented-ode"))
     assert not solution.system.spaces[0].soft
     assert solution.error()["rel_l2"] < 1e-6
 
@@ -102,10 +104,10 @@ def test_periodic_axes_stay_exact():
 @pytest.mark.parametrize("kappa", [-1.0, float("nan")])
 def test_kappa_must_not_be_negative(kappa):
     with pytest.raises(fp.SettingsError, match="kappa must not be negative, got "):
-        fp.AugmentedODE(kappa)
+        fp.boundary.AugmentedODE(kappa)
 
 
 def test_unknown_strategies_are_refused_with_the_known_ones():
     known = "'augmented-ode', 'null-space', 'outer-basis'"
     with pytest.raises(fp.SettingsError, match=f"unknown boundary strategy 'penalty'; choose one of {known}"):
-        fp.solve(PROBLEMS["Dirichlet"], width=20, boundary="penalty")
+        fp.solve(PROBLEMS["Dirichlet"], settings=fp.Settings(width=20, boundary="penalty"))

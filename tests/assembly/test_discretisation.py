@@ -13,10 +13,10 @@ from frozenpinn.basis.hidden import Derivative, Term
 
 def discretized(problem, width=20, cutoff=1e-4, strategy=None, seed=0):
     points = problem.domain.sample(3 * width)
-    hidden = fp.MultiScale(width).sample(points, seed)
-    strategy = strategy or fp.NullSpaceLayer()
-    spaces = [fp.build_space(problem, hidden, points, group, strategy, cutoff) for group in problem.groups]
-    return fp.semidiscretize(problem, spaces)
+    hidden = fp.samplers.MultiScale(width).sample(points, seed)
+    strategy = strategy or fp.boundary.NullSpaceLayer()
+    spaces = [fp.stages.build_space(problem, hidden, points, group, strategy, cutoff) for group in problem.groups]
+    return fp.stages.semidiscretize(problem, spaces)
 
 
 LINE, RING = fp.Interval(0, 1), fp.Interval(0, 1, periodic=True)
@@ -81,8 +81,8 @@ def test_the_jacobian_agrees_with_differences_of_the_right_hand_side(systems, na
 def test_the_jacobian_of_a_product_network():
     box = fp.Box([0, 0], [1, 2])
     problem = fp.Problem("u_t = lap(u) - u**3 + u_x*u_y", box, (0, 1), "x + y", fp.Dirichlet("(x + y)*exp(-t)"))
-    layers = [fp.MultiScale(8).sample(box.axis(i).sample(12), i) for i in (0, 1)]
-    system = fp.semidiscretize(problem, build_product_space(problem, "u", layers, box.sample([12, 12]), 1e-3))
+    layers = [fp.samplers.MultiScale(8).sample(box.axis(i).sample(12), i) for i in (0, 1)]
+    system = fp.stages.semidiscretize(problem, build_product_space(problem, "u", layers, box.sample([12, 12]), 1e-3))
     y, direction = np.random.default_rng(0).normal(size=(2, system.size))
     expected = central_difference(system, 0.4, y, direction)
     np.testing.assert_allclose(system.jacobian(0.4, y) @ direction, expected, atol=1e-8 * np.abs(expected).max())
@@ -241,7 +241,7 @@ def test_a_steady_state_between_constant_ends_stays():
     system = discretized(problem, 50, 1e-9)
     assert system.is_autonomous
     assert np.abs(system.rhs(0.0, system.initial_state)).max() < 1e-4
-    found = fp.solve(problem, width=50)(np.array([0.25, 0.5]), 1.0)
+    found = fp.solve(problem, settings=fp.Settings(width=50))(np.array([0.25, 0.5]), 1.0)
     np.testing.assert_allclose(found, [1.5, 2.0], atol=1e-8)
 
 
@@ -250,7 +250,7 @@ def test_a_soft_and_a_hard_boundary_give_the_same_right_hand_side():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0")
     x = problem.domain.sample(31, "random", 0).x
     rates = []
-    for strategy in (fp.NullSpaceLayer(), fp.AugmentedODE(1e3)):
+    for strategy in (fp.boundary.NullSpaceLayer(), fp.boundary.AugmentedODE(1e3)):
         system = discretized(problem, 50, 1e-9, strategy)
         basis = system.spaces[0].network.evaluate(x, "u", Derivative((0,)))
         rates.append(basis @ system.rhs(0.0, system.initial_state))
@@ -263,7 +263,7 @@ def test_a_soft_and_a_hard_boundary_give_the_same_right_hand_side():
 
 def test_numbers_in_numbers_out():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0")
-    value = fp.solve(problem, width=40)(1.0, 0.5)
+    value = fp.solve(problem, settings=fp.Settings(width=40))(1.0, 0.5)
     assert np.shape(value) == ()
     assert float(value) == pytest.approx(np.exp(-0.5) * np.sin(1.0), rel=1e-6)
 
@@ -282,7 +282,7 @@ def test_without_an_svd_layer_the_answer_is_still_right(equation, rcond, width):
     domain = fp.Interval(0, end, periodic="xx" not in equation)
     boundary = "u = 0" if "xx" in equation else None
     problem = fp.Problem(equation, domain, (0, 0.5), "sin(x)", boundary, exact=exact)
-    assert fp.solve(problem, width=width, cutoff=None, rcond=rcond).error()["rel_l2"] < 1e-4
+    assert fp.solve(problem, settings=fp.Settings(width=width, cutoff=None, rcond=rcond)).error()["rel_l2"] < 1e-4
 
 
 def test_a_coefficient_that_is_not_finite_is_named():
@@ -295,16 +295,16 @@ def test_a_coefficient_that_is_not_finite_is_named():
 def test_a_forcing_that_is_not_finite_is_refused():
     problem = fp.Problem("u_t = u_xx + log(x)", fp.Interval(-1, 1), (0, 1), 0, "u = 0")
     with pytest.raises(fp.FrozenPinnError, match="not finite"):
-        fp.solve(problem, width=20)
+        fp.solve(problem, settings=fp.Settings(width=20))
 
 
 def test_too_few_points_without_an_svd_layer_are_refused():
     problem = fp.Problem("u_t = u_xx", LINE, (0, 1), HILL, "u = 0")
     points = LINE.sample(10)
-    hidden = fp.MultiScale(30).sample(points, 0)
-    space = fp.build_space(problem, hidden, points, cutoff=None)
+    hidden = fp.samplers.MultiScale(30).sample(points, 0)
+    space = fp.stages.build_space(problem, hidden, points, cutoff=None)
     with pytest.raises(fp.SettingsError, match="10 points are too few for 29 basis functions; use at least as many"):
-        fp.semidiscretize(problem, space)
+        fp.stages.semidiscretize(problem, space)
 
 
 def test_an_unknown_field_has_no_space():

@@ -149,7 +149,9 @@ def test_dependent_conditions_of_a_problem_are_refused():
 
     def solve():
         conditions = ["u = 0", "u + u_x = 0", "u_x = 0"]
-        return fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, conditions), width=20)
+        return fp.solve(
+            fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, conditions), settings=fp.Settings(width=20)
+        )
 
     with pytest.raises(fp.FrozenPinnError, match=r"say the same|repeats a condition"):
         solve()
@@ -157,7 +159,7 @@ def test_dependent_conditions_of_a_problem_are_refused():
 
 def test_functionals_of_two_fields_fill_their_own_blocks():
     points = fp.Interval(0, 1).sample(10)
-    hidden = fp.MultiScale(6).sample(points, 0)
+    hidden = fp.samplers.MultiScale(6).sample(points, 0)
     end, value = np.array([[1.0]]), Derivative((0,))
     both = Functional(((end, (Term("u", value, 2.0), Term("v", Derivative((1,)), -3.0))),))
     rows = both.rows(hidden, ("u", "v")).reshape(2, hidden.size)
@@ -197,8 +199,8 @@ def worst_violation(network, functionals, inside, coefficients):
 
 def interval_space(problem, width, cutoff, seed):
     points = problem.domain.sample(2 * width)
-    hidden = fp.MultiScale(width).sample(points, seed)
-    return fp.build_space(problem, hidden, points, cutoff=cutoff)
+    hidden = fp.samplers.MultiScale(width).sample(points, seed)
+    return fp.stages.build_space(problem, hidden, points, cutoff=cutoff)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -250,7 +252,7 @@ def test_the_conditions_hold_to_round_off_divided_by_the_cutoff(boundary, cutoff
 def test_any_function_on_a_box_obeys_the_conditions(boundary, seed):
     problem = fp.Problem("u_t = lap(u)", fp.Box([-1, 3], [2, 3.7]), (0, 1), 0, boundary)
     axes = [problem.domain.axis(i) for i in (0, 1)]
-    layers = [fp.MultiScale(20).sample(axis.sample(30), seed + i) for i, axis in enumerate(axes)]
+    layers = [fp.samplers.MultiScale(20).sample(axis.sample(30), seed + i) for i, axis in enumerate(axes)]
     network = build_product_space(problem, "u", layers, problem.domain.sample([30, 30]), 1e-4).network
     coefficients = np.random.default_rng(seed).normal(size=network.size)
     inside = problem.domain.sample([15, 15], "uniform").x
@@ -269,8 +271,8 @@ def test_a_coupling_condition_binds_both_fields():
         {"left": ["u - v = 0", "u_x + 2*v_x = 0"], "right": [fp.Dirichlet(0)]},
     )
     points = problem.domain.sample(60)
-    hidden = fp.MultiScale(30).sample(points, 0)
-    network = fp.build_space(problem, hidden, points, cutoff=1e-4).network
+    hidden = fp.samplers.MultiScale(30).sample(points, 0)
+    network = fp.stages.build_space(problem, hidden, points, cutoff=1e-4).network
     assert isinstance(network, Network)
     functionals = boundary_rows(problem, ("u", "v")).functionals
     assert len(functionals) == 4
@@ -282,4 +284,6 @@ def test_a_coupling_condition_binds_both_fields():
 def test_many_points():
     """The work space of LAPACK grows with the points; that of a single row is not enough for 4193 of them."""
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.01), "sin(pi*x)", "u = 0")
-    assert fp.solve(problem, width=60, points=9000)(0.5, 0.01) == pytest.approx(np.exp(-0.01 * np.pi**2), abs=1e-9)
+    assert fp.solve(problem, settings=fp.Settings(width=60, points=9000))(0.5, 0.01) == pytest.approx(
+        np.exp(-0.01 * np.pi**2), abs=1e-9
+    )

@@ -105,7 +105,7 @@ def test_reentrant_corners_of_domains(domain, openings):
 
 def layer_of(equation, conditions, **options):
     problem = fp.Problem(equation, fp.Polygon(L_SHAPE), (0, 0.01), 0, conditions, **options)
-    return fp.solve(problem, width=60).system.spaces[0].network.hidden
+    return fp.solve(problem, settings=fp.Settings(width=60)).system.spaces[0].network.hidden
 
 
 def test_which_problems_get_them():
@@ -120,7 +120,7 @@ def test_which_problems_get_them():
 
 def test_solutions_with_corners_are_stored(tmp_path):
     problem = fp.Problem("u_t = lap(u)", fp.Polygon(L_SHAPE), (0, 0.1), "sin(pi*x)*sin(pi*y)*(2 + x)", "u = 0")
-    solution = fp.solve(problem, width=100)
+    solution = fp.solve(problem, settings=fp.Settings(width=100))
     solution.save(tmp_path / "l.fpinn")
     x = inside(30)
     for derivative in ("", "x", "yy"):

@@ -112,9 +112,9 @@ def test_a_solve_with_orthogonal_neurons():
     squares = " + ".join(f"x{i + 1}^2" for i in range(d))
     exact = f"{squares} + {2 * d}*t"
     problem = fp.Problem("u_t = lap(u)", fp.Box([-1] * d, [1] * d), (0, 0.2), squares, f"u = {exact}", exact=exact)
-    mine = fp.solve(problem, sampler=Orthogonal(10 * d, scale=(0.02, 0.1)))
+    mine = fp.solve(problem, settings=fp.Settings(sampler=Orthogonal(10 * d, scale=(0.02, 0.1))))
     assert mine.error()["rel_l2"] < 1e-3
-    other = fp.solve(problem, sampler=MultiScale(10 * d))
+    other = fp.solve(problem, settings=fp.Settings(sampler=MultiScale(10 * d)))
     assert other.error()["rel_l2"] > 20 * mine.error()["rel_l2"]
 
 
@@ -281,10 +281,10 @@ def test_projected_pairs_in_a_solve():
     exact = "sin(pi/2*x1)*cos(pi/2*x2)*exp(-pi^2/2*t)"
     box = fp.Box([-1] * 5, [1] * 5)
     problem = fp.Problem("u_t = lap(u)", box, (0, 0.2), "sin(pi/2*x1)*cos(pi/2*x2)", f"u = {exact}", exact=exact)
-    projected = fp.solve(problem, sampler="projected-swim", width=150)
+    projected = fp.solve(problem, settings=fp.Settings(sampler="projected-swim", width=150))
     assert projected.report.sampler == "projected-swim"
     weights = projected.system.spaces[0].network.hidden.weights
     assert np.max(np.abs(weights[:, 2:])) < 1e-6 * np.max(np.abs(weights))
-    plain = fp.solve(problem, sampler="swim", width=150)
+    plain = fp.solve(problem, settings=fp.Settings(sampler="swim", width=150))
     assert projected.error()["rel_l2"] < 1e-4
     assert plain.error()["rel_l2"] > 100 * projected.error()["rel_l2"]

@@ -14,7 +14,7 @@ DOMAIN = fp.Interval(-1, 2)
 
 def network(width=40, points=80, method="gauss", fields=("u",)):
     cloud = DOMAIN.sample(points, method, 0)
-    return Network(fp.MultiScale(width).sample(cloud, 0), cloud, fields)
+    return Network(fp.samplers.MultiScale(width).sample(cloud, 0), cloud, fields)
 
 
 def at(x, *terms):

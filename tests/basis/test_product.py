@@ -17,7 +17,7 @@ SIDES = ("left", "right", "bottom", "top")
 def product_space(problem, width=16, cutoff=1e-5, seed=0):
     count = width + width // 4
     axes = [problem.domain.axis(i) for i in range(problem.domain.dimension)]
-    layers = [fp.MultiScale(width).sample(axis.sample(count), seed + i) for i, axis in enumerate(axes)]
+    layers = [fp.samplers.MultiScale(width).sample(axis.sample(count), seed + i) for i, axis in enumerate(axes)]
     points = problem.domain.sample([count] * len(axes))
     return build_product_space(problem, "u", layers, points, cutoff)
 
@@ -210,4 +210,4 @@ def test_heat_with_lifted_data_converges_to_the_exact_solution(boundary):
         BOUNDARIES[boundary] | ({"top": fp.Dirichlet(SMOOTH)} if boundary == "one of each" else {}),
         parameters={"f": source}, exact=SMOOTH,
     )  # fmt: skip
-    assert fp.solve(problem, width=16).error()["rel_l2"] < 3e-6
+    assert fp.solve(problem, settings=fp.Settings(width=16)).error()["rel_l2"] < 3e-6

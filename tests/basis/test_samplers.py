@@ -74,7 +74,7 @@ def test_the_activation_is_handed_on(name, activation):
 
 @pytest.mark.parametrize(("eta", "scale"), [(1.0, 1.0), (3.0, 2.5), (0.1, 0.01)])
 def test_elm_draws_normal_weights_and_uniform_biases(eta, scale):
-    hidden = fp.ELM(5000, eta=eta, scale=scale).sample(cloud(2), 0)
+    hidden = fp.samplers.ELM(5000, eta=eta, scale=scale).sample(cloud(2), 0)
     assert np.all(np.abs(hidden.biases) <= eta)
     assert stats.kstest(hidden.biases, "uniform", (-eta, 2 * eta)).pvalue > 0.01
     assert stats.kstest(hidden.weights.ravel(), "norm", (0.0, scale)).pvalue > 0.01
@@ -83,7 +83,7 @@ def test_elm_draws_normal_weights_and_uniform_biases(eta, scale):
 
 def test_elm_does_not_look_at_the_points():
     near, far = fp.Interval(0, 1).sample(20), fp.Interval(50, 90).sample(35)
-    for a, b in zip(arrays(fp.ELM(9).sample(near, 3)), arrays(fp.ELM(9).sample(far, 3)), strict=True):
+    for a, b in zip(arrays(fp.samplers.ELM(9).sample(near, 3)), arrays(fp.samplers.ELM(9).sample(far, 3)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -102,7 +102,7 @@ def test_a_pair_neuron_rises_from_minus_to_plus_one_half(dimension, seed, size):
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 def test_swim_neurons_sit_between_two_points_of_the_cloud(dimension):
     points = cloud(dimension)
-    hidden = fp.SWIM(50).sample(points, 0)
+    hidden = fp.samplers.SWIM(50).sample(points, 0)
     far = hidden.origins + 2 * HALF * hidden.weights / np.sum(hidden.weights**2, axis=1, keepdims=True)
     for places in (hidden.origins, far):
         distance = np.linalg.norm(places[:, None] - points.x[None], axis=2).min(axis=1)
@@ -111,7 +111,7 @@ def test_swim_neurons_sit_between_two_points_of_the_cloud(dimension):
 
 @pytest.mark.parametrize(("n", "width"), [(2, 1), (2, 50), (7, 7), (7, 8), (30, 5)])
 def test_swim_candidates_are_pairs_of_distinct_points(n, width):
-    start, end = fp.SWIM(width).candidates(n, np.random.default_rng(0))
+    start, end = fp.samplers.SWIM(width).candidates(n, np.random.default_rng(0))
     assert len(start) == len(end) >= max(n, width)
     assert np.all(start != end)
     assert set(start) | set(end) <= set(range(n))
@@ -119,7 +119,7 @@ def test_swim_candidates_are_pairs_of_distinct_points(n, width):
 
 def test_supervised_swim_draws_only_pairs_across_a_jump():
     points = fp.Interval(0, 1).sample(80, "uniform")
-    hidden = fp.SWIM(200, values=(points.x[:, 0] > 0.3).astype(float)).sample(points, 0)
+    hidden = fp.samplers.SWIM(200, values=(points.x[:, 0] > 0.3).astype(float)).sample(points, 0)
     start = hidden.origins[:, 0]
     end = start + 2 * HALF / hidden.weights[:, 0]
     assert np.all((start - 0.3) * (end - 0.3) < 0)
@@ -127,8 +127,8 @@ def test_supervised_swim_draws_only_pairs_across_a_jump():
 
 def test_supervised_swim_prefers_steep_regions():
     points = fp.Interval(-1, 1).sample(400, "uniform")
-    steep = fp.SWIM(2000, values=np.tanh(40 * points.x)).sample(points, 0)
-    uniform = fp.SWIM(2000).sample(points, 0)
+    steep = fp.samplers.SWIM(2000, values=np.tanh(40 * points.x)).sample(points, 0)
+    uniform = fp.samplers.SWIM(2000).sample(points, 0)
 
     def shares(hidden):
         start = hidden.origins[:, 0]
@@ -144,23 +144,23 @@ def test_supervised_swim_prefers_steep_regions():
 def test_several_outputs_count_by_their_steepest():
     x = np.array([[0.0], [1.0], [3.0]])
     values = np.array([[0.0, 0.0], [1.0, 5.0], [1.0, 4.0]])
-    density = fp.SWIM(1, values=values).density(x, np.array([0, 1, 0]), np.array([1, 2, 2]))
+    density = fp.samplers.SWIM(1, values=values).density(x, np.array([0, 1, 0]), np.array([1, 2, 2]))
     slopes = np.array([5.0, 0.5, 4.0 / 3.0])
     np.testing.assert_allclose(density, slopes / slopes.sum(), rtol=1e-15)
 
 
 def test_constant_values_fall_back_to_uniform_pairs():
     points = cloud(1)
-    constant = fp.SWIM(20, values=np.full(len(points), 3.0))
+    constant = fp.samplers.SWIM(20, values=np.full(len(points), 3.0))
     assert constant.density(points.x, np.array([0, 1]), np.array([1, 2])) is None
-    for a, b in zip(arrays(constant.sample(points, 0)), arrays(fp.SWIM(20).sample(points, 0)), strict=True):
+    for a, b in zip(arrays(constant.sample(points, 0)), arrays(fp.samplers.SWIM(20).sample(points, 0)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_swim_survives_points_that_coincide():
     """The reference implementation clips distances at 1e-10; a pair of equal points must not become NaN."""
     twice = SimpleNamespace(x=np.repeat(np.linspace(0, 1, 4), 2)[:, None], spacing=np.ones(1))
-    assert np.all(np.isfinite(fp.SWIM(50).sample(twice, 0).weights))
+    assert np.all(np.isfinite(fp.samplers.SWIM(50).sample(twice, 0).weights))
 
 
 # ---- multi-scale ----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_swim_survives_points_that_coincide():
 def test_multiscale_puts_one_centre_into_each_stratum(dimension, margin):
     lower, upper = np.array([-1.0, 5.0, 0.0])[:dimension], np.array([3.0, 5.5, 40.0])[:dimension]
     points = fp.Box(lower, upper).sample([9] * dimension, "uniform")
-    hidden = fp.MultiScale(64, margin=margin).sample(points, 0)
+    hidden = fp.samplers.MultiScale(64, margin=margin).sample(points, 0)
     unit = (hidden.origins - lower + margin * (upper - lower)) / ((1 + 2 * margin) * (upper - lower))
     assert np.all((unit >= 0) & (unit <= 1))
     for axis in range(dimension):
@@ -182,7 +182,7 @@ def test_multiscale_puts_one_centre_into_each_stratum(dimension, margin):
 def test_multiscale_lengths_follow_the_neuron_spacing(dimension, width):
     size = np.array([4.0, 0.5, 40.0])[:dimension]
     points = fp.Box(np.zeros(dimension), size).sample([{1: 5, 2: 60, 3: 30}[dimension]] * dimension, "uniform")
-    hidden = fp.MultiScale(width, shortest=2, longest=5).sample(points, 0)
+    hidden = fp.samplers.MultiScale(width, shortest=2, longest=5).sample(points, 0)
     lengths = 2 * HALF / np.linalg.norm(hidden.weights * size, axis=1)
     spacing = width ** (-1 / dimension)
     assert np.all((lengths >= 2 * spacing * (1 - 1e-12)) & (lengths <= 5 * spacing * (1 + 1e-12)))
@@ -192,18 +192,18 @@ def test_multiscale_lengths_follow_the_neuron_spacing(dimension, width):
 
 def test_multiscale_neurons_are_no_steeper_than_the_points_resolve():
     points = fp.Box([0, 0], [4.0, 0.5]).sample([10, 20], "uniform")
-    hidden = fp.MultiScale(400).sample(points, 0)
+    hidden = fp.samplers.MultiScale(400).sample(points, 0)
     assert np.all(2 * HALF / np.linalg.norm(hidden.weights * points.spacing, axis=1) >= 4 * (1 - 1e-12))
 
 
 def test_multiscale_lengths_of_few_neurons_stay_comparable_with_the_domain():
     points = fp.Interval(0, 3).sample(20, "uniform")
-    lengths = 2 * HALF / np.abs(fp.MultiScale(2, shortest=6, longest=24).sample(points, 0).weights[:, 0])
+    lengths = 2 * HALF / np.abs(fp.samplers.MultiScale(2, shortest=6, longest=24).sample(points, 0).weights[:, 0])
     assert np.all((lengths >= 0.5 * 3) & (lengths <= 5 * 3))
 
 
 def test_multiscale_neurons_are_centred_and_face_both_ways():
-    hidden = fp.MultiScale(200).sample(cloud(1), 0)
+    hidden = fp.samplers.MultiScale(200).sample(cloud(1), 0)
     np.testing.assert_array_equal(hidden.offsets, 0)
     assert 60 < np.count_nonzero(hidden.weights > 0) < 140
 
@@ -221,23 +221,23 @@ def test_width_must_be_a_positive_whole_number(name, width):
 @pytest.mark.parametrize("wrong", [{"eta": 0}, {"eta": -1}, {"scale": 0}, {"eta": float("nan")}])
 def test_elm_refuses_bad_ranges(wrong):
     with pytest.raises(fp.SettingsError, match=r"ELM needs a positive number for (eta|scale), got "):
-        fp.ELM(5, **wrong)
+        fp.samplers.ELM(5, **wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"shortest": 0}, {"shortest": 3, "longest": 2}, {"margin": -0.1}])
 def test_multiscale_refuses_bad_ranges(wrong):
     with pytest.raises(fp.SettingsError, match=r"MultiScale needs 0 < shortest <= longest and margin >= 0, got "):
-        fp.MultiScale(5, **wrong)
+        fp.samplers.MultiScale(5, **wrong)
 
 
 def test_swim_needs_two_points():
     with pytest.raises(fp.SettingsError, match=r"SWIM needs at least 2 points to draw pairs from, got 1\."):
-        fp.SWIM(5).sample(fp.Interval(0, 1).sample(1), 0)
+        fp.samplers.SWIM(5).sample(fp.Interval(0, 1).sample(1), 0)
 
 
 def test_swim_needs_one_value_per_point():
     with pytest.raises(fp.SettingsError, match=r"SWIM got 3 function values for 60 points; give one per point\."):
-        fp.SWIM(5, values=np.zeros(3)).sample(cloud(1), 0)
+        fp.samplers.SWIM(5, values=np.zeros(3)).sample(cloud(1), 0)
 
 
 def test_unknown_sampler_lists_the_known_ones():

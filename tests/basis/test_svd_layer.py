@@ -76,7 +76,7 @@ def test_the_cutoff_lies_between_zero_and_one(cutoff):
 def test_a_cutoff_that_is_no_number_is_a_settings_error():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, "u = 0")
     with pytest.raises(fp.SettingsError, match="cut"):
-        fp.solve(problem, width=10, cutoff="fine")
+        fp.solve(problem, settings=fp.Settings(width=10, cutoff="fine"))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -55,10 +55,10 @@ def test_features_agree_with_the_reference_layer(dimension):
 def test_density_equals_the_reference_probabilities(dimension, outputs):
     x = points(dimension)
     y = values(x, outputs)
-    start, end = fp.SWIM(40).candidates(len(x), np.random.default_rng(0))
+    start, end = fp.samplers.SWIM(40).candidates(len(x), np.random.default_rng(0))
     layer = reference(x, y)
     expected = layer.weight_probabilities(y[end] - y[start], np.linalg.norm(x[end] - x[start], axis=1, keepdims=True))
-    np.testing.assert_allclose(fp.SWIM(40, values=y).density(x, start, end), expected, rtol=1e-13)
+    np.testing.assert_allclose(fp.samplers.SWIM(40, values=y).density(x, start, end), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5])
@@ -67,6 +67,6 @@ def test_supervised_sampling_draws_the_very_same_pairs(dimension, width):
     x = points(dimension)
     layer = reference(x, values(x), width)
     cloud = SimpleNamespace(x=x, spacing=np.ones(dimension))
-    ours = fp.SWIM(width, values=values(x)).sample(cloud, 5)
+    ours = fp.samplers.SWIM(width, values=values(x)).sample(cloud, 5)
     np.testing.assert_array_equal(ours.origins, x[layer.idx_from])
     np.testing.assert_allclose(ours.weights, layer.weights.T, rtol=1e-13)

@@ -24,7 +24,7 @@ def heat_2d():
 
 
 def errors(problem, seeds=(0, 1, 2), **settings):
-    values = [fp.solve(problem, seed=seed, **settings).error()["rel_l2"] for seed in seeds]
+    values = [fp.solve(problem, seed=seed, settings=fp.Settings(**settings)).error()["rel_l2"] for seed in seeds]
     return float(np.exp(np.mean(np.log(values))))
 
 
@@ -67,5 +67,7 @@ def test_error_follows_the_tolerance(method, factor):
         exact="exp(-t)*sin(x)",
     )
     for tol in (1e-3, 1e-5, 1e-7):
-        solution = fp.solve(problem, width=30, points=60, cutoff=1e-8, integrator=method, rtol=tol)
+        solution = fp.solve(
+            problem, settings=fp.Settings(width=30, points=60, cutoff=1e-8, integrator=method, rtol=tol)
+        )
         assert solution.error()["rel_l2"] < factor * tol

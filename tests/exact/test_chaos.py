@@ -19,7 +19,7 @@ def solve(name, seed=0):
 def test_error_and_estimate():
     solution = solve("kuramoto-sivashinsky")
     assert solution.error()["rel_l2"] < 2e-6  # round-off, too, is amplified by 1e4
-    assert solution.estimate_error()["u"] < 2e-6
+    assert fp.estimate_error(solution).error_estimate["u"] < 2e-6
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_long_run_is_bounded_and_has_the_right_statistics(two_references, seed):
 def test_statistics_tell_an_unresolved_run(two_references):
     problem = find_case("kuramoto-sivashinsky-long").problem()
     with pytest.warns(fp.FrozenPinnWarning, match="does not resolve"):
-        narrow = statistics(fp.solve(problem, width=120, rtol=1e-4, windows=None))
+        narrow = statistics(fp.solve(problem, settings=fp.Settings(width=120, rtol=1e-4, windows=None)))
     assert not within(narrow, two_references)
 
 

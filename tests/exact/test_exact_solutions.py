@@ -302,7 +302,7 @@ def test_error_against_the_exact_solution(name, seed):
 
 @pytest.mark.parametrize("name", ["transport of a steep profile", "2-d heat", "Fisher–KPP"])
 def test_estimate_follows_the_true_error(name):
-    solution = fp.solve(CASES[name][0](), seed=0, width=60, estimate_error=True)
+    solution = fp.estimate_error(fp.solve(CASES[name][0](), seed=0, settings=fp.Settings(width=60)))
     field = solution.problem.fields[0]
     truth = solution.error(field)["rel_l2"]
     assert truth / 30 < solution.error_estimate[field] < truth * 30

@@ -291,9 +291,12 @@ def test_a_circle_of_a_torus_is_not_cut_skew():
 
 def test_it_can_be_switched_off_and_settings_of_a_full_network_do_so():
     problem = mean_heat(2)
-    assert is_full(fp.solve(problem, subspace=None))
-    assert fp.solve(problem, width=20).system.coefficients <= 21  # settings refer to the network that is built
-    assert is_full(fp.solve(problem, sampler=fp.MultiScale(200), boundary="augmented-ode"))
+    assert is_full(fp.solve(problem, settings=fp.Settings(subspace=None)))
+    narrow = fp.solve(problem, settings=fp.Settings(width=20))
+    assert narrow.system.coefficients <= 21  # settings refer to the network that is built
+    assert is_full(
+        fp.solve(problem, settings=fp.Settings(sampler=fp.samplers.MultiScale(200), boundary="augmented-ode"))
+    )
     assert fp.solve(problem).subspace is not None
 
 
@@ -302,23 +305,23 @@ def test_it_can_be_switched_off_and_settings_of_a_full_network_do_so():
 
 def test_given_directions_need_not_be_normal_or_found():
     problem = mean_heat(4)
-    solution = fp.solve(problem, subspace=[[2, 2, 2, 2]], width=60)
+    solution = fp.solve(problem, settings=fp.Settings(subspace=[[2, 2, 2, 2]], width=60))
     assert solution.report.width == 60
     assert solution.error()["rel_l2"] < 1e-10
-    plane = fp.solve(problem, subspace=[[1, 1, 0, 0], [0, 0, 3, 3]], width=24)
+    plane = fp.solve(problem, settings=fp.Settings(subspace=[[1, 1, 0, 0], [0, 0, 3, 3]], width=24))
     assert plane.subspace.size == 2
     assert plane.error()["rel_l2"] < 1e-7
 
 
 def test_windows_belong_to_the_given_direction():
-    solution = fp.solve(mean_heat(2), subspace=[[1, 1]], windows=3)
+    solution = fp.solve(mean_heat(2), settings=fp.Settings(subspace=[[1, 1]], windows=3))
     assert len(solution.pieces) == 3
     assert solution.error()["rel_l2"] < 1e-8
 
 
 def test_a_wrong_direction_is_warned_about():
     with pytest.warns(fp.FrozenPinnWarning, match=r"subspace x does not satisfy .* the relative residual is \d"):
-        fp.solve(mean_heat(2), subspace=[[1, 0]])
+        fp.solve(mean_heat(2), settings=fp.Settings(subspace=[[1, 0]]))
 
 
 @pytest.mark.parametrize(
@@ -335,18 +338,18 @@ def test_a_wrong_direction_is_warned_about():
 )
 def test_directions_that_make_no_sense(given, message):
     with pytest.raises(fp.SettingsError, match=message):
-        fp.solve(mean_heat(3), subspace=given)
+        fp.solve(mean_heat(3), settings=fp.Settings(subspace=given))
 
 
 def test_directions_that_can_not_be_used_say_why():
     problem = fp.Problem("u_t = lap(u)", box(2), (0, 1), "1", "u_n = 0")
     with pytest.raises(fp.SettingsError, match=r"can't be solved on this subspace: .* only Dirichlet conditions"):
-        fp.solve(problem, subspace=[[1, 1]])
+        fp.solve(problem, settings=fp.Settings(subspace=[[1, 1]]))
 
 
 def test_a_problem_is_asked_for_first():
     with pytest.raises(fp.SettingsError, match="takes a Problem"):
-        fp.solve("u_t = u_xx", subspace=[[1, 0]])
+        fp.solve("u_t = u_xx", settings=fp.Settings(subspace=[[1, 0]]))
 
 
 # ---- the embedded solution ------------------------------------------------------------------------
@@ -360,7 +363,7 @@ def skew():
 
 @pytest.fixture(scope="module")
 def flat():
-    return fp.solve(reaction_diffusion(), rtol=1e-7)
+    return fp.solve(reaction_diffusion(), settings=fp.Settings(rtol=1e-7))
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z", "xy", "xz", "yy", "t", "zt"])
@@ -410,15 +413,15 @@ def test_report_names_the_directions(flat, skew):
     assert flat.report.as_dict()["subspace"] == "u depends on 2 directions of 5: x1, x2"
     assert "u depends on 1 direction of 3: 0.4082·x + 0.8165·y − 0.4082·z" in str(skew.report)
     assert next(iter(skew.report.seconds)) == "subspace"
-    assert "subspace" not in str(fp.solve(mean_heat(2), subspace=None).report)
+    assert "subspace" not in str(fp.solve(mean_heat(2), settings=fp.Settings(subspace=None)).report)
 
 
 def test_the_estimate_is_that_of_a_second_solve():
-    solution = fp.solve(mean_heat(3), width=8, subspace=[[1, 1, 1]])
+    solution = fp.solve(mean_heat(3), settings=fp.Settings(width=8, subspace=[[1, 1, 1]]))
     true = solution.error()["rel_l2"]
     assert true > 1e-13  # a network that narrow has errors to estimate
-    assert solution.estimate_error()["u"] == pytest.approx(true, rel=30)
-    assert fp.solve(mean_heat(3), estimate_error=True).error_estimate["u"] < 1e-10
+    assert fp.estimate_error(solution).error_estimate["u"] == pytest.approx(true, rel=30)
+    assert fp.estimate_error(fp.solve(mean_heat(3))).error_estimate["u"] < 1e-10
 
 
 @pytest.mark.parametrize("which", ["flat", "skew"])

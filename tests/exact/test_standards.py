@@ -23,7 +23,7 @@ def test_error(problem, seed):
 
 @pytest.mark.parametrize("problem", [allen_cahn, korteweg_de_vries])
 def test_estimate(problem):
-    assert fp.solve(problem()).estimate_error()["u"] < 1e-6
+    assert fp.estimate_error(fp.solve(problem())).error_estimate["u"] < 1e-6
 
 
 @pytest.mark.timing
@@ -58,7 +58,7 @@ def test_corners_are_found_by_the_error_of_the_fit():
     """x² cos πx has a corner at the ends of its period; neurons placed by slope alone would not know."""
     problem = fp.Problem("u_t = 1e-4*u_xx - u**3", fp.Interval(-1, 1, periodic=True), (0, 0.1), "x**2*cos(pi*x)")
     x = 1 - np.geomspace(1e-6, 0.1, 60)
-    followed, even = (fp.solve(problem, windows=windows)(x, 0.0) for windows in ("auto", None))
+    followed, even = (fp.solve(problem, settings=fp.Settings(windows=windows))(x, 0.0) for windows in ("auto", None))
     exact = x**2 * np.cos(np.pi * x)
     assert np.max(np.abs(followed - exact)) < 1e-5
     assert np.max(np.abs(even - exact)) > 1e-3

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from frozenpinn import EvaluationError, ExpressionError, ProblemError
+from frozenpinn import EvaluationError, ProblemError
+from frozenpinn.errors import ExpressionError
 from frozenpinn.geometry import Ball, Box, Disk, FlatSide, Interval, Polygon
 
 

@@ -175,7 +175,7 @@ def test_failures_are_rows_with_their_reason(monkeypatch):
         raise fp.IntegrationError("stopped")
 
     monkeypatch.setattr(calibration, "solve", fail)
-    row = calibration.measure(calibration.Job("advection", 1e-3, 1))
+    row = calibration.measure(calibration.CalibrationRun("advection", 1e-3, 1))
     assert row["error"] is row["estimate"] is row["ratio"] is None
     assert row["failures"] == ["advection, tol = 0.001, seed 1: stopped"]
 

@@ -9,26 +9,27 @@ import pytest
 from typer.testing import CliRunner
 
 from frozenpinn import cli
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import MissingExtraError
 from frozenpinn.lab import campaign, runner
-from frozenpinn.lab.campaign import Scope, lines, perform, points
+from frozenpinn.lab.campaign import Selection, lines, perform, points
 from frozenpinn.lab.cases import CASES
 from frozenpinn.lab.cases.case import METHODS, RECIPES
 from frozenpinn.lab.cases.peers import Baseline, baselines_of
 from frozenpinn.lab.markdown import write_table
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.runner import Run, carry_out, peer_job
+from frozenpinn.lab.runner import BenchRun, carry_out, peer_job
 from frozenpinn.lab.store import Store, diagrams
 from frozenpinn.lab.studies import find_study
-from frozenpinn.lab.tasks import Figure, Line, Point
+from frozenpinn.lab.tasks import DiagramPoint, StudyFigure, TableLine
 
-ALL = Scope(METHODS, RECIPES)
-QUICK = Scope(METHODS, RECIPES, ("high",), quick=True)
+ALL = Selection(METHODS, RECIPES)
+QUICK = Selection(METHODS, RECIPES, ("high",), quick=True)
 
 
 def line(name, **options):
     case = CASES[name]
-    return Line(Run(case, case.variants[0], **options))
+    return TableLine(BenchRun(case, case.variants[0], **options))
 
 
 # ---- what is to be done ---------------------------------------------------------------------------------
@@ -47,7 +48,7 @@ def test_every_case_method_and_recipe_is_there():
 
 def test_trainings_are_cut():
     assert all(task.run.budget == campaign.BUDGET for task in lines(CASES.values(), ALL) if task.run.method in PINNS)
-    given = lines([CASES["advection"]], Scope(("pinn-adam",), RECIPES, budget=7.0, steps=30))
+    given = lines([CASES["advection"]], Selection(("pinn-adam",), RECIPES, budget=7.0, steps=30))
     assert [(task.run.budget, task.run.steps) for task in given] == [(7.0, 30)]
 
 
@@ -112,7 +113,7 @@ def test_runs_from_elsewhere_are_told(tmp_path):
 
 
 def test_failures_are_records():
-    record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0], recipe="paper", budget=1e-9))
+    record = carry_out(BenchRun(CASES["advection"], CASES["advection"].variants[0], recipe="paper", budget=1e-9))
     assert record["status"] == "failed"
     assert "the time limit of 1e-09 s was over" in record["reason"]
     assert record["command"] == "frozenpinn bench advection --recipe paper --budget 1e-09"
@@ -124,15 +125,17 @@ def test_failures_of_other_libraries_do_not_end_a_campaign(monkeypatch):
 
     monkeypatch.setattr("frozenpinn.lab.runner.solve", singular)
     monkeypatch.setattr("frozenpinn.lab.tasks.solve", singular)
-    record = carry_out(Run(CASES["advection"], CASES["advection"].variants[0]))
+    record = carry_out(BenchRun(CASES["advection"], CASES["advection"].variants[0]))
     assert (record["status"], record["reason"]) == ("failed", "LinAlgError: SVD did not converge")
-    record = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0).carry_out(lambda _: None)
+    record = DiagramPoint(
+        CASES["advection"], "frozen-pinn", "best", "width 40", {"settings": Settings(width=40)}, 10.0
+    ).carry_out(lambda _: None)
     assert record["reason"] == "LinAlgError: SVD did not converge"
 
 
 def test_slow_first_solves_are_no_warm_up(monkeypatch):
     announced = []
-    run = Run(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
+    run = BenchRun(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
     solves = []
     original = runner.solve
     monkeypatch.setattr(runner, "solve", lambda *a, **k: solves.append(1) or original(*a, **k))
@@ -186,7 +189,7 @@ def test_fresh_repeats_its_own_rows_only(tmp_path):
 
 
 def test_points_obey_the_budget():
-    point = Point(CASES["burgers"], "frozen-pinn", "auto", "tol 1e-8", {"tol": 1e-8}, 0.01)
+    point = DiagramPoint(CASES["burgers"], "frozen-pinn", "auto", "tol 1e-8", {"tol": 1e-8}, 0.01)
     assert "the time limit of 0.01 s was over" in point.carry_out(lambda text: None)["reason"]
     assert {task.budget for task in points([CASES["wave"]], replace(QUICK, budget=7.0))} == {7.0}
     assert {task.run.steps for task in lines([CASES["wave"]], replace(QUICK, steps=9)) if task.run.method in PINNS} == {
@@ -199,13 +202,13 @@ def test_only_cut_trainings_are_stopped():
     few = {"layers": 1, "width": 4, "interior": 50, "conditions": 20, "lbfgs_steps": 4}
     case = CASES["advection"]
     for steps, stopped in ((3, True), (4, False), (None, False)):
-        run = Run(case, case.variants[0], "pinn-lbfgs", seeds=(0,), steps=steps)
+        run = BenchRun(case, case.variants[0], "pinn-lbfgs", seeds=(0,), steps=steps)
         job = peer_job(case.problem(), run, Baseline(few))
         assert job.is_cut is stopped
 
 
 def test_variants_have_commands_of_their_own():
-    runs = [task.run for task in lines([CASES["heat-100d"]], Scope(("frozen-pinn",), ("best",), ("high",)))]
+    runs = [task.run for task in lines([CASES["heat-100d"]], Selection(("frozen-pinn",), ("best",), ("high",)))]
     assert [run.command for run in runs] == [
         "frozenpinn bench heat-100d --recipe best --variant 'by volume'",
         "frozenpinn bench heat-100d --recipe best --variant 'by radius'",
@@ -226,7 +229,7 @@ def test_what_is_ours_is_not_called_the_papers():
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.can_run("iga-exact", "best", "high")])
 def test_splines_in_closed_form_solve_what_splines_solve(name):
-    record = carry_out(Run(CASES[name], CASES[name].variants[0], "iga-exact", seeds=(0,)))
+    record = carry_out(BenchRun(CASES[name], CASES[name].variants[0], "iga-exact", seeds=(0,)))
     assert (record["status"], record["recipe"]) == ("ok", None)
     assert record["rel_l2"]["mean"] < 1e-7
 
@@ -246,7 +249,7 @@ def test_trainings_leave_their_course(tmp_path):
     pytest.importorskip("jax")
     run = line("advection", method="pinn-lbfgs", recipe="paper", seeds=(0,), steps=3)
     store = Store(tmp_path / "runs.jsonl")
-    point = Point(CASES["advection"], "frozen-pinn", "best", "width 40", {"width": 40}, 10.0)
+    point = DiagramPoint(CASES["advection"], "frozen-pinn", "best", "width 40", {"settings": Settings(width=40)}, 10.0)
     perform([run, point], store, lambda text: None)
     record = store.records[run.key]
     assert record["stopped"] == [True]
@@ -270,8 +273,8 @@ def test_ladders_run_from_coarse_to_fine(tmp_path):
 
 def test_figures_of_studies():
     study = find_study("bases")
-    assert Figure(study).key != Figure(study, 3).key
-    record = Figure(study).carry_out(lambda text: None)
+    assert StudyFigure(study).key != StudyFigure(study, 3).key
+    record = StudyFigure(study).carry_out(lambda text: None)
     assert base64.b64decode(record["png"]).startswith(b"\x89PNG")
     assert record["command"] == "frozenpinn study bases --seeds 1 --plot bases.png"
 

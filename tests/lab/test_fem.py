@@ -169,7 +169,7 @@ def test_nonlinear_diffusion_beats_the_published_error():
     case = find_case("nonlinear-diffusion")
     problem = case.problem()
     at = case.test_points(problem)
-    settings = SETTINGS["nonlinear-diffusion"]["fem"].options
+    settings = SETTINGS["nonlinear-diffusion"]["fem"].settings
     linear = solve_baseline("fem", problem, **{**settings, "steps": 50})
     assert 1900 < linear.elements < 2300
     assert linear.error(at=at)["rel_l2"] < 2.68e-3
@@ -196,7 +196,7 @@ def test_solution_evaluates_inside_only():
     assert solution(np.array([[0.2, 0.2], [0.1, 0.9]]), 0.5).shape == (2,)
     x, t = np.array([[0.2, 0.2], [0.1, 0.9], [0.4, 0.1]]), np.linspace(0, 0.5, 300)
     grid = solution(*x.T[:, :, None], t)
-    assert grid == pytest.approx(solution._outer(x, t))
+    assert grid == pytest.approx(solution.outer("u", x, t))
     assert solution(x, t[:3]) == pytest.approx(grid[[0, 1, 2], [0, 1, 2]])  # pairs
     assert solution(x[:1], t) == pytest.approx(grid[0])
     assert solution(0.2, 0.2, t[1]) == pytest.approx(grid[0, 1])
@@ -291,7 +291,7 @@ def test_budget_is_looked_at_after_each_stage(monkeypatch, last):
 
     for name, place in {**stages, "factorised": Semidiscrete}.items():
         monkeypatch.setattr(place, name, recorded(name, getattr(place, name)))
-    monkeypatch.setattr(score.Budget, "is_spent", property(lambda self: bool(spent)))
+    monkeypatch.setattr(score.Deadline, "is_spent", property(lambda self: bool(spent)))
     with pytest.raises(IntegrationError, match=r"budget of 1 s was exceeded at t = 0"):
         solve_fem(heat(), 0.3, stages=3, steps=3, seconds=1)
     assert calls.count(last) == 1

@@ -18,7 +18,7 @@ from frozenpinn.lab.peers.iga_nonlinear import solve_nonlinear_iga, spline_eleme
 from frozenpinn.lab.peers.methods import solve_baseline
 from frozenpinn.lab.peers.quasilinear import Semidiscrete, WeakForm
 from frozenpinn.lab.peers.radau import integrate, integrate_adaptively
-from frozenpinn.lab.peers.score import Budget
+from frozenpinn.lab.peers.score import Deadline
 from frozenpinn.lab.peers.splines import open_space, periodic_space
 
 HINGED = ["u = 0", "u_xx = 0"]
@@ -211,7 +211,7 @@ def test_error_is_defined_as_for_frozen_networks():
     expected = np.linalg.norm(gap) / np.linalg.norm(exact)
     assert solution.error()["rel_l2"] == pytest.approx(expected, rel=1e-9)
     assert solution.error("u")["rmse"] == pytest.approx(np.sqrt(np.mean(gap**2)), rel=1e-9)
-    assert set(solution.error()) == set(fp.solve(problem, width=20).error())
+    assert set(solution.error()) == set(fp.solve(problem, settings=fp.Settings(width=20)).error())
 
 
 def test_error_needs_an_exact_solution():
@@ -560,8 +560,8 @@ def test_states_that_are_not_finite_are_not_returned(bad):
     system = Semidiscrete(WeakForm(shock_free()), spline_elements(open_space(0, 1, 8, 3, (1, 1)), False, {}))
     state = np.full(system.elements.size, bad)
     for run in (
-        lambda: integrate(system, (0, 1), state, 2, 4, Budget(20)),
-        lambda: integrate_adaptively(system, (0, 1), state, 1e-6, Budget(20)),
+        lambda: integrate(system, (0, 1), state, 2, 4, Deadline(20)),
+        lambda: integrate_adaptively(system, (0, 1), state, 1e-6, Deadline(20)),
     ):
         with pytest.raises(IntegrationError, match="not finite at t = 0"):
             run()

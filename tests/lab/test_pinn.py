@@ -8,7 +8,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
-from frozenpinn.lab.peers.pinn import SETTINGS, TrainedNetwork, solve_pinn
+from frozenpinn.lab.cases.pinn_settings import SETTINGS
+from frozenpinn.lab.peers.pinn import TrainedNetwork, solve_pinn
 from frozenpinn.lab.peers.pinn.monitor import Monitor
 from frozenpinn.lab.peers.pinn.taylor import directional
 from frozenpinn.language.jets import Jet
@@ -31,9 +32,9 @@ def plane(periodic=False):
 
 
 def untrained(problem, layers=1, width=10, **options):
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
-    network = Network(problem, layers, width, **options)
+    network = FullyConnected(problem, layers, width, **options)
     return TrainedNetwork(problem, network, network.initial(np.random.default_rng(0)), 0, Monitor(None))
 
 
@@ -66,10 +67,10 @@ def nested(function, axes):
     ],
 )
 def test_derivatives_of_the_network_are_those_of_nested_differentiation(embedding, kinds):
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
     problem = plane(periodic=embedding)
-    network = Network(problem, 2, 7, periodic_embedding=embedding)
+    network = FullyConnected(problem, 2, 7, periodic_embedding=embedding)
     rng = np.random.default_rng(1)
     parameters = network.initial(rng)
     z = problem.domain.sample(9, "random", rng).x
@@ -86,10 +87,10 @@ def test_derivatives_of_the_network_are_those_of_nested_differentiation(embeddin
 
 @pytest.mark.parametrize("embedding", [False, True])
 def test_laplacians_are_sums_of_second_derivatives(embedding):
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
     problem = plane(periodic=embedding)
-    network = Network(problem, 3, 6, periodic_embedding=embedding)
+    network = FullyConnected(problem, 3, 6, periodic_embedding=embedding)
     rng = np.random.default_rng(2)
     z = np.column_stack([problem.domain.sample(8, "random", rng).x, rng.uniform(0, 2, 8)])
     jets = [Jet("u", (0, 0), laps) for laps in (1, 2)]
@@ -200,11 +201,11 @@ class Shifted(Exact):
 
 def test_gradients_in_groups_are_those_of_the_whole_loss():
     from frozenpinn.lab.peers.pinn.loss import squares
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
     from frozenpinn.lab.peers.pinn.solve import _objective, read_settings
 
     problem, rng = heat(), np.random.default_rng(0)
-    network = Network(problem, 2, 6)
+    network = FullyConnected(problem, 2, 6)
     objective = _objective(problem, network, read_settings("lbfgs", {**SMALL, "weights": (0.3, 2.0)}), rng)
     objective.group = 64
     parameters = network.initial(rng)
@@ -222,11 +223,11 @@ def test_gradients_in_groups_are_those_of_the_whole_loss():
 
 
 def test_causal_weights_fall_with_the_losses_before():
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
     from frozenpinn.lab.peers.pinn.solve import _objective, read_settings
 
     problem, rng = heat(), np.random.default_rng(0)
-    network = Network(problem, 1, 5)
+    network = FullyConnected(problem, 1, 5)
     settings = read_settings("causal", {**SMALL, "interior": 120, "levels": 6, "epsilons": (0.5, 3.0)})
     objective = _objective(problem, network, settings, rng)
     parameters, rows = network.initial(rng), objective.rows
@@ -340,6 +341,6 @@ def test_wrong_settings_are_refused(given, text):
 
 def test_settings_are_consistent():
     for methods in SETTINGS.values():
-        for method, settings in methods.items():
-            settings.check()
-            assert settings.optimizer in method
+        for method, training in methods.items():
+            training.settings.check()
+            assert training.settings.optimizer in method

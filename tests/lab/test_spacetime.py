@@ -208,7 +208,7 @@ def test_budget_of_a_nonlinear_solve_returns_what_it_has(monkeypatch):
         asked.append(self)
         return len(asked) > 1
 
-    monkeypatch.setattr(score.Budget, "is_spent", property(spent))
+    monkeypatch.setattr(score.Deadline, "is_spent", property(spent))
     solution = solve_spacetime(burgers(), **SMALL)
     assert solution.stopped
     assert solution.iterations == 1
@@ -224,9 +224,9 @@ def test_settings_belong_to_cases_and_methods():
         "fem",
         *FEATURES,
     }
-    published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.rel_l2}
+    published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.published.rel_l2}
     assert len(published) == 5
-    assert all(SETTINGS[case][m].paper for case, m in published)
+    assert all(SETTINGS[case][m].recipe == "paper" for case, m in published)
     assert max(ADVECTION_POINTS) == 100
 
 

@@ -157,9 +157,10 @@ def test_a_failure_is_a_row_without_values(monkeypatch):
     def fail(*_, **__):
         raise fp.IntegrationError("stopped")
 
-    monkeypatch.setattr(kappa, "solve", fail)
-    rows = kappa.rows(2, lambda _: None)
-    assert all(row["total_rmse"] is None and row["failures"] == ["stopped", "stopped"] for row in rows)
+    monkeypatch.setattr(attempts, "solve", fail)
+    for row in kappa.rows(2, lambda _: None):
+        assert row["total_rmse"] is None
+        assert row["failures"] == [f"kappa = {row['kappa']:g}, seed {seed}: stopped" for seed in range(2)]
 
 
 # ---- several dimensions ---------------------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ def test_dimension():
 
 def test_wide_networks_run_once(monkeypatch):
     counts = []
-    monkeypatch.setattr(width, "measure", lambda *a: counts.append(a[3]) or runs.Measured())
+    monkeypatch.setattr(width, "measure", lambda *a: counts.append(a[3]) or runs.Medians())
     rows = width.reaction_rows(3, quiet, (1000, 2000))
     assert counts == [3] * len(width.REACTION) + [1] * len(width.REACTION)
     assert rows[1]["published_elm"] == 1.67e-2
@@ -227,7 +228,7 @@ def test_slow_ways_run_once(monkeypatch):
 
     def count(_problem, _at, options, seeds, *_):
         counts[str(options)] = seeds
-        return runs.Measured()
+        return runs.Medians()
 
     monkeypatch.setattr(dimension, "measure", count)
     dimension.rows(3, quiet, (3,))
@@ -236,8 +237,8 @@ def test_slow_ways_run_once(monkeypatch):
 
 
 SMALL_HEAT = {
-    "a": svd_layer.Setting(lambda: _heat_and_points(3), runs.literal(paper_heat(120, 1e-6, 1e-3, 480)), 22.8, 52.0),
-    "b": svd_layer.Setting(lambda: _heat_and_points(10), runs.literal(paper_heat(120, 1e-10, 1e-3, 480)), 1.4, None),
+    "a": svd_layer.Comparison(lambda: _heat_and_points(3), runs.literal(paper_heat(120, 1e-6, 1e-3, 480)), 22.8, 52.0),
+    "b": svd_layer.Comparison(lambda: _heat_and_points(10), runs.literal(paper_heat(120, 1e-10, 1e-3, 480)), 1.4, None),
 }
 
 
@@ -273,9 +274,9 @@ def test_a_run_over_its_budget_is_told_and_no_other_seed_is_tried():
 @pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
 def test_measured_values_are_medians():
     problem, at = _heat_and_points(3)
-    options = paper_heat(60, 1e-6, 1e-3, 240)
-    found = runs.measure(problem, at, options, 3, quiet, "x")
-    each = [fp.solve(problem, seed=s, **options).error(at=at)["rel_l2"] for s in range(3)]
+    settings = paper_heat(60, 1e-6, 1e-3, 240)
+    found = runs.measure(problem, at, settings, 3, quiet, "x")
+    each = [fp.solve(problem, seed=s, settings=settings).error(at=at)["rel_l2"] for s in range(3)]
     assert found.error == np.median(each)
     assert found.width == 60
 
@@ -290,7 +291,7 @@ def test_failures_do_not_hide_other_seeds(monkeypatch):
         return real(problem, seed=seed, **options)
 
     monkeypatch.setattr(attempts, "solve", second_fails)
-    found = runs.measure(problem, at, {}, 2, quiet, "x")
+    found = runs.measure(problem, at, fp.Settings(), 2, quiet, "x")
     assert found.error < 1e-12
     assert found.failures == ["x, seed 1: stopped"]
 
@@ -298,8 +299,8 @@ def test_failures_do_not_hide_other_seeds(monkeypatch):
 def test_penalty_changes_the_boundary_only():
     before = runs.literal(paper_heat(60, 1e-6, 1e-3))
     after = runs.with_penalty(before)
-    assert before["boundary"] == AugmentedODE(0.0)
-    assert after == before | {"boundary": AugmentedODE(runs.PENALTY)}
+    assert before.boundary == AugmentedODE(0.0)
+    assert after == replace(before, boundary=AugmentedODE(runs.PENALTY))
 
 
 def test_ratio():
@@ -309,11 +310,11 @@ def test_ratio():
 
 
 def test_settings_of_the_paper_are_those_of_its_tables():
-    options = {name: s.options for name, s in svd_layer.SETTINGS.items()}
-    assert options["nonlinear diffusion, elm"]["sampler"] == ELM(300)
-    assert options["reaction 5d, projected"]["sampler"].width == 400
-    heat_options = options["heat 3d, elm"]
-    assert heat_options["points"] / heat_options["sampler"].width == 4
+    settings = {name: s.settings for name, s in svd_layer.SETTINGS.items()}
+    assert settings["nonlinear diffusion, elm"].sampler == ELM(300)
+    assert settings["reaction 5d, projected"].sampler.width == 400
+    heat_settings = settings["heat 3d, elm"]
+    assert heat_settings.points / heat_settings.sampler.width == 4
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------
@@ -559,7 +560,7 @@ def assert_same(line, values, prefix=""):
 
 
 def test_every_study_is_described():
-    text = (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
     for name in STUDIES:
         assert f"`{name}`" in text, name
 

@@ -10,7 +10,8 @@ import sympy as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frozenpinn import Dirichlet, ExpressionError, FrozenPinnError, Interval, Problem, ProblemError
+from frozenpinn import Dirichlet, FrozenPinnError, Interval, Problem, ProblemError
+from frozenpinn.errors import ExpressionError
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import MAX_CHARACTERS, Scope, parse, parse_equation
 

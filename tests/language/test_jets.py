@@ -5,7 +5,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenpinn import ExpressionError
+from frozenpinn.errors import ExpressionError
 from frozenpinn.language.jets import Jet, JetSpace, coordinate_names, maximal_time_order
 
 

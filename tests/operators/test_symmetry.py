@@ -90,8 +90,8 @@ def test_the_structure_of_equations_is_found(equation, boundary, kind):
     domain = fp.Interval(0, 2 * np.pi, periodic=boundary is None)
     problem = fp.Problem(equation, domain, (0, 1), 0, boundary)
     points = domain.sample(120)
-    hidden = fp.MultiScale(60).sample(points, 0)
-    system = fp.semidiscretize(problem, fp.build_space(problem, hidden, points))
+    hidden = fp.samplers.MultiScale(60).sample(points, 0)
+    system = fp.stages.semidiscretize(problem, fp.stages.build_space(problem, hidden, points))
     assert system.structure == kind
     if kind in SIGNS:
         np.testing.assert_array_equal(system.position, SIGNS[kind] * system.position.T)
@@ -154,7 +154,7 @@ def test_if_nothing_is_stable_the_reference_is_taken():
 def test_the_cutoff_of_an_advection_equation_with_inflow_is_stable():
     hill, boundary = "exp(-100*(x - 0.5)**2)", {"left": "u = 0", "right": fp.Free()}
     problem = fp.Problem("u_t = -u_x", fp.Interval(0, 1), (0, 5), hill, boundary)
-    solution = fp.solve(problem, width=100)
+    solution = fp.solve(problem, settings=fp.Settings(width=100))
     assert solution.system.spectral_abscissa * 5 < 1.0
     assert np.abs(solution(np.linspace(0, 1, 20), 5.0)).max() < 1e-6  # everything has left the domain
 
@@ -213,4 +213,4 @@ def test_a_dispersive_dissipative_nonlinear_wave():
     )
     solution = fp.solve(problem)
     assert solution.integrator == "exponential"
-    assert solution.estimate_error()["u"] < 1e-6
+    assert fp.estimate_error(solution).error_estimate["u"] < 1e-6

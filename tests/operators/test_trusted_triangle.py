@@ -3,6 +3,7 @@
 import numpy as np
 
 import frozenpinn as fp
+from frozenpinn.basis.hidden import Derivative, Term
 
 
 def error_with(operator, solution):
@@ -11,16 +12,16 @@ def error_with(operator, solution):
     state = vectors @ (np.exp(-1j * frequencies) * (vectors.conj().T @ solution.system.initial_state))
     x = np.linspace(0, 2 * np.pi, 200)[:, None]
     network = solution.system.spaces[0].network
-    values = network.evaluate(x, "u", fp.network.hidden.Derivative((0,))) @ state.real
+    values = network.evaluate(x, "u", Derivative((0,))) @ state.real
     exact = np.sin(x[:, 0] - 40.0)
     return np.linalg.norm(values - exact) / np.linalg.norm(exact)
 
 
 def test_copying_beats_averaging_by_orders_of_magnitude():
     problem = fp.Problem("u_t + 40*u_x = 0", fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)")
-    solution = fp.solve(problem, width=100, points=200, cutoff=1e-13)
+    solution = fp.solve(problem, settings=fp.Settings(width=100, points=200, cutoff=1e-13))
     system = solution.system
-    term = fp.network.hidden.Term("u", fp.network.hidden.Derivative((1,)), -40.0)
+    term = Term("u", Derivative((1,)), -40.0)
     raw = system.projectors[0] @ system.spaces[0].network.operator(system.points.x, [term])
     copied, averaged = error_with(system.position, solution), error_with((raw - raw.T) / 2, solution)
     print(f"copied {copied:.1e}, averaged {averaged:.1e}")

@@ -29,7 +29,7 @@ def test_linear_problems_superpose(a, b):
         problem = fp.Problem(
             "u_t = u_xx + x*u", fp.Interval(0, 1), (0, 0.2), initial, "u = 0", parameters={"a": a, "b": b}
         )
-        return fp.solve(problem, width=60)
+        return fp.solve(problem, settings=fp.Settings(width=60))
 
     x = np.linspace(0, 1, 30)
     first, second = solve("sin(pi*x)"), solve("x*(1 - x)")
@@ -51,7 +51,7 @@ def test_units_do_not_matter(lower, length, duration):
         parameters=parameters,
         exact="exp(-pi**2*t/T/10)*sin(pi*(x - a)/L)",
     )
-    assert fp.solve(problem, width=80).error()["rel_l2"] < 1e-9
+    assert fp.solve(problem, settings=fp.Settings(width=80)).error()["rel_l2"] < 1e-9
 
 
 @pytest.mark.parametrize("derivative", ["x", "xx", "xxx", "t", "xt"])
@@ -72,7 +72,7 @@ def test_derivatives_agree_with_differences(derivative):
 @given(seed=st.integers(0, 2**31))
 def test_same_seed_same_solution_bit_for_bit(seed):
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
-    first, second = (fp.solve(problem, width=40, seed=seed) for _ in range(2))
+    first, second = (fp.solve(problem, settings=fp.Settings(width=40), seed=seed) for _ in range(2))
     x = np.linspace(0, 1, 11)
     assert np.array_equal(first(x, 0.3), second(x, 0.3))
 

@@ -22,19 +22,25 @@ def closed_figures():
 
 @pytest.fixture(scope="module")
 def heat():
-    return fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"), width=30)
+    return fp.solve(
+        fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"), settings=fp.Settings(width=30)
+    )
 
 
 @pytest.fixture(scope="module")
 def quantum():
     ring = fp.Interval(0, 2 * np.pi, periodic=True)
-    return fp.solve(fp.Problem(["a_t = -b_xx", "b_t = a_xx"], ring, (0, 1), {"a": "cos(x)", "b": 0}), width=30)
+    return fp.solve(
+        fp.Problem(["a_t = -b_xx", "b_t = a_xx"], ring, (0, 1), {"a": "cos(x)", "b": 0}), settings=fp.Settings(width=30)
+    )
 
 
 @pytest.fixture(scope="module")
 def plate():
     box = fp.Box([0, 0], [2, 1])
-    return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0"), width=16)
+    return fp.solve(
+        fp.Problem("u_t = lap(u)", box, (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0"), settings=fp.Settings(width=16)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +48,7 @@ def cube():
     box = fp.Box([0, 0, 0], [1, 1, 1])
     start = "sin(pi*x)*sin(pi*y)*sin(pi*z)"
     with pytest.warns(fp.FrozenPinnWarning, match="represents the initial value of u only to"):
-        return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0"), width=5)
+        return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0"), settings=fp.Settings(width=5))
 
 
 def test_one_dimension(heat, tmp_path):
@@ -100,7 +106,7 @@ def test_other_formats(heat, tmp_path):
 
 
 def test_zero_solution_is_drawn(tmp_path):
-    zero = fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), 0, "u = 0"), width=20)
+    zero = fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), 0, "u = 0"), settings=fp.Settings(width=20))
     zero.plot(tmp_path / "zero.png")
     assert (tmp_path / "zero.png").stat().st_size > 5000
 

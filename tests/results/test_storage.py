@@ -33,48 +33,49 @@ class Midpoint:
 
 def heat():
     exact = "exp(-pi**2*t)*sin(pi*x)"
-    return fp.Problem("u_t = u_xx", UNIT, (0, 0.2), "sin(pi*x)", "u = 0", exact=exact), {"width": 50}
+    return fp.Problem("u_t = u_xx", UNIT, (0, 0.2), "sin(pi*x)", "u = 0", exact=exact), fp.Settings(width=50)
 
 
 def advection():
-    return fp.Problem("u_t = -u_x", RING, (1, 2), "sin(2*pi*x)", exact="sin(2*pi*(x - t))"), {"width": 50}
+    return fp.Problem("u_t = -u_x", RING, (1, 2), "sin(2*pi*x)", exact="sin(2*pi*(x - t))"), fp.Settings(width=50)
 
 
 def drift_and_source():
     """Neither symmetric nor skew: a ladder of exponentials or eigenvectors, with a constant source."""
-    return fp.Problem("u_t = u_xx - 3*u_x + 1", UNIT, (0, 0.2), "sin(pi*x)", "u = 0"), {"width": 50}
+    return fp.Problem("u_t = u_xx - 3*u_x + 1", UNIT, (0, 0.2), "sin(pi*x)", "u = 0"), fp.Settings(width=50)
 
 
 def stiff():
-    return fp.Problem("u_t = u_xx - u**3", UNIT, (0, 0.2), "sin(pi*x)", "u = 0"), {"width": 50, "integrator": "cvode"}
+    problem = fp.Problem("u_t = u_xx - u**3", UNIT, (0, 0.2), "sin(pi*x)", "u = 0")
+    return problem, fp.Settings(width=50, integrator="cvode")
 
 
 def dop853():
     exact = "sin(2*pi*(x - t))/sqrt(1 + 2*t*sin(2*pi*(x - t))**2)"
     problem = fp.Problem("u_t = -u_x - u**3", RING, (0, 0.5), "sin(2*pi*x)", exact=exact)
-    return problem, {"width": 50, "integrator": "dop853"}
+    return problem, fp.Settings(width=50, integrator="dop853")
 
 
 def own_integrator():
     problem = fp.Problem("u_t = 0.01*u_xx - u**2", UNIT, (0, 1), "sin(pi*x)", "u = 0")
-    return problem, {"width": 30, "cutoff": 1e-6, "integrator": Midpoint()}
+    return problem, fp.Settings(width=30, cutoff=1e-6, integrator=Midpoint())
 
 
 def string():
     problem = fp.Problem("u_tt = u_xx", UNIT, (0, 2), "sin(pi*x)", "u = 0", initial_velocity="sin(2*pi*x)")
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 def damped_string():
     problem = fp.Problem("u_tt = u_xx - u_t", UNIT, (0, 2), "sin(pi*x)", "u = 0", initial_velocity=0)
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 def system():
     problem = fp.Problem(
         ["a_t = -b_xx", "b_t = a_xx"], fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), {"a": "cos(x)", "b": 0}
     )
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 def mixed_orders():
@@ -86,7 +87,7 @@ def mixed_orders():
         fp.Dirichlet(0),
         initial_velocity=0,
     )
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 def coupled_by_the_boundary():
@@ -98,13 +99,13 @@ def coupled_by_the_boundary():
         {"u": "cos(pi*x)", "v": "cos(pi*x)"},
         {"left": sides, "right": sides},
     )
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 def plate_with_moving_edges():
     exact = "exp(x + y + 2*t)"
     problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.3), "exp(x + y)", f"u = {exact}", exact=exact)
-    return problem, {"width": 16, "subspace": None}
+    return problem, fp.Settings(width=16, subspace=None)
 
 
 def membrane_with_moving_edges():
@@ -112,18 +113,18 @@ def membrane_with_moving_edges():
     problem = fp.Problem(
         "u_tt = lap(u)", SQUARE, (0, 1), "cos(x + y)", f"u = {exact}", "sqrt(2)*sin(x + y)", exact=exact
     )
-    return problem, {"width": 16, "subspace": None}
+    return problem, fp.Settings(width=16, subspace=None)
 
 
 def scattered_points():
     """One network in two dimensions with soft boundary rows."""
     problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0")
-    return problem, {"sampler": "elm", "width": 60, "boundary": "augmented-ode"}
+    return problem, fp.Settings(sampler="elm", width=60, boundary="augmented-ode")
 
 
 def outer_basis():
     problem, _ = advection()
-    return problem, {"width": 50, "boundary": fp.OuterBasis("fourier", 10)}
+    return problem, fp.Settings(width=50, boundary=fp.boundary.OuterBasis("fourier", 10))
 
 
 def python_functions():
@@ -144,7 +145,7 @@ def python_functions():
         parameters={"k": lambda x: 1 + x, "f": source},
         exact=exact,
     )
-    return problem, {"width": 50}
+    return problem, fp.Settings(width=50)
 
 
 CASES = [
@@ -173,8 +174,8 @@ SLOPES = {"dop853": 1e-4, "own_integrator": 1e-2}
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
 def pair(request, tmp_path_factory):
-    problem, options = request.param()
-    solution = fp.solve(problem, **options)
+    problem, settings = request.param()
+    solution = fp.solve(problem, settings=settings)
     file = tmp_path_factory.mktemp("stored") / "solution.fpinn"
     solution.save(file)
     return request.param.__name__, solution, fp.load(file), file
@@ -267,9 +268,9 @@ def test_loaded_solution_checks_its_arguments(pair):
 # ---- particular cases -----------------------------------------------------------------------------
 
 
-def solved(case, **changes):
-    problem, options = case()
-    return fp.solve(problem, **{**options, **changes})
+def solved(case):
+    problem, settings = case()
+    return fp.solve(problem, settings=settings)
 
 
 def test_error_survives(tmp_path):
@@ -283,8 +284,8 @@ def test_error_survives(tmp_path):
 def test_every_integrator_is_stored_as_accurately_as_it_computes(integrator, tmp_path):
     """Few long steps of a method of high order: the stored interpolant must not be worse than the method."""
     problem = fp.Problem("u_t = -u**3 + cos(5*t)*x*(1 - x)", UNIT, (0, 5), "sin(pi*x)", "u = 0")
-    reference = fp.solve(problem, width=20, integrator="dop853", rtol=1e-10)
-    solution = fp.solve(problem, width=20, integrator=integrator, rtol=1e-5)
+    reference = fp.solve(problem, settings=fp.Settings(width=20, integrator="dop853", rtol=1e-10))
+    solution = fp.solve(problem, settings=fp.Settings(width=20, integrator=integrator, rtol=1e-5))
     solution.save(tmp_path / "s.fpinn")
     loaded = fp.load(tmp_path / "s.fpinn")
     x, t = np.linspace(0, 1, 21)[:, None], np.linspace(0, 5, 201)
@@ -300,7 +301,7 @@ def test_every_integrator_is_stored_as_accurately_as_it_computes(integrator, tmp
 )
 def test_boundary_data_of_any_kind_are_stored(data, end, tmp_path):
     problem = fp.Problem("u_t = u_xx", UNIT, (0, end), 0, {"left": fp.Dirichlet(data), "right": "u = 0"})
-    solution = fp.solve(problem, width=30)
+    solution = fp.solve(problem, settings=fp.Settings(width=30))
     solution.save(tmp_path / "s.fpinn")
     loaded = fp.load(tmp_path / "s.fpinn")
     x, t = np.linspace(0, 1, 11)[:, None], np.linspace(0, end, 301)
@@ -309,21 +310,21 @@ def test_boundary_data_of_any_kind_are_stored(data, end, tmp_path):
 
 
 def test_estimate_survives_and_is_not_made_again(tmp_path):
-    solution = solved(heat, estimate_error=True)
+    solution = fp.estimate_error(solved(heat))
     solution.save(tmp_path / "s.fpinn")
     loaded = fp.load(tmp_path / "s.fpinn")
     assert loaded.error_estimate == solution.error_estimate
     assert "estimated error u" in str(loaded.report)
     without = solved(heat)
     without.save(tmp_path / "without.fpinn")
-    with pytest.raises(EvaluationError, match=r"can't be solved again; call estimate_error\(\) before saving\."):
-        fp.load(tmp_path / "without.fpinn").estimate_error()
+    with pytest.raises(EvaluationError, match=r"can't be solved again; call .*estimate_error\(.*\) before saving\."):
+        fp.estimate_error(fp.load(tmp_path / "without.fpinn"))
 
 
 def test_estimate_of_a_loaded_solution_is_the_stored_one(tmp_path):
-    solution = solved(heat, estimate_error=True)
+    solution = fp.estimate_error(solved(heat))
     solution.save(tmp_path / "s.fpinn")
-    assert fp.load(tmp_path / "s.fpinn").estimate_error() == solution.error_estimate
+    assert fp.estimate_error(fp.load(tmp_path / "s.fpinn")).error_estimate == solution.error_estimate
 
 
 def test_python_functions_are_not_stored(tmp_path):
@@ -340,7 +341,7 @@ def test_python_functions_are_not_stored(tmp_path):
 def test_warnings_of_the_statement_are_not_repeated(tmp_path):
     with pytest.warns(fp.FrozenPinnWarning, match="the initial data contradict"):
         problem = fp.Problem("u_t = u_xx", UNIT, (0, 0.1), "sin(pi*x) + 1e-5", "u = 0")
-    fp.solve(problem, width=30).save(tmp_path / "s.fpinn")
+    fp.solve(problem, settings=fp.Settings(width=30)).save(tmp_path / "s.fpinn")
     fp.load(tmp_path / "s.fpinn")  # warnings are errors here
 
 

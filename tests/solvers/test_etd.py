@@ -155,7 +155,7 @@ def reaction(rate=1.0):
 
 @pytest.mark.parametrize("rate", [1.0, 30.0])
 def test_reaction_and_diffusion_with_forcing_in_time(rate):
-    solution = fp.solve(reaction(rate), integrator="etd", rtol=1e-9)
+    solution = fp.solve(reaction(rate), settings=fp.Settings(integrator="etd", rtol=1e-9))
     assert solution.integrator == "etd"
     assert solution.error()["rel_l2"] < (1e-10 if rate == 1 else 5e-8)
 
@@ -165,7 +165,7 @@ def test_boundary_values_that_move_and_coefficients_in_time():
     u, a = "sin(x + t)", "(1 + t/2)"
     f = f"cos(x + t) + sin(x + t) + {a}*sin(x + t)*cos(x + t)"
     problem = fp.Problem(f"u_t + {a}*u*u_x = u_xx + {f}", fp.Interval(0, 1), (0, 1), "sin(x)", f"u = {u}", exact=u)
-    assert fp.solve(problem, integrator="etd", rtol=1e-9).error()["rel_l2"] < 1e-9
+    assert fp.solve(problem, settings=fp.Settings(integrator="etd", rtol=1e-9)).error()["rel_l2"] < 1e-9
 
 
 def test_several_fields_agree_with_cvode():
@@ -185,7 +185,10 @@ def test_growing_and_decaying_waves_agree_with_cvode():
 
 
 def agree(problem, bound):
-    pair = [fp.solve(problem, width=80, integrator=name, rtol=1e-7, windows=None) for name in ("etd", "cvode")]
+    pair = [
+        fp.solve(problem, settings=fp.Settings(width=80, integrator=name, rtol=1e-7, windows=None))
+        for name in ("etd", "cvode")
+    ]
     x, t = np.linspace(0, 2 * np.pi, 41)[:, None], np.linspace(*problem.time, 11)
     for field in problem.fields:
         first, second = (s(x, t, field=field) for s in pair)
@@ -195,8 +198,8 @@ def agree(problem, bound):
 
 def prepared(problem, width=60):
     points = problem.domain.sample(3 * width)
-    space = fp.build_space(problem, fp.MultiScale(width).sample(points, 0), points, cutoff=1e-9)
-    return fp.semidiscretize(problem, space)
+    space = fp.stages.build_space(problem, fp.samplers.MultiScale(width).sample(points, 0), points, cutoff=1e-9)
+    return fp.stages.semidiscretize(problem, space)
 
 
 def test_the_load_in_modal_coordinates_is_that_of_the_system():
@@ -215,7 +218,7 @@ def test_the_load_in_modal_coordinates_is_that_of_the_system():
 def test_a_monitor_stops_it():
     system = prepared(reaction())
     system.monitor = lambda t, y: t > 0.3 and np.isfinite(y @ y)
-    trajectory = fp.ETD(1e-8).integrate(system)
+    trajectory = fp.integrators.ETD(1e-8).integrate(system)
     assert 0.3 < trajectory.end < 0.6
     last = trajectory(np.array([trajectory.end]))[0]
     assert np.allclose(last, trajectory.vectors @ trajectory.states[-1])
@@ -224,7 +227,7 @@ def test_a_monitor_stops_it():
 def test_blow_up_is_told_and_keeps_what_was_computed():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"etd stopped at t = (1|0\.99)") as caught:
-        fp.solve(problem, width=20, integrator="etd", windows=None)
+        fp.solve(problem, settings=fp.Settings(width=20, integrator="etd", windows=None))
     assert 0.99 < caught.value.time <= 1.01
     assert np.all(np.isfinite(caught.value.trajectory(np.array([0.5]))))
 
@@ -232,7 +235,12 @@ def test_blow_up_is_told_and_keeps_what_was_computed():
 def test_a_fallback_puts_its_own_name_on_the_result():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"cvode-bdf stopped at t = (1|0\.99)"):
-        fp.solve(problem, width=20, integrator=fp.ETD(1e-8, fallback=fp.CVODE(1e-8)), windows=None)
+        fp.solve(
+            problem,
+            settings=fp.Settings(
+                width=20, integrator=fp.integrators.ETD(1e-8, fallback=fp.integrators.CVODE(1e-8)), windows=None
+            ),
+        )
 
 
 def cahn_hilliard(end=4.0):
@@ -243,8 +251,8 @@ def cahn_hilliard(end=4.0):
 
 def test_a_stiff_load_with_a_slow_solution_is_handed_over():
     system = prepared(cahn_hilliard())
-    fallback = fp.CVODE(1e-8)
-    alone, handed = fp.ETD(1e-8).integrate(system), fp.ETD(1e-8, fallback).integrate(system)
+    fallback = fp.integrators.CVODE(1e-8)
+    alone, handed = fp.integrators.ETD(1e-8).integrate(system), fp.integrators.ETD(1e-8, fallback).integrate(system)
     assert (alone.name, handed.name) == ("etd", "cvode-bdf")
     assert handed.steps < 0.5 * alone.steps
     times = np.linspace(0, 4, 7)
@@ -254,7 +262,7 @@ def test_a_stiff_load_with_a_slow_solution_is_handed_over():
 def test_a_load_as_stiff_as_the_linear_part_is_handed_over_at_once():
     system = prepared(fp.Problem("u_t = u_xx/1000 + (1 + u**2)*u_xx", CIRCLE, (0, 1), "1 + cos(x)/2"))
     system.rhs_evaluations = 0
-    trajectory = fp.ETD(1e-6, fallback=Refusing()).integrate(system)
+    trajectory = fp.integrators.ETD(1e-6, fallback=Refusing()).integrate(system)
     assert trajectory == "refused"
     assert system.rhs_evaluations < 200
 
@@ -274,9 +282,9 @@ class Refusing:
 def test_it_is_chosen_where_the_linear_part_is_symmetric(equation, initial):
     problem = fp.Problem(equation, CIRCLE, (0, 1), initial)
     chosen = choose_integrator(prepared(problem), None, 1e-8)
-    assert isinstance(chosen, fp.ETD)
-    assert isinstance(chosen.fallback, fp.CVODE)
-    assert fp.solve(problem, width=60, windows=None).integrator == "etd"
+    assert isinstance(chosen, fp.integrators.ETD)
+    assert isinstance(chosen.fallback, fp.integrators.CVODE)
+    assert fp.solve(problem, settings=fp.Settings(width=60, windows=None)).integrator == "etd"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +298,7 @@ def test_it_is_chosen_where_the_linear_part_is_symmetric(equation, initial):
 )
 def test_other_systems_are_refused(problem):
     with pytest.raises(fp.SettingsError, match="linear part is symmetric; use integrator='exponential'"):
-        fp.solve(problem, integrator="etd", width=40)
+        fp.solve(problem, settings=fp.Settings(integrator="etd", width=40))
 
 
 def test_values_that_are_not_finite_at_the_start():
@@ -316,14 +324,16 @@ def test_a_kink_in_time_is_passed():
         "u = 0",
         parameters={"f": "(1 + sign(t - 0.437))*sin(x)"},
     )
-    by_etd, by_cvode = (fp.solve(problem, width=60, integrator=name, rtol=1e-6) for name in ("etd", "cvode"))
+    by_etd, by_cvode = (
+        fp.solve(problem, settings=fp.Settings(width=60, integrator=name, rtol=1e-6)) for name in ("etd", "cvode")
+    )
     x = np.linspace(0, np.pi, 21)[:, None]
     for t in (0.4, 0.5, 1.0):
         assert np.allclose(by_etd(x, t), by_cvode(x, t), atol=1e-6)
 
 
 def test_it_is_stored_and_read_back(tmp_path):
-    solution = fp.solve(reaction(), width=60, integrator="etd", rtol=1e-7)
+    solution = fp.solve(reaction(), settings=fp.Settings(width=60, integrator="etd", rtol=1e-7))
     solution.save(tmp_path / "reaction.npz")
     again = fp.load(tmp_path / "reaction.npz")
     assert isinstance(again.trajectory, LoadTrajectory)

@@ -66,7 +66,7 @@ def schroedinger_soliton():
     ids=["reaction", "fast reaction", "damped wave", "sine-Gordon", "Schrödinger"],
 )
 def test_nonlinear_problems_with_exact_solutions(build, bound):
-    solution = fp.solve(build(), integrator="exponential", rtol=1e-9)
+    solution = fp.solve(build(), settings=fp.Settings(integrator="exponential", rtol=1e-9))
     assert solution.integrator == "exponential"
     for field in solution.problem.fields:
         assert solution.error(field)["rel_l2"] < bound
@@ -74,8 +74,8 @@ def test_nonlinear_problems_with_exact_solutions(build, bound):
 
 def test_it_agrees_with_cvode_and_takes_far_fewer_windows_than_steps():
     problem = fp.Problem("u_t + u*u_x = 0.05*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
-    by_windows = fp.solve(problem, integrator="exponential", rtol=1e-9, windows=None)
-    by_steps = fp.solve(problem, integrator="cvode", rtol=1e-9, windows=None)
+    by_windows = fp.solve(problem, settings=fp.Settings(integrator="exponential", rtol=1e-9, windows=None))
+    by_steps = fp.solve(problem, settings=fp.Settings(integrator="cvode", rtol=1e-9, windows=None))
     x, t = np.linspace(-1, 1, 41)[:, None], np.linspace(0, 1, 11)
     assert np.allclose(by_windows(x, t), by_steps(x, t), atol=1e-7)
     assert by_windows.trajectory.steps < 0.1 * by_steps.trajectory.steps
@@ -97,11 +97,11 @@ def test_coefficients_that_depend_on_time():
 
 @pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-8])
 def test_the_error_follows_the_tolerance(tol):
-    assert fp.solve(reaction(), integrator="exponential", rtol=tol).error()["rel_l2"] < tol
+    assert fp.solve(reaction(), settings=fp.Settings(integrator="exponential", rtol=tol)).error()["rel_l2"] < tol
 
 
 def test_rates_and_values_of_the_trajectory_fit_together():
-    solution = fp.solve(reaction(), integrator="exponential")
+    solution = fp.solve(reaction(), settings=fp.Settings(integrator="exponential"))
     times, h = np.array([0.11, 0.5, 0.93]), 1e-4
     difference = (solution.trajectory(times + h) - solution.trajectory(times - h)) / (2 * h)
     assert np.allclose(solution.trajectory.rates(times), difference, atol=1e-6)
@@ -111,13 +111,13 @@ def test_rates_and_values_of_the_trajectory_fit_together():
 def test_an_operator_without_good_eigenvectors_is_refused():
     problem = fp.Problem("u_t = u_xx/100 + u_x - u**3", STRING, (0, 1), "sin(x)", "u = 0")
     with pytest.raises(fp.SettingsError, match="well-conditioned eigenvectors; use integrator='cvode'"):
-        fp.solve(problem, integrator="exponential")
+        fp.solve(problem, settings=fp.Settings(integrator="exponential"))
 
 
 def test_blow_up_is_told_and_keeps_what_was_computed():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match="exponential stopped at t = ") as caught:
-        fp.solve(problem, width=20, integrator="exponential", windows=None)
+        fp.solve(problem, settings=fp.Settings(width=20, integrator="exponential", windows=None))
     assert 0.9 < caught.value.time <= 1.01
     assert np.all(np.isfinite(caught.value.trajectory(np.array([0.5]))))
 
@@ -125,13 +125,20 @@ def test_blow_up_is_told_and_keeps_what_was_computed():
 def test_a_fallback_puts_its_own_name_on_the_result():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"cvode-bdf stopped at t = (1|0\.99)"):
-        fp.solve(problem, width=20, integrator=fp.ExponentialCollocation(1e-8, fallback=fp.CVODE(1e-8)), windows=None)
+        fp.solve(
+            problem,
+            settings=fp.Settings(
+                width=20,
+                integrator=fp.integrators.ExponentialCollocation(1e-8, fallback=fp.integrators.CVODE(1e-8)),
+                windows=None,
+            ),
+        )
 
 
 def test_nonlinearities_on_a_symmetric_operator_are_left_to_multistep_methods():
     problem = fp.Problem("u_t + 100*u*u_x = 0.5*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
     points = problem.domain.sample(400)
-    space = fp.build_space(problem, fp.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
-    assert choose_integrator(fp.semidiscretize(problem, space), None, 1e-8) == fp.ETD(
-        1e-8, fallback=fp.CVODE(1e-8, fallback=SciPy("radau", 1e-8))
+    space = fp.stages.build_space(problem, fp.samplers.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
+    assert choose_integrator(fp.stages.semidiscretize(problem, space), None, 1e-8) == fp.integrators.ETD(
+        1e-8, fallback=fp.integrators.CVODE(1e-8, fallback=SciPy("radau", 1e-8))
     )

@@ -103,7 +103,7 @@ IN_TIME = [*FIRST, ("symmetric", 2, "none"), ("symmetric", 2, "uniform")]
 
 
 def check_against_expm(linear, fractions):
-    trajectory = fp.ExactPropagator().integrate(linear)
+    trajectory = fp.integrators.ExactPropagator().integrate(linear)
     assert trajectory.steps == 0
     start, end = linear.time
     times = start + (end - start) * np.array([0.0, *fractions, 1.0])
@@ -139,7 +139,7 @@ def test_closed_forms_under_forcing_in_time_agree_with_expm(structure, order, da
 @pytest.mark.parametrize(("structure", "order", "damping"), [*FIRST, *SECOND])
 @pytest.mark.parametrize("force", ["none", "constant"])
 def test_closed_forms_survive_storage(structure, order, damping, force):
-    trajectory = fp.ExactPropagator().integrate(system(structure, order, damping, force=force))
+    trajectory = fp.integrators.ExactPropagator().integrate(system(structure, order, damping, force=force))
     again = REBUILD[trajectory.name](trajectory.arrays())
     times = np.linspace(0.3, 2.0, 7)
     np.testing.assert_array_equal(again(times), trajectory(times))
@@ -153,7 +153,7 @@ def test_stiff_modes_do_not_spoil_slow_ones():
     linear = Linear(np.diag(eigenvalues), np.ones(5), force, (0.0, 2.0), structure="symmetric")
     t = 1.5
     expected = [1.0, 0.0, np.exp(-t), 1.0 + 2 * t, np.exp(0.5 * t)]
-    found = fp.ExactPropagator().integrate(linear)(np.array([t]))[0]
+    found = fp.integrators.ExactPropagator().integrate(linear)(np.array([t]))[0]
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -166,7 +166,7 @@ def test_stiff_modes_follow_a_forcing_in_time():
     linear = Linear(np.array([[-rate]]), np.array([balance[0]]), force, (0.0, 3.0), structure="symmetric")
     times = np.linspace(0, 3, 31)
     expected = balance[0] * np.cos(7 * times) + balance[1] * np.sin(7 * times)
-    found = fp.ExactPropagator().integrate(linear)(times)[:, 0]
+    found = fp.integrators.ExactPropagator().integrate(linear)(times)[:, 0]
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -179,7 +179,7 @@ def test_stiff_oscillators_follow_a_forcing_in_time(damping):
     velocity = damping * np.eye(1)
     linear = Linear(np.array([[kappa]]), np.array([a, 7 * b]), force, (0.0, 3.0), 2, velocity, "symmetric")
     times = np.linspace(0, 3, 31)
-    found = fp.ExactPropagator().integrate(linear)(times)
+    found = fp.integrators.ExactPropagator().integrate(linear)(times)
     np.testing.assert_allclose(found[:, 0], a * np.cos(7 * times) + b * np.sin(7 * times), atol=1e-9)
     np.testing.assert_allclose(found[:, 1], 7 * (b * np.cos(7 * times) - a * np.sin(7 * times)), atol=1e-6)
 
@@ -188,7 +188,7 @@ def test_fast_oscillations_keep_their_phase():
     """ω = 1e4 over t = 10: 16,000 periods without a single step."""
     linear = Linear(np.array([[-1e8]]), np.array([1.0, 0.0]), np.zeros((1, 4)), (0.0, 10.0), 2, structure="symmetric")
     times = np.linspace(0, 10, 101)
-    found = fp.ExactPropagator().integrate(linear)(times)
+    found = fp.integrators.ExactPropagator().integrate(linear)(times)
     np.testing.assert_allclose(found[:, 0], np.cos(1e4 * times), atol=1e-9)
     np.testing.assert_allclose(found[:, 1], -1e4 * np.sin(1e4 * times), atol=1e-5)
 
@@ -226,7 +226,7 @@ class Driven(Linear):
 
 
 def test_a_jump_of_the_forcing_is_enclosed():
-    trajectory = fp.ExactPropagator().integrate(Driven(lambda t: float(t > 0.7)))
+    trajectory = fp.integrators.ExactPropagator().integrate(Driven(lambda t: float(t > 0.7)))
     times = np.linspace(0, 2, 41)
     expected = np.where(times > 0.7, 1 - np.exp(-(times - 0.7)), 0.0)
     np.testing.assert_allclose(trajectory(times)[:, 0], expected, atol=1e-9)
@@ -234,7 +234,7 @@ def test_a_jump_of_the_forcing_is_enclosed():
 
 def test_a_short_pulse_is_not_missed():
     """A hundredth of the interval wide; its area is what the solution keeps."""
-    trajectory = fp.ExactPropagator().integrate(Driven(lambda t: np.exp(-(((t - 1.234) / 0.01) ** 2))))
+    trajectory = fp.integrators.ExactPropagator().integrate(Driven(lambda t: np.exp(-(((t - 1.234) / 0.01) ** 2))))
     found = trajectory(np.array([1.0, 2.0]))[:, 0]
     area = 0.01 * np.sqrt(np.pi) * np.exp(0.01**2 / 4)
     np.testing.assert_allclose(found, [0.0, area * np.exp(-(2 - 1.234))], atol=1e-9)
@@ -247,7 +247,7 @@ def noise(t):
 def test_forcing_that_varies_too_rapidly_is_told():
     message = r"vary too rapidly in time to be interpolated; use integrator='cvode'"
     with pytest.raises(fp.IntegrationError, match=message):
-        fp.ExactPropagator().integrate(Driven(noise))
+        fp.integrators.ExactPropagator().integrate(Driven(noise))
 
 
 def test_forcing_that_varies_too_rapidly_goes_to_the_fallback():
@@ -258,13 +258,13 @@ def test_forcing_that_varies_too_rapidly_goes_to_the_fallback():
             return "its trajectory"
 
     with pytest.warns(fp.FrozenPinnWarning, match="vary too rapidly in time to be interpolated; recorder is used"):
-        assert fp.ExactPropagator(fallback=Recorder()).integrate(Driven(noise)) == "its trajectory"
+        assert fp.integrators.ExactPropagator(fallback=Recorder()).integrate(Driven(noise)) == "its trajectory"
 
 
 def test_ill_conditioned_eigenvectors_with_forcing_in_time_are_refused():
     jordan, force = -np.eye(6) + np.eye(6, k=1), np.ones((6, 4))
     with pytest.raises(fp.SettingsError, match=r"eigenvectors are too ill conditioned.* use integrator='cvode'"):
-        fp.ExactPropagator().integrate(Linear(jordan, np.ones(6), force))
+        fp.integrators.ExactPropagator().integrate(Linear(jordan, np.ones(6), force))
 
 
 @pytest.mark.parametrize("name", STEPPERS)
@@ -334,9 +334,9 @@ PROBLEMS = {"heat": HEAT, "advection": ADVECTION, "wave": WAVE}
 
 def discretized(problem, width=40, cutoff=1e-6):
     points = problem.domain.sample(2 * width)
-    hidden = fp.MultiScale(width).sample(points, 0)
-    space = fp.build_space(problem, hidden, points, cutoff=cutoff)
-    return fp.semidiscretize(problem, space)
+    hidden = fp.samplers.MultiScale(width).sample(points, 0)
+    space = fp.stages.build_space(problem, hidden, points, cutoff=cutoff)
+    return fp.stages.semidiscretize(problem, space)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -344,7 +344,7 @@ def discretized(problem, width=40, cutoff=1e-6):
 def test_every_integrator_agrees_with_the_exact_propagator(name, problem):
     discrete = discretized(PROBLEMS[problem])
     times = np.linspace(*discrete.time, 23)
-    exact = fp.ExactPropagator().integrate(discrete)(times)
+    exact = fp.integrators.ExactPropagator().integrate(discrete)(times)
     trajectory = choose_integrator(discrete, name, 1e-8).integrate(discrete)
     assert trajectory.steps > 3
     assert np.abs(trajectory(times) - exact).max() < 1e-6 * np.abs(exact).max()
@@ -355,7 +355,7 @@ def test_every_integrator_agrees_with_the_exact_propagator(name, problem):
 def test_smaller_tolerances_give_smaller_errors(name):
     discrete = discretized(ADVECTION)
     times = np.linspace(*discrete.time, 23)
-    exact = fp.ExactPropagator().integrate(discrete)(times)
+    exact = fp.integrators.ExactPropagator().integrate(discrete)(times)
     coarse, fine = (
         np.abs(INTEGRATORS[name](tolerance).integrate(discrete)(times) - exact).max() for tolerance in (1e-4, 1e-8)
     )
@@ -366,7 +366,7 @@ def test_smaller_tolerances_give_smaller_errors(name):
 @pytest.mark.parametrize("name", sorted(INTEGRATORS))
 def test_every_integrator_works_through_solve(name):
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 0.5), "sin(x)", "u = 0", exact="exp(-t)*sin(x)")
-    solution = fp.solve(problem, width=40, cutoff=1e-6, integrator=name, rtol=1e-6)
+    solution = fp.solve(problem, settings=fp.Settings(width=40, cutoff=1e-6, integrator=name, rtol=1e-6))
     assert solution.error()["rel_l2"] < 1e-5
     assert name.split("-")[0] in solution.integrator
     expected = -np.exp(-0.3) * np.sin(1.0)
@@ -375,23 +375,23 @@ def test_every_integrator_works_through_solve(name):
 
 def test_objects_and_names_give_the_same_integrator():
     linear = discretized(HEAT)
-    assert choose_integrator(linear, "rk45", 1e-7) == fp.SciPy("rk45", rtol=1e-7)
-    assert choose_integrator(linear, "cvode-adams", 1e-7) == fp.CVODE(rtol=1e-7, method="Adams")
-    own = fp.CVODE(rtol=1e-3)
+    assert choose_integrator(linear, "rk45", 1e-7) == fp.integrators.SciPy("rk45", rtol=1e-7)
+    assert choose_integrator(linear, "cvode-adams", 1e-7) == fp.integrators.CVODE(rtol=1e-7, method="Adams")
+    own = fp.integrators.CVODE(rtol=1e-3)
     assert choose_integrator(linear, own, 1e-7) is own
 
 
 @pytest.mark.parametrize(
     ("equation", "domain", "expected"),
     [
-        ("u_t = u_xx", fp.Interval(0, 1, periodic=True), fp.ExactPropagator),
-        ("u_t = u_xx - u**3", fp.Interval(0, 1, periodic=True), fp.ETD),
-        ("u_t = u_xx + t*sin(2*pi*x)", fp.Interval(0, 1, periodic=True), fp.ExactPropagator),
-        ("u_t = (1 + t/3)*u_xx", fp.Interval(0, 1, periodic=True), fp.ExponentialCollocation),
-        ("u_t = (1 + 3*t)*u_xx", fp.Interval(0, 1, periodic=True), fp.CVODE),
-        ("u_t = (2 + sin(2*pi*x))*u_xx - u**3", fp.Interval(0, 1, periodic=True), fp.CVODE),
-        ("u_t = -u - u**3", fp.Interval(0, 1, periodic=True), fp.ETD),
-        ("u_t = (1 + 0.1*u)*u_x", fp.Interval(0, 10, periodic=True), fp.SciPy),
+        ("u_t = u_xx", fp.Interval(0, 1, periodic=True), fp.integrators.ExactPropagator),
+        ("u_t = u_xx - u**3", fp.Interval(0, 1, periodic=True), fp.integrators.ETD),
+        ("u_t = u_xx + t*sin(2*pi*x)", fp.Interval(0, 1, periodic=True), fp.integrators.ExactPropagator),
+        ("u_t = (1 + t/3)*u_xx", fp.Interval(0, 1, periodic=True), fp.integrators.ExponentialCollocation),
+        ("u_t = (1 + 3*t)*u_xx", fp.Interval(0, 1, periodic=True), fp.integrators.CVODE),
+        ("u_t = (2 + sin(2*pi*x))*u_xx - u**3", fp.Interval(0, 1, periodic=True), fp.integrators.CVODE),
+        ("u_t = -u - u**3", fp.Interval(0, 1, periodic=True), fp.integrators.ETD),
+        ("u_t = (1 + 0.1*u)*u_x", fp.Interval(0, 10, periodic=True), fp.integrators.SciPy),
     ],
 )
 def test_the_choice_follows_the_structure(equation, domain, expected):
@@ -404,7 +404,7 @@ def test_starting_from_zero_is_possible():
     problem = fp.Problem("u_t = u_xx + t*sin(x) - u**3", fp.Interval(0, np.pi), (0, 1), 0, "u = 0")
     discrete = discretized(problem)
     times = np.array([0.5, 1.0])
-    reference = fp.SciPy("radau", rtol=1e-10).integrate(discrete)(times)
+    reference = fp.integrators.SciPy("radau", rtol=1e-10).integrate(discrete)(times)
     for name in ("cvode", "dop853", "lsoda"):
         found = INTEGRATORS[name](1e-9).integrate(discrete)(times)
         np.testing.assert_allclose(found, reference, atol=1e-7 * np.abs(reference).max())
@@ -418,21 +418,21 @@ def test_the_exact_propagator_refuses_what_is_not_linear_with_constant_coefficie
     velocity = {"initial_velocity": 0} if "u_tt" in equation else {}
     problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), 0, "u = 0", **velocity)
     with pytest.raises(fp.SettingsError, match=r"needs a linear equation whose coefficients.* use integrator='cvode'"):
-        fp.solve(problem, width=20, integrator="exact")
+        fp.solve(problem, settings=fp.Settings(width=20, integrator="exact"))
 
 
 def test_unknown_integrators_are_refused_with_the_known_ones():
     known = ", ".join(f"'{name}'" for name in sorted({"exact", *STEPPERS, *INTEGRATORS}))
     with pytest.raises(fp.SettingsError, match=rf"unknown integrator 'euler'; choose one of {known}\."):
-        fp.solve(HEAT, width=20, integrator="euler")
+        fp.solve(HEAT, settings=fp.Settings(width=20, integrator="euler"))
     with pytest.raises(fp.SettingsError, match=r"unknown SciPy method 'euler'; choose one of 'bdf', 'dop853'"):
-        fp.SciPy("euler")
+        fp.integrators.SciPy("euler")
 
 
 def test_an_unknown_cvode_method_is_refused():
     """'bdf' in small letters would silently run without the exact Jacobian."""
     with pytest.raises(fp.SettingsError, match="'BDF'"):
-        fp.CVODE(method="bdf")
+        fp.integrators.CVODE(method="bdf")
 
 
 BLOW_UP = fp.Problem("u_t = u**2", fp.Interval(0, 1, periodic=True), (0, 2), 1)
@@ -458,12 +458,12 @@ def test_blow_up_is_told_with_its_time_and_the_part_before_it_is_kept(name):
 
 def test_blow_up_reaches_the_user_through_solve():
     with pytest.raises(fp.IntegrationError, match=r"stopped at t = 1 \(of 2\): the solution grows without bound"):
-        fp.solve(BLOW_UP, width=30)
+        fp.solve(BLOW_UP, settings=fp.Settings(width=30))
 
 
 def test_too_many_steps_are_told():
     with pytest.raises(fp.IntegrationError, match="more than 10 steps were needed") as caught:
-        fp.CVODE(rtol=1e-10, max_steps=10).integrate(discretized(HEAT))
+        fp.integrators.CVODE(rtol=1e-10, max_steps=10).integrate(discretized(HEAT))
     assert caught.value.trajectory.steps >= 10
 
 
@@ -550,10 +550,10 @@ def test_radau_takes_over_where_bdf_gets_stuck(monkeypatch):
     """Third derivatives with conditions at both ends: BDF's steps stay short, whatever the accuracy."""
     boundary = {"left": "u = 0", "right": ["u = 0", "u_x = 0"]}
     problem = fp.Problem("u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-12, 18), (0, 1.5), "2/cosh(x)**2", boundary)
-    by_bdf = fp.solve(problem, width=250, rtol=1e-5, windows=None)
-    assert choose_integrator(by_bdf.system, None, 1e-7) == fp.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
+    by_bdf = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
+    assert choose_integrator(by_bdf.system, None, 1e-7) == fp.integrators.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
     monkeypatch.setattr("frozenpinn.solvers.cvode._TRIAL", 600)
-    by_radau = fp.solve(problem, width=250, rtol=1e-5, windows=None)
+    by_radau = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
     assert (by_bdf.trajectory.name, by_radau.trajectory.name) == ("cvode-bdf", "scipy-radau")
     assert 5 * by_radau.trajectory.steps < by_bdf.trajectory.steps
     x = np.linspace(-12, 18, 300)

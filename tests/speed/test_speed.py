@@ -63,10 +63,10 @@ def test_advection_costs_at_most_three_svd_and_expm():
 def test_assembly_holds_at_most_four_feature_matrices():
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     width, points = 600, 4000
-    fp.solve(problem, width=20, points=40)  # imports and caches
+    fp.solve(problem, settings=fp.Settings(width=20, points=40))  # imports and caches
     problem.domain.sample(points)
     tracemalloc.start()
-    fp.solve(problem, width=width, points=points)
+    fp.solve(problem, settings=fp.Settings(width=width, points=points))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * np.zeros((points, width + 1)).nbytes

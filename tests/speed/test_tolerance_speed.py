@@ -45,8 +45,8 @@ def test_estimate_against_the_bare_solve(name):
     directions = {} if found.subspace is None else {"subspace": found.subspace.rows}
     windows = {"windows": None} if len(found.pieces) == 1 and problem.domain.dimension == 1 else {}
     repeats = 7 if sum(found.seconds.values()) < 0.5 else 1
-    options = {"width": found.width, "rtol": 3e-7, **directions, **windows}
-    bare = seconds(lambda seed: fp.solve(problem, seed=seed, **options), repeats)
+    settings = fp.Settings(width=found.width, rtol=3e-7, **directions, **windows)
+    bare = seconds(lambda seed: fp.solve(problem, seed=seed, settings=settings), repeats)
     with_estimate = seconds(lambda seed: fp.solve(problem, seed=seed, tol=1e-6), repeats)
     print(f"{name}: {with_estimate / bare:.1f} times the bare solve")
     assert with_estimate < 3 * bare

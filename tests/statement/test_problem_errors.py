@@ -5,8 +5,8 @@ import math
 import pytest
 import sympy as sp
 
-from frozenpinn import Box, ExpressionError, FrozenPinnError, Interval, Problem, ProblemError
-from frozenpinn.errors import EvaluationError, SettingsError, choices, suggestion
+from frozenpinn import Box, FrozenPinnError, Interval, Problem, ProblemError
+from frozenpinn.errors import EvaluationError, ExpressionError, SettingsError, choices, suggestion
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import Scope, parse, parse_equation
 

@@ -1,6 +1,6 @@
 """All cases by all methods: what is to be run, in which order, and where it is kept so that nothing is run twice.
 
-A campaign is a list of tasks: lines of the table (:class:`~frozenpinn.lab.runner.Run`), points of the
+A campaign is a list of tasks: lines of the table (:class:`~frozenpinn.lab.runner.BenchRun`), points of the
 work–precision diagrams, and pictures of studies. Every finished task is written to a file at once; a task that is there
 already is not run again.
 """
@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frozenpinn.adaptivity.sizing import Settings
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
+from frozenpinn.lab.cases.quick import QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
 from frozenpinn.lab.page.numbers import seconds_text
 from frozenpinn.lab.peers.methods import FEATURES, MESHES, PINNS
-from frozenpinn.lab.runner import Announce, Run, chosen_variants
+from frozenpinn.lab.runner import Announce, BenchRun, chosen_variants
 from frozenpinn.lab.store import Store
 from frozenpinn.lab.studies import STUDIES
-from frozenpinn.lab.tasks import BUDGET, Figure, Line, Point, Task
+from frozenpinn.lab.tasks import BUDGET, DiagramPoint, StudyFigure, TableLine, Task
 
 QUICK_BUDGET = 60.0
 QUICK_TOL = 1e-6
@@ -28,20 +29,15 @@ QUICK_RUNGS = 5  # of the ladders of other methods
 #: Iterations of each optimizer in a quick report: the same on every machine, so that errors repeat. A causal loss goes
 #: through the whole time in order and costs several times as much.
 QUICK_STEPS = {"pinn-adam": 200, "pinn-lbfgs": 200, "causal-pinn": 60}
-#: Cases that a quick report trains networks for; the others take minutes for a few hundred steps.
-QUICK_TRAINED = ("advection", "euler-bernoulli", "wave", "burgers", "nonlinear-diffusion", "reaction-diffusion-5d")
-#: What takes longer than a quick report has: chaos to the end, and sweeps.
-QUICK_SKIPPED = ("kuramoto-sivashinsky-long", "advection-fast", "advection-convergence")
-#: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
-QUICK_UNDRAWN = ("kuramoto-sivashinsky",)
 QUICK_STUDIES = ("bases", "fields", "burgers-points")
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
+RTOL = 1e-8  # of a solve to which none is given
 SHARES = (0.25, 0.4, 0.65, 1.0, 1.5)  # of the width of the recipe "best", in diagrams
 _TRUST = 60.0  # seconds of work after which the pace so far counts as much as the guesses
 
 
 @dataclass(frozen=True)
-class Scope:
+class Selection:
     """Which part of all lines is wanted."""
 
     methods: Sequence[str]
@@ -55,7 +51,7 @@ class Scope:
     variants: Sequence[str] = ()
 
 
-def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
+def lines(cases: Iterable[Case], scope: Selection) -> list[TableLine]:
     """Return the lines of the table, case by case."""
     found = []
     for case in cases:
@@ -63,7 +59,7 @@ def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
             for method in scope.methods:
                 recipes = scope.recipes if method == FROZEN_PINN else ("paper",)
                 found += [
-                    Line(run)
+                    TableLine(run)
                     for recipe in recipes
                     if case.can_run(method, recipe, precision)
                     for run in _runs(case, method, recipe, precision, scope)
@@ -71,12 +67,12 @@ def lines(cases: Iterable[Case], scope: Scope) -> list[Line]:
     return found
 
 
-def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) -> Iterator[Run]:
+def _runs(case: Case, method: str, recipe: str, precision: str, scope: Selection) -> Iterator[BenchRun]:
     seeds = tuple(range(scope.seeds))
     variants: Sequence[Variant] = case.members(recipe) if method == FROZEN_PINN else case.variants[:1]
     variants = chosen_variants(variants, scope.variants)
     tol = scope.tol if recipe == AUTO else None
-    run = Run(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
+    run = BenchRun(case, variants[0] if variants else Variant(), method, recipe, precision, seeds, tol, scope.budget)
     if method in PINNS:
         run = replace(run, steps=scope.steps)
     if scope.quick:
@@ -93,18 +89,18 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Scope) ->
         yield replace(run, variant=variant)
 
 
-def _is_long(run: Run) -> bool:
+def _is_long(run: BenchRun) -> bool:
     """Whether a run has no place in a quick report."""
     if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
         return True
     return run.method in PINNS and run.case.name not in QUICK_TRAINED
 
 
-def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
+def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
     """Return the points of the work–precision diagrams of all cases with a peer that has a ladder."""
     from frozenpinn.lab.cases.peer_settings import LADDERS
 
-    found: list[Point] = []
+    found: list[DiagramPoint] = []
     budget = scope.budget or (QUICK_BUDGET if scope.quick else BUDGET)
     for case in cases:
         if case.name not in LADDERS or (scope.quick and case.name in QUICK_UNDRAWN):
@@ -112,43 +108,44 @@ def points(cases: Iterable[Case], scope: Scope) -> list[Point]:
         for method, ladder in LADDERS[case.name].items():
             if method in scope.methods and method in (*MESHES, *FEATURES) and not (scope.quick and method in FEATURES):
                 steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
-                found += [Point(case, method, None, _name(options), options, budget) for options in steps]
+                found += [DiagramPoint(case, method, None, _name(options), options, budget) for options in steps]
         if FROZEN_PINN in scope.methods:
             found += [
-                Point(case, FROZEN_PINN, recipe, name, options, budget)
+                DiagramPoint(case, FROZEN_PINN, recipe, name, options, budget)
                 for recipe, name, options in _frozen_ladder(case, scope)
             ]
     return found
 
 
-def _frozen_ladder(case: Case, scope: Scope) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield our own ladders: tolerances of "auto", widths or tolerances of "best", the paper's two precisions."""
     variant = case.variants[0]
     tolerances = TOLERANCES[1:4] if scope.quick else TOLERANCES
     if AUTO in scope.recipes:
         yield from ((AUTO, f"tol {tol:g}", {"tol": tol}) for tol in tolerances)
     if "best" in scope.recipes and ("best", "high") in case.settings:
-        yield from (("best", name, options) for name, options in _best_ladder(case.options("best", "high", variant)))
+        for name, settings in _best_ladder(case.choices("best", "high", variant)):
+            yield "best", name, {"settings": settings}
     if "paper" in scope.recipes and not (scope.quick and "paper" in case.costly):
         for precision in ("low", "high"):
             if ("paper", precision) in case.settings:
                 yield "paper", precision, case.options("paper", precision, variant)
 
 
-def _best_ladder(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _best_ladder(best: Settings) -> Iterator[tuple[str, Settings]]:
     """Yield the recipe with fewer and with more neurons, and with a tolerance in time that matches their error."""
-    sampler, width = options.get("sampler"), options.get("width")
+    sampler, width = best.sampler, best.width
     for share in SHARES:
-        rtol = options.get("rtol", Settings.rtol) ** min(share, 1.2)
+        settings = replace(best, rtol=(best.rtol or RTOL) ** min(share, 1.2))
         if sampler is not None and not isinstance(sampler, str):
             neurons = max(8, round(share * sampler.width))
-            more = {"points": max(16, round(share * options["points"]))} if "points" in options else {}
-            yield f"width {neurons}", {**options, "sampler": _resized(sampler, neurons), "rtol": rtol, **more}
+            points = max(16, round(share * best.points)) if isinstance(best.points, int) else best.points
+            yield f"width {neurons}", replace(settings, sampler=_resized(sampler, neurons), points=points)
         elif width is not None:
             neurons = max(6, round(share * width))
-            yield f"width {neurons}", {**options, "width": neurons, "rtol": rtol}
+            yield f"width {neurons}", replace(settings, width=neurons)
         else:
-            yield f"rtol {rtol:.0e}", {**options, "rtol": rtol}
+            yield f"rtol {settings.rtol:.0e}", settings
 
 
 def _resized(sampler: Sampler, width: int) -> Sampler:
@@ -160,9 +157,9 @@ def _name(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {options[key]:g}" for key in known if key in options)
 
 
-def figures(quick: bool) -> list[Figure]:
+def figures(quick: bool) -> list[StudyFigure]:
     """Return the pictures of a report: all studies, or the quick ones."""
-    return [Figure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
+    return [StudyFigure(study) for study in STUDIES.values() if not quick or study.name in QUICK_STUDIES]
 
 
 def perform(

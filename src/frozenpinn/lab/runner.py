@@ -7,16 +7,20 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+from frozenpinn.adaptivity.estimate import ErrorEstimate
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
 from frozenpinn.lab.peers.methods import PINNS
+from frozenpinn.lab.peers.score import errors, exact_values
+from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.solve import solve
+from frozenpinn.solve import estimate_error, solve
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
 
@@ -26,6 +30,8 @@ Record = dict[str, Any]
 CHECKPOINTS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
 SAMPLERS = {"iga": "b-splines", "iga-exact": "b-splines", "fem": "finite elements"}
 Announce = Callable[[str], None]
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 WARM_UP = 2.0  #: seconds of a first solve from which on it counts: libraries take a second at most to get going
 #: What may go wrong in one run of many; anything else is a mistake in the program.
 FAILURES = (FrozenPinnError, np.linalg.LinAlgError, ArithmeticError, MemoryError, RuntimeError)
@@ -49,7 +55,7 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchRun:
     """One line of a table: a variant of a case, solved in one way for some seeds.
 
     Attributes
@@ -116,7 +122,7 @@ def run_case(
 ) -> list[Record]:
     """Run all variants of a case, or those of given labels; a failure becomes a record with its reason."""
     variants = chosen_variants(case.members(recipe) if method == FROZEN_PINN else case.variants, labels)
-    runs = [Run(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
+    runs = [BenchRun(case, v, method, recipe, precision, tuple(seeds), tol, budget, steps) for v in variants]
     return [carry_out(run, announce) for run in runs]
 
 
@@ -125,7 +131,7 @@ def chosen_variants(variants: Sequence[Variant], labels: Sequence[str]) -> list[
     return [variant for variant in variants if not labels or variant.label in labels]
 
 
-def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
+def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
     """Solve for all seeds; where that is quick, the first solve is a warm-up and not timed."""
     check_choice("method", run.method, METHODS)
     problem = run.case.problem(**run.variant.problem)
@@ -149,9 +155,9 @@ def carry_out(run: Run, announce: Announce = lambda text: None) -> Record:
     try:
         for seed in run.chosen:
             announce(f"{run.label}: seed {seed}")
-            solution, seconds = _timed(job, seed)
+            solution, seconds = _solved(job, seed)
             if seed == run.chosen[0] and not run.is_costly and seconds < WARM_UP:
-                solution, seconds = _timed(job, seed)
+                solution, seconds = _solved(job, seed)
             measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
             measured.stopped[-1] |= job.is_cut
     except FAILURES as error:
@@ -169,13 +175,18 @@ def failure(error: BaseException) -> Record:
     return {"status": "failed", "reason": reason, **missing}
 
 
-def _timed(job: Job, seed: int) -> tuple[Any, float]:
-    """Solve once; return the solution and the seconds, without those that a network spent on measuring its error."""
+def timed(run: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> tuple[Found, float]:
+    """Call something without its warnings; return what it returns, and the seconds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FrozenPinnWarning)
         start = time.perf_counter()
-        solution = job.solve(seed)
-        elapsed = time.perf_counter() - start
+        found = run(*given, **named)
+        return found, time.perf_counter() - start
+
+
+def _solved(job: Job, seed: int) -> tuple[Any, float]:
+    """Solve once; return the solution and the seconds, without those that a network spent on measuring its error."""
+    solution, elapsed = timed(job.solve, seed)
     own = getattr(solution, "seconds", None)
     return solution, own if isinstance(own, float) else elapsed
 
@@ -223,16 +234,16 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     name, scope = problem.fields[0], problem.parameters.scope(problem.jets)
     guess = Datum(predictor, scope, problem.parameters.functions, "the trivial predictor")
     times = np.linspace(*problem.time, 100)
-    exact = np.stack([problem.exact[name](x, float(t)) for t in times])
-    return float(np.linalg.norm(np.stack([guess(x, float(t)) for t in times]) - exact) / np.linalg.norm(exact))
+    found = np.stack([guess(x, float(t)) for t in times], axis=1)
+    return errors(found, exact_values(problem, name, x, times))["rel_l2"]
 
 
-def frozen_pinn_job(problem: Problem, run: Run) -> Job:
+def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
     """Prepare a solve by a frozen network."""
     options = run.case.options(run.recipe, run.precision, run.variant)
     if run.recipe == AUTO and run.tol is not None:
         options["tol"] = run.tol
-    sampler = options.get("sampler", "multi-scale")
+    sampler = options.get("settings", Settings()).sampler or "multi-scale"
 
     def sizes(solution: Any) -> Record:
         network = solution.system.spaces[0].network
@@ -254,8 +265,15 @@ def frozen_pinn_job(problem: Problem, run: Run) -> Job:
         },
         lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,
-        lambda solution: None if run.recipe == "paper" else solution.estimate_error().worst,
+        lambda solution: None if run.recipe == "paper" else own_estimate(solution).worst,
     )
+
+
+def own_estimate(solution: Solution) -> ErrorEstimate:
+    """Return the program's own estimate of the relative L² error."""
+    found = estimate_error(solution).error_estimate
+    assert found is not None
+    return found
 
 
 def limited(seconds: float | None) -> Callable[[str], None]:
@@ -263,7 +281,7 @@ def limited(seconds: float | None) -> Callable[[str], None]:
     return Budget(seconds).watched(lambda stage: None)
 
 
-def peer_job(problem: Problem, run: Run, baseline: Baseline | None = None) -> Job:
+def peer_job(problem: Problem, run: BenchRun, baseline: Baseline | None = None) -> Job:
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
     baseline = baseline or run.case.baseline(method, run.precision)

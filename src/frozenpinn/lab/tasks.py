@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import tempfile
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case
 from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, Record, Run, carry_out, failure, limited
+from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, BenchRun, Record, carry_out, failure, limited, timed
 from frozenpinn.lab.studies import Study, plot_study
 from frozenpinn.solve import solve
+from frozenpinn.statement.problem import Problem
 
 BUDGET = 300.0  #: seconds of one training, if no other budget is given
 #: Guesses of the seconds of a task, for the remaining time, until there are measured ones.
@@ -46,10 +46,10 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line of the table."""
 
-    run: Run
+    run: BenchRun
 
     @property
     def key(self) -> str:
@@ -79,7 +79,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Point:
+class DiagramPoint:
     """A point of a work–precision diagram: one solve after a warm-up, with one seed."""
 
     case: Case
@@ -117,25 +117,22 @@ class Point:
         }
         announce(self.label)
         try:
-            for _ in range(2):
-                start = time.perf_counter()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", FrozenPinnWarning)
-                    if self.method == FROZEN_PINN:
-                        solution: Any = solve(problem, seed=0, progress=limited(self.budget), **self.options)
-                    else:
-                        solution = solve_peer(self.method, problem, self.options, 0, self.budget)
-                seconds = time.perf_counter() - start
-                if seconds > WARM_UP:
-                    break
+            solution, seconds = timed(self._solve, problem)
+            if seconds <= WARM_UP:
+                solution, seconds = timed(self._solve, problem)
         except FAILURES as error:
             return {**record, "seconds": None, "rel_l2": None, **failure(error)}
         at = {} if place is None else {"at": place(problem)}
         return {**record, "seconds": seconds, "rel_l2": solution.error(problem.fields[0], **at)["rel_l2"]}
 
+    def _solve(self, problem: Problem) -> Any:
+        if self.method == FROZEN_PINN:
+            return solve(problem, seed=0, progress=limited(self.budget), **self.options)
+        return solve_peer(self.method, problem, self.options, 0, self.budget)
+
 
 @dataclass(frozen=True)
-class Figure:
+class StudyFigure:
     """A picture of a study."""
 
     study: Study

@@ -16,7 +16,7 @@ T = sp.Symbol("t")
 
 
 @dataclass(frozen=True)
-class Scales:
+class EquationScales:
     """What coefficients are scaled by: region, scaled time, duration and amplitude."""
 
     region: Region
@@ -50,7 +50,7 @@ Right = Callable[[Fields], dict[str, sp.Expr]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class EquationKind:
     """A kind of equation.
 
     Attributes
@@ -73,7 +73,7 @@ class Kind:
     """
 
     name: str
-    draw: Callable[[Rng, Scales], Right]
+    draw: Callable[[Rng, EquationScales], Right]
     fields: tuple[str, ...] = ("u",)
     order: int = 1
     spatial: int = 2
@@ -82,90 +82,90 @@ class Kind:
     line: bool = False
 
 
-def _diffusion(rng: Rng, s: Scales) -> Right:
+def _diffusion(rng: Rng, s: EquationScales) -> Right:
     k = magnitude(rng, 0.01, 1) * s.unit(2)
     return lambda f: {"u": k * s.lap(f["u"])}
 
 
-def _variable(rng: Rng, s: Scales) -> Right:
+def _variable(rng: Rng, s: EquationScales) -> Right:
     k = magnitude(rng, 0.01, 0.5) * s.unit(2) * s.ripple(rng)
     c, r = number(rng, -2, 2) * s.unit(1) * s.ripple(rng), number(rng, -2, 1) * s.unit(0)
     return lambda f: {"u": s.div(k, f["u"]) - c * s.along(f["u"]) + r * f["u"]}
 
 
-def _in_time(rng: Rng, s: Scales) -> Right:
+def _in_time(rng: Rng, s: EquationScales) -> Right:
     k = magnitude(rng, 0.02, 0.5) * s.unit(2) * (1 + sp.sin(number(rng, 1, 9) * s.tau) / 2)
     c = number(rng, -1, 1) * s.unit(1) * sp.cos(number(rng, 1, 9) * s.tau)
     return lambda f: {"u": k * s.lap(f["u"]) + c * s.along(f["u"])}
 
 
-def _transport(rng: Rng, s: Scales) -> Right:
+def _transport(rng: Rng, s: EquationScales) -> Right:
     c = number(rng, 0.3, 2) * s.unit(1) * s.ripple(rng)
     r = number(rng, -1, 1) * s.unit(0)
     return lambda f: {"u": -c * s.along(f["u"]) + r * f["u"]}
 
 
-def _wave(rng: Rng, s: Scales) -> Right:
+def _wave(rng: Rng, s: EquationScales) -> Right:
     c = magnitude(rng, 0.1, 6) * s.unit(2, 2)
     return lambda f: {"u": c * s.lap(f["u"])}
 
 
-def _damped_wave(rng: Rng, s: Scales) -> Right:
+def _damped_wave(rng: Rng, s: EquationScales) -> Right:
     c = magnitude(rng, 0.1, 4) * s.unit(2, 2) * s.ripple(rng)
     d, r = number(rng, 0, 4) * s.unit(0), number(rng, 0, 9) * s.unit(0, 2)
     return lambda f: {"u": s.div(c, f["u"]) - d * sp.diff(f["u"], T) - r * f["u"]}
 
 
-def _klein_gordon(rng: Rng, s: Scales) -> Right:
+def _klein_gordon(rng: Rng, s: EquationScales) -> Right:
     c, r = magnitude(rng, 0.1, 4) * s.unit(2, 2), number(rng, 0.2, 4) * s.unit(0, 2) / s.amplitude**2
     return lambda f: {"u": c * s.lap(f["u"]) - r * f["u"] ** 3}
 
 
-def _beam(rng: Rng, s: Scales) -> Right:
+def _beam(rng: Rng, s: EquationScales) -> Right:
     b, d = magnitude(rng, 1e-4, 1e-1) * s.unit(4, 2), number(rng, 0, 3) * s.unit(0)
     x = s.region.coordinates[0]
     return lambda f: {"u": -b * sp.diff(f["u"], x, 4) - d * sp.diff(f["u"], T)}
 
 
-def _creep(rng: Rng, s: Scales) -> Right:
+def _creep(rng: Rng, s: EquationScales) -> Right:
     b, k = magnitude(rng, 1e-4, 1e-2) * s.unit(4), number(rng, -0.05, 0.2) * s.unit(2)
     x = s.region.coordinates[0]
     return lambda f: {"u": -b * sp.diff(f["u"], x, 4) + k * sp.diff(f["u"], x, 2)}
 
 
-def _dispersion(rng: Rng, s: Scales) -> Right:
+def _dispersion(rng: Rng, s: EquationScales) -> Right:
     d, c = magnitude(rng, 1e-5, 1e-3) * s.unit(3), number(rng, -2, 2) * s.unit(1)
     x = s.region.coordinates[0]
     return lambda f: {"u": -d * sp.diff(f["u"], x, 3) - c * sp.diff(f["u"], x)}
 
 
-def _korteweg_de_vries(rng: Rng, s: Scales) -> Right:
+def _korteweg_de_vries(rng: Rng, s: EquationScales) -> Right:
     d, c = magnitude(rng, 1e-4, 1e-3) * s.unit(3), number(rng, 0.1, 0.6) * s.unit(1) / s.amplitude
     x = s.region.coordinates[0]
     return lambda f: {"u": -d * sp.diff(f["u"], x, 3) - c * f["u"] * sp.diff(f["u"], x)}
 
 
-def _burgers(rng: Rng, s: Scales) -> Right:
+def _burgers(rng: Rng, s: EquationScales) -> Right:
     k, c = magnitude(rng, 0.02, 0.3) * s.unit(2), number(rng, 0.2, 1) * s.unit(1) / s.amplitude
     return lambda f: {"u": k * s.lap(f["u"]) - c * f["u"] * s.along(f["u"])}
 
 
-def _fisher(rng: Rng, s: Scales) -> Right:
+def _fisher(rng: Rng, s: EquationScales) -> Right:
     k, r = magnitude(rng, 0.01, 0.3) * s.unit(2), number(rng, 0.5, 3) * s.unit(0)
     return lambda f: {"u": k * s.lap(f["u"]) + r * f["u"] * (1 - f["u"] / s.amplitude)}
 
 
-def _allen_cahn(rng: Rng, s: Scales) -> Right:
+def _allen_cahn(rng: Rng, s: EquationScales) -> Right:
     k, r = magnitude(rng, 0.005, 0.2) * s.unit(2), number(rng, 0.5, 4) * s.unit(0)
     return lambda f: {"u": k * s.lap(f["u"]) + r * (f["u"] - f["u"] ** 3 / s.amplitude**2)}
 
 
-def _nonlinear_diffusion(rng: Rng, s: Scales) -> Right:
+def _nonlinear_diffusion(rng: Rng, s: EquationScales) -> Right:
     k = magnitude(rng, 0.01, 0.2) * s.unit(2) / s.amplitude
     return lambda f: {"u": s.div(k * f["u"], f["u"])}
 
 
-def _reaction_system(rng: Rng, s: Scales) -> Right:
+def _reaction_system(rng: Rng, s: EquationScales) -> Right:
     k, m = magnitude(rng, 0.01, 0.3) * s.unit(2), magnitude(rng, 0.01, 0.3) * s.unit(2)
     a, b = (number(rng, -1, 1) * s.unit(0) / s.amplitude for _ in range(2))
     r = number(rng, -1, 1) * s.unit(0)
@@ -175,35 +175,35 @@ def _reaction_system(rng: Rng, s: Scales) -> Right:
     }
 
 
-def _schroedinger(rng: Rng, s: Scales) -> Right:
+def _schroedinger(rng: Rng, s: EquationScales) -> Right:
     k, p = magnitude(rng, 0.01, 0.2) * s.unit(2), number(rng, 0, 2) * s.unit(0) * s.ripple(rng)
     return lambda f: {"u": -k * s.lap(f["v"]) + p * f["v"], "v": k * s.lap(f["u"]) - p * f["u"]}
 
 
-def _sound(rng: Rng, s: Scales) -> Right:
+def _sound(rng: Rng, s: EquationScales) -> Right:
     c = number(rng, 0.3, 2) * s.unit(1)
     x = s.region.coordinates[0]
     return lambda f: {"u": -c * sp.diff(f["v"], x), "v": -c * sp.diff(f["u"], x)}
 
 
 PAIR = ("u", "v")
-KINDS: tuple[Kind, ...] = (
-    Kind("diffusion", _diffusion),
-    Kind("advection, diffusion, reaction", _variable),
-    Kind("Burgers", _burgers),
-    Kind("wave", _wave, order=2),
-    Kind("reaction system", _reaction_system, PAIR),
-    Kind("beam", _beam, order=2, spatial=4, conditions="fourth", line=True),
-    Kind("Allen–Cahn", _allen_cahn),
-    Kind("coefficients in time", _in_time),
-    Kind("Korteweg–de Vries", _korteweg_de_vries, spatial=3, conditions="periodic", line=True),
-    Kind("nonlinear diffusion", _nonlinear_diffusion, positive=True),
-    Kind("damped wave", _damped_wave, order=2),
-    Kind("transport", _transport, spatial=1, conditions="flow"),
-    Kind("creep", _creep, spatial=4, conditions="fourth", line=True),
-    Kind("Schrödinger", _schroedinger, PAIR),
-    Kind("Fisher", _fisher, positive=True),
-    Kind("Klein–Gordon", _klein_gordon, order=2),
-    Kind("dispersion", _dispersion, spatial=3, conditions="periodic", line=True),
-    Kind("sound", _sound, PAIR, spatial=1, conditions="pair", line=True),
+KINDS: tuple[EquationKind, ...] = (
+    EquationKind("diffusion", _diffusion),
+    EquationKind("advection, diffusion, reaction", _variable),
+    EquationKind("Burgers", _burgers),
+    EquationKind("wave", _wave, order=2),
+    EquationKind("reaction system", _reaction_system, PAIR),
+    EquationKind("beam", _beam, order=2, spatial=4, conditions="fourth", line=True),
+    EquationKind("Allen–Cahn", _allen_cahn),
+    EquationKind("coefficients in time", _in_time),
+    EquationKind("Korteweg–de Vries", _korteweg_de_vries, spatial=3, conditions="periodic", line=True),
+    EquationKind("nonlinear diffusion", _nonlinear_diffusion, positive=True),
+    EquationKind("damped wave", _damped_wave, order=2),
+    EquationKind("transport", _transport, spatial=1, conditions="flow"),
+    EquationKind("creep", _creep, spatial=4, conditions="fourth", line=True),
+    EquationKind("Schrödinger", _schroedinger, PAIR),
+    EquationKind("Fisher", _fisher, positive=True),
+    EquationKind("Klein–Gordon", _klein_gordon, order=2),
+    EquationKind("dispersion", _dispersion, spatial=3, conditions="periodic", line=True),
+    EquationKind("sound", _sound, PAIR, spatial=1, conditions="pair", line=True),
 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from frozenpinn.lab.calibration.equations import KINDS, Kind, Right, Scales, T
+from frozenpinn.lab.calibration.equations import KINDS, EquationKind, EquationScales, Right, T
 from frozenpinn.lab.calibration.profiles import Profile, profile
 from frozenpinn.lab.calibration.regions import Region, Rng, magnitude, number, region
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Robin
@@ -32,7 +32,7 @@ _OFFSET = 1.5  # of solutions that must be positive, beside values about in [−
 class Draft:
     """What the seed decides, before it becomes a problem."""
 
-    kind: Kind
+    kind: EquationKind
     region: Region
     boundary: str
     time: tuple[float, float]
@@ -91,7 +91,7 @@ def draft(seed: int) -> Draft:
     where = region(rng, dimension, periodic, boxed=kind.conditions == "flow")
     start, duration = float(rng.choice([0.0, 0.0, 0.0, 1.0])), float(magnitude(rng, 0.1, 10))
     tau, amplitude = (T - start) / duration, float(magnitude(rng, 1e-3, 1e3))
-    right = kind.draw(rng, Scales(where, tau, duration, amplitude))
+    right = kind.draw(rng, EquationScales(where, tau, duration, amplitude))
     profiles = {name: profile(rng, where, tau) for name in kind.fields}
     offset = sp.Float(_OFFSET) if kind.positive else sp.Integer(0)
     exact = {name: amplitude * (offset + p.expression) for name, p in profiles.items()}
@@ -99,7 +99,9 @@ def draft(seed: int) -> Draft:
     return Draft(kind, where, boundary, (start, start + duration), amplitude, profiles, exact, right, conditions)
 
 
-def _conditions(rng: Rng, kind: Kind, where: Region, exact: dict[str, sp.Expr]) -> tuple[str, dict[str, list[Any]]]:
+def _conditions(
+    rng: Rng, kind: EquationKind, where: Region, exact: dict[str, sp.Expr]
+) -> tuple[str, dict[str, list[Any]]]:
     """Return what kind of conditions there are, and the conditions by side."""
     if where.periodic:
         return "periodic", {}

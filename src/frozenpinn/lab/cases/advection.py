@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.outer_basis import OuterBasis
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
 from frozenpinn.geometry import Interval
@@ -37,28 +38,26 @@ def advection(beta: float = 40.0, end: float = 1.0) -> Problem:
     )
 
 
-BEST = {"sampler": MultiScale(100), "points": 200}
-BEST_LOW = {"sampler": MultiScale(24), "points": 48}
+BEST = Settings(sampler=MultiScale(100), points=200)
+BEST_LOW = Settings(sampler=MultiScale(24), points=48)
 
 
-def paper(sampler: ELM | SWIM, functions: int, rcond: float, rtol: float, points: int = 1000) -> dict[str, object]:
+def paper(sampler: ELM | SWIM, functions: int, rcond: float, rtol: float, points: int = 1000) -> Settings:
     """Return the paper's way: outer sine and cosine functions, uniform points, RK45."""
-    return {
-        "sampler": sampler,
-        "points": points,
-        "point_method": "uniform",
-        "boundary": OuterBasis("fourier", functions, rcond),
-        "cutoff": 1e-12,
-        "integrator": SciPy("rk45", rtol, rtol),
-    }
+    return Settings(
+        sampler=sampler,
+        points=points,
+        point_method="uniform",
+        boundary=OuterBasis("fourier", functions, rcond),
+        cutoff=1e-12,
+        integrator=SciPy("rk45", rtol, rtol),
+    )
 
 
 PAPER_LOW = paper(ELM(50, eta=4), 14, 1e-10, 1e-4)
 PAPER_HIGH = paper(SWIM(380), 14, 1e-14, 1e-8)
 PAPER_SPEED = paper(SWIM(380), 14, 1e-10, 1e-8)
 PAPER_LONG = paper(SWIM(250), 25, 1e-10, 1e-8)
-
-IGA = {"nodes": 16, "degree": 8}
 
 SPEEDS = (1e-2, 1e-1, 1.0, 10.0, 40.0, 100.0, 1e3, 1e4)
 WIDTHS = (4, 6, 8, 10, 12, 16, 20, 24, 30, 40, 60, 80, 100)
@@ -95,15 +94,15 @@ CASES = (
         "advection-convergence",
         "advection at speed 10, error against width",
         lambda: advection(10.0),
-        {("best", "high"): {"points": 200}, ("paper", "high"): PAPER_SPEED},
+        {("best", "high"): Settings(points=200), ("paper", "high"): PAPER_SPEED},
         {},
         tuple(
             Variant(
                 f"width={width}",
                 {},
                 {
-                    "best": {"sampler": MultiScale(width)},
-                    "paper": paper(SWIM(width), 2, 1e-10, 1e-8),
+                    ("best", "high"): Settings(sampler=MultiScale(width), points=200),
+                    ("paper", "high"): paper(SWIM(width), 2, 1e-10, 1e-8),
                 },
             )
             for width in WIDTHS

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
 from frozenpinn.geometry import Interval
@@ -50,17 +51,17 @@ def winkler() -> Problem:
     )
 
 
-def paper(sampler: ELM | SWIM, cutoff: float, rcond: float, rtol: float, kappa: float = 1e5) -> dict[str, object]:
+def paper(sampler: ELM | SWIM, cutoff: float, rcond: float, rtol: float, kappa: float = 1e5) -> Settings:
     """Return the paper's way: augmented ODE, uniform points, LSODA."""
-    return {
-        "sampler": sampler,
-        "points": 1000,
-        "point_method": "uniform",
-        "boundary": AugmentedODE(kappa),
-        "cutoff": cutoff,
-        "rcond": rcond,
-        "integrator": SciPy("lsoda", rtol, rtol),
-    }
+    return Settings(
+        sampler=sampler,
+        points=1000,
+        point_method="uniform",
+        boundary=AugmentedODE(kappa),
+        cutoff=cutoff,
+        rcond=rcond,
+        integrator=SciPy("lsoda", rtol, rtol),
+    )
 
 
 CASES = (
@@ -69,8 +70,8 @@ CASES = (
         "simply supported beam under a harmonic load",
         beam,
         {
-            ("best", "high"): {"width": 60},
-            ("best", "low"): {"sampler": MultiScale(16), "points": 32},
+            ("best", "high"): Settings(width=60),
+            ("best", "low"): Settings(sampler=MultiScale(16), points=32),
             ("paper", "high"): paper(ELM(100, eta=2), 1e-12, 1e-10, 1e-8),
             ("paper", "low"): paper(ELM(50, eta=2), 1e-6, 1e-6, 1e-4),
         },
@@ -81,8 +82,8 @@ CASES = (
         "simply supported beam on an elastic foundation",
         winkler,
         {
-            ("best", "high"): {"sampler": MultiScale(100), "points": 200},
-            ("best", "low"): {"sampler": MultiScale(50), "points": 100},
+            ("best", "high"): Settings(sampler=MultiScale(100), points=200),
+            ("best", "low"): Settings(sampler=MultiScale(50), points=100),
             ("paper", "high"): paper(SWIM(400), 1e-10, 1e-10, 1e-8),
             ("paper", "low"): paper(ELM(200, eta=2), 1e-6, 1e-6, 1e-4),
         },

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.geometry import Interval
@@ -51,18 +52,18 @@ def burgers(nu: float = VISCOSITY) -> Problem:
     )
 
 
-def paper(width: int, pool: int, points: int, cutoff: float, rcond: float, tol: float) -> dict[str, object]:
+def paper(width: int, pool: int, points: int, cutoff: float, rcond: float, tol: float) -> Settings:
     """Return the paper's way: nine equal windows, SWIM pairs and points by the slope, augmented ODE."""
-    return {
-        "sampler": SWIM(width, pool=pool),
-        "points": points,
-        "point_method": "uniform",
-        "boundary": AugmentedODE(),
-        "cutoff": cutoff,
-        "rcond": rcond,
-        "windows": 9,
-        "integrator": SciPy("lsoda", tol, tol),
-    }
+    return Settings(
+        sampler=SWIM(width, pool=pool),
+        points=points,
+        point_method="uniform",
+        boundary=AugmentedODE(),
+        cutoff=cutoff,
+        rcond=rcond,
+        windows=9,
+        integrator=SciPy("lsoda", tol, tol),
+    )
 
 
 CASES = (
@@ -71,8 +72,8 @@ CASES = (
         "viscous Burgers equation, in which a shock forms",
         burgers,
         {
-            ("best", "high"): {"rtol": 1e-7},
-            ("best", "low"): {"rtol": 1e-3},
+            ("best", "high"): Settings(rtol=1e-7),
+            ("best", "low"): Settings(rtol=1e-3),
             ("paper", "high"): paper(450, 6000, 1000, 5e-11, 1e-13, 1e-6),
             ("paper", "low"): paper(300, 1000, 600, 1e-8, 1e-8, 1e-3),
         },

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.lab.cases.peers import Baseline, Published, baselines_of
 from frozenpinn.lab.peers.methods import BASELINES
@@ -39,11 +40,11 @@ TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
 
 @dataclass(frozen=True)
 class Variant:
-    """One member of a sweep: arguments of the problem, changes to the settings of each recipe, other test points."""
+    """One member of a sweep: arguments of the problem, settings in place of those of the case, other test points."""
 
     label: str = ""
     problem: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[tuple[str, str], Settings] = field(default_factory=dict)
     recipes: tuple[str, ...] = RECIPES
     test_points: TestPoints | None = None
 
@@ -57,7 +58,7 @@ class Case:
     problem
         Builds the problem; takes the arguments of a variant.
     settings
-        Keyword arguments of :func:`frozenpinn.solve` by ``(recipe, precision)``.
+        Numerical choices by ``(recipe, precision)``.
     published
         The paper's figures by precision.
     test_points
@@ -71,7 +72,7 @@ class Case:
     name: str
     title: str
     problem: Callable[..., Problem]
-    settings: Mapping[tuple[str, str], Mapping[str, Any]]
+    settings: Mapping[tuple[str, str], Settings]
     published: Mapping[str, Published] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
     test_points: TestPoints | None = None
@@ -79,15 +80,19 @@ class Case:
     costly: tuple[str, ...] = ()
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
-        """Return the settings of one run."""
+        """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""
         check_choice("recipe", recipe, RECIPES)
         check_choice("precision", precision, PRECISIONS)
         if recipe == AUTO:
             return {"tol": TOLERANCES[precision]}
+        return {"settings": self.choices(recipe, precision, variant)}
+
+    def choices(self, recipe: str, precision: str, variant: Variant) -> Settings:
+        """Return the settings of a recipe that has some."""
         if (recipe, precision) not in self.settings:
             known = choices(f"{r}/{p}" for r, p in self.settings)
             raise SettingsError(f"case '{self.name}' has no settings for '{recipe}/{precision}', only for {known}.")
-        return {**self.settings[recipe, precision], **variant.settings.get(recipe, {})}
+        return variant.settings.get((recipe, precision), self.settings[recipe, precision])
 
     def members(self, recipe: str) -> list[Variant]:
         """Return the variants that a recipe runs; the automatic one has no settings to vary."""

@@ -26,8 +26,11 @@ default of solve_ivp as the absolute one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
 from frozenpinn.basis.samplers import ELM, Orthogonal, ProjectedSWIM
 from frozenpinn.geometry import Ball, Box
@@ -108,30 +111,30 @@ def by_radius(problem: Problem) -> Array:
     return np.asarray(radii * x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
-def paper_heat(width: int, cutoff: float, tol: float, points: int = 16_000, atol: float = 1e-6) -> dict[str, object]:
+def paper_heat(width: int, cutoff: float, tol: float, points: int = 16_000, atol: float = 1e-6) -> Settings:
     """Return the paper's way for the heat equation."""
-    return {
-        "sampler": ELM(width, eta=0.05, scale=0.05),
-        "points": points,
-        "point_method": "latin-hypercube",
-        "boundary_points": min(points, 4000),
-        "boundary": AugmentedODE(100.0),
-        "cutoff": cutoff,
-        "rcond": cutoff,
-        "integrator": SciPy("rk45", tol, atol),
-    }
+    return Settings(
+        sampler=ELM(width, eta=0.05, scale=0.05),
+        points=points,
+        point_method="latin-hypercube",
+        boundary_points=min(points, 4000),
+        boundary=AugmentedODE(100.0),
+        cutoff=cutoff,
+        rcond=cutoff,
+        integrator=SciPy("rk45", tol, atol),
+    )
 
 
-PROJECTED = {
-    "sampler": ProjectedSWIM(700),
-    "points": 1000,
-    "point_method": "latin-hypercube",
-    "boundary_points": 1000,
-    "boundary": AugmentedODE(100.0),
-    "cutoff": 1e-10,
-    "rcond": 1e-10,
-    "integrator": SciPy("rk45", 1e-4, 1e-6),
-}
+PROJECTED = Settings(
+    sampler=ProjectedSWIM(700),
+    points=1000,
+    point_method="latin-hypercube",
+    boundary_points=1000,
+    boundary=AugmentedODE(100.0),
+    cutoff=1e-10,
+    rcond=1e-10,
+    integrator=SciPy("rk45", 1e-4, 1e-6),
+)
 _PUBLISHED = {
     3: Published(6.49e-8, 60.98),
     5: Published(7.5e-7, 102.95),
@@ -144,19 +147,23 @@ def _heat_case(dimension: int) -> Case:
     published = {"high": _PUBLISHED[dimension]}
     if dimension == 10:
         published["low"] = Published(4.35e-4, 0.33)
-    full = {"best": {"subspace": None} if dimension == 3 else {"subspace": None, "width": 1200}}
+    full = Settings(subspace=None, width=None if dimension == 3 else 1200)
+    everywhere = {("best", "high"): full, ("best", "low"): replace(full, rtol=1e-4)}
     return Case(
         f"heat-{dimension}d",
         f"heat equation on a box in {dimension} dimensions",
         heat,
         {
-            ("best", "high"): {},
-            ("best", "low"): {"rtol": 1e-4},
+            ("best", "high"): Settings(),
+            ("best", "low"): Settings(rtol=1e-4),
             ("paper", "high"): paper_heat(4000, 1e-10, 1e-6),
             ("paper", "low"): paper_heat(400, 1e-5, 1e-4),
         },
         published,
-        (Variant("", {"dimension": dimension}), Variant("all directions", {"dimension": dimension}, full, ("best",))),
+        (
+            Variant("", {"dimension": dimension}),
+            Variant("all directions", {"dimension": dimension}, everywhere, ("best",)),
+        ),
         test_points=box_points,
         costly=("paper",),
     )
@@ -168,10 +175,10 @@ CASES = (
         "reaction and diffusion in 5 dimensions",
         reaction_diffusion,
         {
-            ("best", "high"): {"width": 14, "rtol": 1e-7},
-            ("best", "low"): {"width": 8, "rtol": 1e-4},
+            ("best", "high"): Settings(width=14, rtol=1e-7),
+            ("best", "low"): Settings(width=8, rtol=1e-4),
             ("paper", "high"): PROJECTED,
-            ("paper", "low"): {**PROJECTED, "sampler": ProjectedSWIM(100)},
+            ("paper", "low"): replace(PROJECTED, sampler=ProjectedSWIM(100)),
         },
         {"low": Published(1.07e-2, 0.05), "high": Published(9.99e-5, 12.43)},
         test_points=plane_points,
@@ -182,7 +189,7 @@ CASES = (
         "heat equation in a ball of 100 dimensions",
         heat_in_ball,
         {
-            ("best", "high"): {"sampler": Orthogonal(200, scale=0.005), "points": 400, "boundary_points": 250},
+            ("best", "high"): Settings(sampler=Orthogonal(200, scale=0.005), points=400, boundary_points=250),
             ("paper", "high"): paper_heat(125, 1e-4, 1e-2, 1000),
         },
         {"high": Published(4.12e-4, 0.13)},

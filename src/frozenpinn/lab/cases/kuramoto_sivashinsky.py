@@ -10,7 +10,7 @@ can be compared.
 
 Our settings follow a rule that does not use the reference, though errors against it were printed beside the estimates:
 the smallest of the widths 200, 300, 400, 500 and the loosest of the tolerances 1e-6, 1e-7, 1e-8 for which
-``solution.estimate_error()`` stays below 1e-6 at t = 1; for the long case, where there is no such estimate, the width
+``fp.estimate_error(solution)`` stays below 1e-6 at t = 1; for the long case, where there is no such estimate, the width
 of the next lower accuracy, whose residual of the equation is below 1e-5.
 
 The paper's settings: 2000 SWIM neurons fitted to 100 outer functions, regularisation 1e-12. Its table leaves open the
@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.outer_basis import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
@@ -88,15 +89,15 @@ def statistics(
     )
 
 
-PAPER = {
-    "sampler": SWIM(2000),
-    "points": 2000,
-    "point_method": "uniform",
-    "boundary": OuterBasis("fourier", 100, rcond=1e-12),
-    "cutoff": 1e-12,
-    "rcond": 1e-12,
-    "integrator": SciPy("lsoda", 1e-8, 1e-8),
-}
+PAPER = Settings(
+    sampler=SWIM(2000),
+    points=2000,
+    point_method="uniform",
+    boundary=OuterBasis("fourier", 100, rcond=1e-12),
+    cutoff=1e-12,
+    rcond=1e-12,
+    integrator=SciPy("lsoda", 1e-8, 1e-8),
+)
 
 CASES = (
     Case(
@@ -104,8 +105,8 @@ CASES = (
         "Kuramoto–Sivashinsky equation up to t = 1",
         kuramoto_sivashinsky,
         {
-            ("best", "high"): {"sampler": MultiScale(400), "points": 600, "rtol": 1e-7, "windows": None},
-            ("best", "low"): {"sampler": MultiScale(250), "points": 400, "rtol": 1e-5, "windows": None},
+            ("best", "high"): Settings(sampler=MultiScale(400), points=600, rtol=1e-7, windows=None),
+            ("best", "low"): Settings(sampler=MultiScale(250), points=400, rtol=1e-5, windows=None),
             ("paper", "high"): PAPER,
         },
         {"high": Published(None, 2.7)},
@@ -115,7 +116,7 @@ CASES = (
         "Kuramoto–Sivashinsky equation up to t = 5: chaos",
         lambda: kuramoto_sivashinsky(5.0),
         {
-            ("best", "high"): {"sampler": MultiScale(300), "points": 450, "rtol": 1e-5, "windows": None},
+            ("best", "high"): Settings(sampler=MultiScale(300), points=450, rtol=1e-5, windows=None),
             ("paper", "high"): PAPER,
         },
         {"high": Published(None, 6.9)},

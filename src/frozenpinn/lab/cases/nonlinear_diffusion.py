@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
 from frozenpinn.geometry import Polygon
@@ -57,18 +58,18 @@ def tree_points(problem: Problem) -> Array:
     return np.concatenate([domain.sample(4000, "random", 9875).x, edge.x])
 
 
-def paper(sampler: Sampler, cutoff: float) -> dict[str, object]:
+def paper(sampler: Sampler, cutoff: float) -> Settings:
     """Return the paper's way."""
-    return {
-        "sampler": sampler,
-        "points": 1500,
-        "point_method": "random",
-        "boundary_points": 1500,
-        "boundary": AugmentedODE(100.0),
-        "cutoff": cutoff,
-        "rcond": cutoff,
-        "integrator": SciPy("rk45", 1e-6, 1e-6),
-    }
+    return Settings(
+        sampler=sampler,
+        points=1500,
+        point_method="random",
+        boundary_points=1500,
+        boundary=AugmentedODE(100.0),
+        cutoff=cutoff,
+        rcond=cutoff,
+        integrator=SciPy("rk45", 1e-6, 1e-6),
+    )
 
 
 CASES = (
@@ -77,8 +78,8 @@ CASES = (
         "nonlinear diffusion on a tree-like domain",
         nonlinear_diffusion,
         {
-            ("best", "high"): {"width": 200},
-            ("best", "low"): {"width": 50, "rtol": 1e-4},
+            ("best", "high"): Settings(width=200),
+            ("best", "low"): Settings(width=50, rtol=1e-4),
             ("paper", "high"): paper(SWIM(500), 1e-15),
             ("paper", "low"): paper(ELM(350), 5e-11),
         },

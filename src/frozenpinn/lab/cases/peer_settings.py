@@ -1,8 +1,8 @@
 """How the baselines solve the benchmark cases: the paper's settings and figures, and ladders of resolutions.
 
 ``SETTINGS[case][method]`` has the keyword arguments of a method (:func:`frozenpinn.lab.peers.methods.solve_baseline`
-takes them), and what the paper (Datar et al., Frozen-PINN) reports. ``paper`` tells whether the settings are the
-paper's; otherwise they are ours, for cases that the paper does not solve by this method.
+takes them), and what the paper (Datar et al., Frozen-PINN) reports. Some settings are ours, for cases that the paper
+does not solve by this method.
 
 ``LADDERS[case][method]`` lists settings from coarse to fine for diagrams of error against time. They are tuned: degrees
 of splines and elements as high as pays off, tolerances in time that match the error in space. These, and the scales of
@@ -22,19 +22,11 @@ What the paper leaves open, and what we take:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from frozenpinn.lab.cases.peers import Baseline, Published
 
 Options = dict[str, Any]
-
-
-class Setting(NamedTuple):
-    """Arguments of a method, the published figures, whether the arguments are the paper's, and a remark."""
-
-    options: Options
-    rel_l2: float | None = None
-    seconds: float | None = None
-    paper: bool = True
-    note: str = ""
 
 
 #: Interior points of space-time ELM and SWIM by speed of advection; the paper has none beyond 100.
@@ -62,12 +54,12 @@ def _features(width: int, scale: float = 1.0, **more: Any) -> Options:
     return {"width": width, **points, "scale": scale, "eta": scale, **more}
 
 
-def _both(elm: Options, note: str = "") -> dict[str, Setting]:
+def _both(elm: Options, note: str = "") -> dict[str, Baseline]:
     """Return settings of ours for both samplers; SWIM has no scale."""
     swim = {name: value for name, value in elm.items() if name not in ("scale", "eta")}
     return {
-        "spacetime-elm": Setting(elm, paper=False, note=note),
-        "spacetime-swim": Setting(swim, paper=False, note=note),
+        "spacetime-elm": Baseline(elm, recipe=None, note=note),
+        "spacetime-swim": Baseline(swim, recipe=None, note=note),
     }
 
 
@@ -76,44 +68,44 @@ _BEAM = {"integrator": "radau"}
 
 FAILS = "published as 'fail for β = 40'"
 
-SETTINGS: dict[str, dict[str, Setting]] = {
+SETTINGS: dict[str, dict[str, Baseline]] = {
     "advection": {
-        "spacetime-elm": Setting(_paper_features(8000), note=FAILS),
-        "spacetime-swim": Setting(_paper_features(8000), note=FAILS),
-        "iga": Setting({"nodes": 16, "degree": 8, "rtol": 1e-11}, 1.17e-10, 0.07),
+        "spacetime-elm": Baseline(_paper_features(8000), note=FAILS),
+        "spacetime-swim": Baseline(_paper_features(8000), note=FAILS),
+        "iga": Baseline({"nodes": 16, "degree": 8, "rtol": 1e-11}, Published(1.17e-10, 0.07)),
     },
     "advection-fast": {  # with interior=ADVECTION_POINTS[beta]
-        "spacetime-elm": Setting(_paper_features(8000), note="a curve only; fails beyond β = 40"),
-        "spacetime-swim": Setting(_paper_features(8000), note="a curve only; fails beyond β = 40"),
-        "iga": Setting({"nodes": 16, "degree": 8}, note="a curve only"),
+        "spacetime-elm": Baseline(_paper_features(8000), note="a curve only; fails beyond β = 40"),
+        "spacetime-swim": Baseline(_paper_features(8000), note="a curve only; fails beyond β = 40"),
+        "iga": Baseline({"nodes": 16, "degree": 8}, note="a curve only"),
     },
-    "advection-long": {"iga": Setting({"nodes": 16, "degree": 8}, paper=False)},
+    "advection-long": {"iga": Baseline({"nodes": 16, "degree": 8}, recipe=None)},
     "euler-bernoulli": {
         **_both(_features(1000, 1.5)),
-        "iga": Setting({"nodes": 27, "degree": 9, "rtol": 3e-9, **_BEAM}, 4.21e-7, 0.94),
+        "iga": Baseline({"nodes": 27, "degree": 9, "rtol": 3e-9, **_BEAM}, Published(4.21e-7, 0.94)),
     },
     "euler-bernoulli-winkler": {
         **_both(_features(1000, 2.0)),
-        "iga": Setting({"nodes": 60, "degree": 6, "rtol": 1e-7, **_BEAM}, 2.70e-8, 1.08),
+        "iga": Baseline({"nodes": 60, "degree": 6, "rtol": 1e-7, **_BEAM}, Published(2.70e-8, 1.08)),
     },
     "wave": {
         **_both(_features(1000, 2.0)),
-        "iga": Setting({"nodes": 40, "degree": 8}, paper=False),
+        "iga": Baseline({"nodes": 40, "degree": 8}, recipe=None),
     },
     "wave-multiscale": {
         **_both(_features(2000, 4.0)),
-        "iga": Setting({"nodes": 40, "degree": 8}, paper=False),
+        "iga": Baseline({"nodes": 40, "degree": 8}, recipe=None),
     },
     "burgers": {
         **_both(_features(1000, 5.0, iterations=10), note="no neurons at the shock: errors near 0.3"),
-        "iga": Setting({"nodes": 750, "degree": 9, "rtol": 1e-7}, 1.12e-7, 76.32),
+        "iga": Baseline({"nodes": 750, "degree": 9, "rtol": 1e-7}, Published(1.12e-7, 76.32)),
     },
-    "allen-cahn": {"iga": Setting({"nodes": 401, "degree": 5, "rtol": 1e-5}, paper=False)},
-    "korteweg-de-vries": {"iga": Setting({"nodes": 150, "degree": 9, "rtol": 1e-7}, paper=False)},
-    "kuramoto-sivashinsky": {"iga": Setting({"nodes": 200, "degree": 9, "rtol": 1e-8}, paper=False)},
+    "allen-cahn": {"iga": Baseline({"nodes": 401, "degree": 5, "rtol": 1e-5}, recipe=None)},
+    "korteweg-de-vries": {"iga": Baseline({"nodes": 150, "degree": 9, "rtol": 1e-7}, recipe=None)},
+    "kuramoto-sivashinsky": {"iga": Baseline({"nodes": 200, "degree": 9, "rtol": 1e-8}, recipe=None)},
     "nonlinear-diffusion": {
         **_both(_features(1000, 1.0, iterations=10)),
-        "fem": Setting({"mesh_size": 0.0246, "degree": 1, "stages": 1, "steps": 1000}, 2.68e-3, 2.71),
+        "fem": Baseline({"mesh_size": 0.0246, "degree": 1, "stages": 1, "steps": 1000}, Published(2.68e-3, 2.71)),
     },
 }
 

@@ -12,10 +12,11 @@ from frozenpinn.statement.problem import Problem
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper reports (Datar et al., Frozen-PINN): relative L² error and seconds."""
+    """What the paper reports (Datar et al., Frozen-PINN): relative L² error, seconds, and if these are of a GPU."""
 
     rel_l2: float | None = None
     seconds: float | None = None
+    gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,11 @@ def baselines_of(case: str) -> dict[str, Baseline]:
     from frozenpinn.lab.cases.peer_settings import SETTINGS
     from frozenpinn.lab.cases.pinn_settings import SETTINGS as PINN_SETTINGS
 
-    found = {}
-    for name, own in SETTINGS.get(case, {}).items():
-        figures = Published(own.rel_l2, own.seconds)
-        found[name] = Baseline(own.options, figures, "paper" if own.paper else None, own.note)
-    for name, trained in PINN_SETTINGS.get(case, {}).items():
-        if name not in PINNS:  # further networks of the paper's appendix
-            continue
-        figures = Published(trained.published.rel_l2, trained.published.seconds)
-        notes = (trained.own, "published seconds are those of a GPU" if trained.published.gpu else "")
-        recipe = "paper" if figures.rel_l2 is not None and not trained.own else None
-        found[name] = Baseline(trained.hyper_parameters, figures, recipe, "; ".join(filter(None, notes)))
-    return found
+    trained = PINN_SETTINGS.get(case, {})  # some are further networks of the paper's appendix
+    return {
+        **SETTINGS.get(case, {}),
+        **{name: training.baseline for name, training in trained.items() if name in PINNS},
+    }
 
 
 def solve_peer(

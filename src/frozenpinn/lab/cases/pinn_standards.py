@@ -9,14 +9,15 @@ initial value of Allen–Cahn has the slopes 2 and −2 at the ends of its perio
 
 The solitons of Korteweg and de Vries spread over the whole period, so that one basis does for all times. Its size and
 tolerance are the smallest of the widths 100, 150, 200, 250, 300, 400 (with 1.5 points for each neuron) and the loosest
-of 1e-4, 1e-6, 1e-7, 1e-8 for which ``solution.estimate_error()`` of the first seed stays below 1e-8, for low precision
-1e-5; errors against the reference were printed beside the estimates.
+of 1e-4, 1e-6, 1e-7, 1e-8 for which ``fp.estimate_error(solution)`` of the first seed stays below 1e-8, for low
+precision 1e-5; errors against the reference were printed beside the estimates.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import MultiScale
 from frozenpinn.geometry import Interval
 from frozenpinn.lab.cases.case import Case
@@ -69,15 +70,15 @@ CASES = (
         "allen-cahn",
         "Allen–Cahn equation from data with a corner",
         allen_cahn,
-        {("best", "high"): {}, ("best", "low"): {"rtol": 1e-5}},
+        {("best", "high"): Settings(), ("best", "low"): Settings(rtol=1e-5)},
     ),
     Case(
         "korteweg-de-vries",
         "Korteweg–de Vries equation: solitons form",
         korteweg_de_vries,
         {
-            ("best", "high"): {"sampler": MultiScale(250), "points": 375, "rtol": 1e-6, "windows": None},
-            ("best", "low"): {"sampler": MultiScale(150), "points": 225, "rtol": 1e-4, "windows": None},
+            ("best", "high"): Settings(sampler=MultiScale(250), points=375, rtol=1e-6, windows=None),
+            ("best", "low"): Settings(sampler=MultiScale(150), points=225, rtol=1e-4, windows=None),
         },
     ),
 )

@@ -11,10 +11,11 @@ cut-off (1e-12 here), nor integrator and tolerance (RK45 with 1e-8 here). It giv
 
 from __future__ import annotations
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.outer_basis import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
-from frozenpinn.lab.cases.case import Baseline, Case, Published
+from frozenpinn.lab.cases.case import Case, Published
 from frozenpinn.solvers import SciPy
 from frozenpinn.statement.conditions import Dirichlet
 from frozenpinn.statement.problem import Problem
@@ -36,30 +37,28 @@ def wave(third: bool = False) -> Problem:
     )
 
 
-PAPER = {
-    "sampler": SWIM(400),
-    "points": 1000,
-    "point_method": "uniform",
-    "boundary": OuterBasis("sine", 30, 1e-12),
-    "cutoff": 1e-12,
-    "integrator": SciPy("rk45", 1e-8, 1e-8),
-}
-
-IGA = Baseline({"nodes": 40, "degree": 8}, recipe=None)
+PAPER = Settings(
+    sampler=SWIM(400),
+    points=1000,
+    point_method="uniform",
+    boundary=OuterBasis("sine", 30, 1e-12),
+    cutoff=1e-12,
+    integrator=SciPy("rk45", 1e-8, 1e-8),
+)
 
 CASES = (
     Case(
         "wave",
         "vibrating string with two frequencies",
         wave,
-        {("best", "high"): {"sampler": MultiScale(80), "points": 160}, ("paper", "high"): PAPER},
+        {("best", "high"): Settings(sampler=MultiScale(80), points=160), ("paper", "high"): PAPER},
         {"high": Published(1.81e-6, 0.56)},
     ),
     Case(
         "wave-multiscale",
         "vibrating string with three frequencies",
         lambda: wave(third=True),
-        {("best", "high"): {"sampler": MultiScale(100), "points": 200}, ("paper", "high"): PAPER},
+        {("best", "high"): Settings(sampler=MultiScale(100), points=200), ("paper", "high"): PAPER},
         {"high": Published(1e-5, None)},
     ),
 )

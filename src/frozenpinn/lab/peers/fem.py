@@ -22,8 +22,8 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.lab.peers.evaluation import arranged
 from frozenpinn.lab.peers.fem_mesh import located, need, sides_of, triangulated
 from frozenpinn.lab.peers.quasilinear import Elements, Semidiscrete, WeakForm
-from frozenpinn.lab.peers.radau import Trajectory, integrate, integrate_adaptively
-from frozenpinn.lab.peers.score import Budget, check_rtol, measured_error
+from frozenpinn.lab.peers.radau import RadauTrajectory, integrate, integrate_adaptively
+from frozenpinn.lab.peers.score import Deadline, Scored, check_rtol
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.problem import Problem
@@ -32,7 +32,7 @@ Array = np.ndarray
 _BLOCK = 256  # times evaluated at once
 
 
-class FemSolution:
+class FemSolution(Scored):
     """u(x, t) = Σ cₖ(t) φₖ(x).
 
     Attributes
@@ -43,7 +43,7 @@ class FemSolution:
         Numbers of functions, triangles and time steps.
     """
 
-    def __init__(self, problem: Problem, basis: Any, trajectory: Trajectory) -> None:
+    def __init__(self, problem: Problem, basis: Any, trajectory: RadauTrajectory) -> None:
         self.problem, self.basis, self.trajectory = problem, basis, trajectory
         self.size, self.elements, self.steps = int(basis.N), int(basis.mesh.nelements), len(trajectory.starts)
 
@@ -64,17 +64,12 @@ class FemSolution:
             result[part] = np.sum(values[:, part] * coefficients[index[part] - first, dofs[:, part]], axis=0)
         return result.reshape(shape)
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        return measured_error(self.problem, self._outer, field, points, times, at)
-
-    def _outer(self, x: Array, t: Array) -> Array:
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
         values, dofs = self._functions(x)
         rows = np.broadcast_to(np.arange(len(x)), values.shape)
         table = sparse.csr_matrix((values.ravel(), (rows.ravel(), dofs.ravel())), (len(x), self.size))
-        return np.asarray(table @ self.trajectory(t).T)
+        return np.asarray(table @ self.trajectory(times).T)
 
     def _functions(self, x: Array) -> tuple[Array, Array]:
         """Return the functions that live at points (n, 2), and their numbers, shapes (k, n)."""
@@ -129,7 +124,7 @@ def solve_fem(
     >>> solution.error()["rel_l2"] < 0.01
     True
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     check_rtol(rtol)
     form = WeakForm(problem)
     if len(value_conditions(problem)) < len(problem.domain.sides):
@@ -153,7 +148,7 @@ def solve_fem(
     return FemSolution(problem, basis, trajectory)
 
 
-def lagrange_basis(problem: Problem, mesh_size: float, degree: int, budget: Budget | None = None) -> Any:
+def lagrange_basis(problem: Problem, mesh_size: float, degree: int, budget: Deadline | None = None) -> Any:
     """Return scikit-fem's basis of a degree on a new mesh."""
     skfem = need("skfem")
     kinds = {1: "ElementTriP1", 2: "ElementTriP2", 3: "ElementTriP3", 4: "ElementTriP4"}

@@ -27,7 +27,7 @@ import sympy as sp
 
 from frozenpinn.errors import IntegrationError, SettingsError, choices
 from frozenpinn.lab.peers.evaluation import arranged
-from frozenpinn.lab.peers.score import Budget, check_rtol, measured_error
+from frozenpinn.lab.peers.score import Deadline, Scored, check_rtol
 from frozenpinn.lab.peers.splines import SplineSpace, spline_space
 from frozenpinn.lab.peers.weak_form import (
     Matrices,
@@ -52,7 +52,7 @@ Array = np.ndarray
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
-class IgaSolution:
+class IgaSolution(Scored):
     """u(x, t) = Σ cₖ(t) φₖ(x).
 
     Attributes
@@ -77,15 +77,9 @@ class IgaSolution:
         values = self.space.table(points[:, 0], derivative)
         return np.asarray(np.einsum("ij,ij->i", values, coefficients).reshape(shape))
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-
-        def evaluate(x: Array, t: Array) -> Array:
-            return np.asarray(self.space.table(x[:, 0]) @ self.trajectory(t)[:, : self.size].T)
-
-        return measured_error(self.problem, evaluate, field, points, times, at)
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
+        return np.asarray(self.space.table(x[:, 0]) @ self.trajectory(times)[:, : self.size].T)
 
 
 def solve_iga(
@@ -122,7 +116,7 @@ def solve_iga(
     >>> solution.size, solution.error()["rel_l2"] < 1e-6
     (13, True)
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     check_rtol(rtol)
     coefficients, damping = read_coefficients(problem)
     essential = None if problem.domain.periodic[0] else essential_conditions(problem, coefficients)
@@ -138,7 +132,9 @@ def solve_iga(
         matrices = assemble(tables, coefficients)
         try:
             if integrator != "exact":
-                step = Stepper(matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol)
+                step = SplineStepper(
+                    matrices, coefficients.get(0, 0.0), damping, (root * tables[0]).T, integrator, rtol
+                )
                 return IgaSolution(problem, space, step.integrate(problem, x, data, budget))
             eigenvalues, vectors, left = decompose(matrices, coefficients, float(problem.domain.measure))
         except sla.LinAlgError:
@@ -153,7 +149,7 @@ def solve_iga(
     return IgaSolution(problem, space, trajectory)
 
 
-class Stepper:
+class SplineStepper:
     """M c⁽ᵐ⁾ = A c + δ M c' + f(t) by an adaptive method of SciPy."""
 
     def __init__(
@@ -165,7 +161,9 @@ class Stepper:
         self.operator[np.diag_indices_from(self.operator)] += reaction
         self.damping, self.method, self.rtol = damping, method, rtol
 
-    def integrate(self, problem: Problem, x: Array, data: Sequence[Array], budget: Budget) -> Callable[[Array], Array]:
+    def integrate(
+        self, problem: Problem, x: Array, data: Sequence[Array], budget: Deadline
+    ) -> Callable[[Array], Array]:
         """Integrate; the result gives the coefficients (and velocities) at given times, shape (m, order·size)."""
         from scipy.integrate import solve_ivp
 

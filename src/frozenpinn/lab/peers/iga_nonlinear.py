@@ -17,7 +17,7 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.lab.peers.iga import IgaSolution
 from frozenpinn.lab.peers.quasilinear import Elements, Semidiscrete, WeakForm
 from frozenpinn.lab.peers.radau import integrate, integrate_adaptively
-from frozenpinn.lab.peers.score import Budget, check_rtol
+from frozenpinn.lab.peers.score import Deadline, check_rtol
 from frozenpinn.lab.peers.splines import SplineSpace, gauss_rule, spline_space
 from frozenpinn.lab.peers.weak_form import Coefficients, assemble
 from frozenpinn.runtime.threads import blas_threads
@@ -60,7 +60,7 @@ def solve_nonlinear_iga(
     >>> solution.size
     12
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     check_rtol(rtol)
     if problem.domain.dimension != 1:
         raise SettingsError("IGA solves one equation in one dimension here; use frozenpinn.solve for others.")

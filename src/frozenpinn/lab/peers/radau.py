@@ -21,7 +21,7 @@ from numpy.polynomial import Polynomial
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.lab.peers.quasilinear import Semidiscrete
-from frozenpinn.lab.peers.score import Budget
+from frozenpinn.lab.peers.score import Deadline
 
 Array = np.ndarray
 _QUICK = 4  # iterations up to which an old Jacobian is good enough
@@ -62,7 +62,7 @@ def _lagrange(nodes: Array, j: int) -> Polynomial:
     return Polynomial.fromroots(others) / np.prod(nodes[j] - others) if len(others) else Polynomial([1.0])
 
 
-class Trajectory:
+class RadauTrajectory:
     """Coefficients between steps: polynomials through the start and the stages of each step."""
 
     def __init__(self, method: Tableau, starts: Array, lengths: Array, values: Array) -> None:
@@ -77,10 +77,10 @@ class Trajectory:
         return np.asarray(np.einsum("mk,mkn->mn", weights, self.values[index]))
 
 
-class Stepper:
+class RadauStepper:
     """One step of the method, with what is worth keeping from the last."""
 
-    def __init__(self, system: Semidiscrete, stages: int, tolerance: float, budget: Budget) -> None:
+    def __init__(self, system: Semidiscrete, stages: int, tolerance: float, budget: Deadline) -> None:
         self.system, self.method, self.tolerance, self.budget = system, tableau(stages), tolerance, budget
         self.factors: list[Any] | None = None
         self.jacobian: Array | None = None
@@ -162,13 +162,13 @@ class Stepper:
 
 
 def integrate(
-    system: Semidiscrete, time: tuple[float, float], state: Array, stages: int, steps: int, budget: Budget
-) -> Trajectory:
+    system: Semidiscrete, time: tuple[float, float], state: Array, stages: int, steps: int, budget: Deadline
+) -> RadauTrajectory:
     """Take equal steps."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise SettingsError(f"steps must be a positive whole number, got {steps!r}.")
     _check_finite(state, time[0])
-    stepper = Stepper(system, stages, _FEWEST_DIGITS, budget)
+    stepper = RadauStepper(system, stages, _FEWEST_DIGITS, budget)
     ends = np.linspace(*time, steps + 1)
     step = (time[1] - time[0]) / steps
     values = np.empty((steps, stages + 1, len(state)))
@@ -186,17 +186,17 @@ def integrate(
         state = values[k, -1]
         _check_finite(state, t + step)
         guess = _extrapolated(stepper.method, values[k], 1.0)
-    return Trajectory(stepper.method, ends[:-1], np.full(steps, step), values)
+    return RadauTrajectory(stepper.method, ends[:-1], np.full(steps, step), values)
 
 
 def integrate_adaptively(
-    system: Semidiscrete, time: tuple[float, float], state: Array, rtol: float, budget: Budget
-) -> Trajectory:
+    system: Semidiscrete, time: tuple[float, float], state: Array, rtol: float, budget: Deadline
+) -> RadauTrajectory:
     """Take steps of three stages whose estimated error is below ``rtol`` times the size of the solution."""
     if not 1e-14 < rtol < 1:
         raise SettingsError(f"rtol must lie between 1e-14 and 1, got {rtol!r}.")
     _check_finite(state, time[0])
-    stepper = Stepper(system, 3, max(1e-2 * rtol, 1e-14), budget)
+    stepper = RadauStepper(system, 3, max(1e-2 * rtol, 1e-14), budget)
     t, end = time
     step = (end - t) * min(1e-3, 0.1 * rtol**0.25)
     starts, lengths, values = [], [], []
@@ -230,7 +230,7 @@ def integrate_adaptively(
         ratio = factor if fresh or not 1.0 <= factor < 1.2 else 1.0
         guess = _extrapolated(stepper.method, values[-1], ratio)
         step *= ratio
-    return Trajectory(stepper.method, np.array(starts), np.array(lengths), np.array(values))
+    return RadauTrajectory(stepper.method, np.array(starts), np.array(lengths), np.array(values))
 
 
 def _check_finite(state: Array, t: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
@@ -13,21 +12,37 @@ from frozenpinn.results.solution import unseen_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-#: Takes points (n, d) and times (m,), returns values (n, m).
-Evaluate = Callable[[Array, Array], Array]
 
 
-def measured_error(
-    problem: Problem, evaluate: Evaluate, field: str | None, points: int, times: int, at: Array | None
-) -> dict[str, float]:
-    """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-    name = field_of(problem, field)
-    if name not in problem.exact:
-        raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
-    x, t = unseen_points(problem, points, times)
-    x = x if at is None else np.asarray(at, dtype=float).reshape(-1, problem.domain.dimension)
-    exact = np.stack([problem.exact[name](x, float(s)) for s in t], axis=1)
-    difference = evaluate(x, t) - exact
+class Scored:
+    """A solution that is compared with the exact one on the same points and times as all others."""
+
+    problem: Problem
+
+    def error(
+        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
+    ) -> dict[str, float]:
+        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
+        name = field_of(self.problem, field)
+        if name not in self.problem.exact:
+            raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
+        x, t = unseen_points(self.problem, points, times)
+        x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
+        return errors(self.outer(name, x, t), exact_values(self.problem, name, x, t))
+
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return a field at all points (n, d) and all times (m,), shape (n, m)."""
+        raise NotImplementedError
+
+
+def exact_values(problem: Problem, field: str, x: Array, times: Array) -> Array:
+    """Return the exact solution at all points (n, d) and all times (m,), shape (n, m)."""
+    return np.stack([problem.exact[field](x, float(t)) for t in times], axis=1)
+
+
+def errors(found: Array, exact: Array) -> dict[str, float]:
+    """Return relative L² error and RMSE of values."""
+    difference = found - exact
     return {
         "rel_l2": float(np.linalg.norm(difference)) / (float(np.linalg.norm(exact)) or 1.0),
         "rmse": float(np.sqrt(np.mean(difference**2))),
@@ -50,7 +65,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-class Budget:
+class Deadline:
     """A number of seconds of wall-clock time, counted from here on; None is no limit."""
 
     def __init__(self, seconds: float | None) -> None:

@@ -26,8 +26,8 @@ import scipy.linalg as sla
 from frozenpinn.basis.samplers import ELM, SWIM
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.lab.peers.evaluation import arranged, field_of
-from frozenpinn.lab.peers.score import Budget, measured_error
-from frozenpinn.lab.peers.spacetime_rows import Block, PointCounts, SpaceTime, blocks_of, residual_and_rows
+from frozenpinn.lab.peers.score import Deadline, Scored
+from frozenpinn.lab.peers.spacetime_rows import PointCounts, RowBlock, SpaceTime, blocks_of, residual_and_rows
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
     initial: float = 1.0
 
 
-class SpaceTimeSolution:
+class SpaceTimeSolution(Scored):
     """A network in space-time.
 
     Attributes
@@ -76,16 +76,10 @@ class SpaceTimeSolution:
         parts = [self.layer.features(z[i : i + _BLOCK]) @ coefficients for i in range(0, len(z), _BLOCK)]
         return np.concatenate([*parts, np.empty(0)]).reshape(shape)
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = field_of(self.problem, field)
-        return measured_error(self.problem, lambda x, t: self._outer(name, x, t), name, points, times, at)
-
-    def _outer(self, field: str, x: Array, t: Array) -> Array:
-        columns = [self.layer.features(np.column_stack([x, np.full(len(x), s)])) @ self.coefficients[field] for s in t]
-        return np.stack(columns, axis=1)
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
+        c = self.coefficients[field]
+        return np.stack([self.layer.features(np.column_stack([x, np.full(len(x), t)])) @ c for t in times], axis=1)
 
 
 def solve_spacetime(
@@ -147,7 +141,7 @@ def solve_spacetime(
     >>> solve_spacetime(problem, width=100, interior=400).error()["rel_l2"] < 1e-5
     True
     """
-    budget = Budget(seconds)
+    budget = Deadline(seconds)
     counts = PointCounts(interior, boundary, initial, point_method)
     space = SpaceTime(problem, counts, np.random.default_rng(seed), scaled)
     space.layer = space.stretched(_sampler(sampler, width, eta, scale, activation), seed)
@@ -168,13 +162,13 @@ def solve_spacetime(
 
 
 def _gauss_newton(
-    blocks: Sequence[Block],
+    blocks: Sequence[RowBlock],
     factors: Sequence[Array],
     c: Array,
     rcond: float,
     iterations: int,
     tol: float,
-    budget: Budget,
+    budget: Deadline,
 ) -> tuple[Array, list[float], bool]:
     """Minimise the loss; return the coefficients, the losses, and whether the budget ended it."""
     loss = _loss(blocks, factors, c)
@@ -211,7 +205,7 @@ def least_squares(rows: Array, right: Array, rcond: float) -> Array:
     return np.asarray(solution)
 
 
-def _row_factors(blocks: Sequence[Block], weights: Weights | None) -> list[Array]:
+def _row_factors(blocks: Sequence[RowBlock], weights: Weights | None) -> list[Array]:
     """Return what each row is multiplied by."""
     totals: dict[str, int] = {}
     for block in blocks:
@@ -224,7 +218,7 @@ def _row_factors(blocks: Sequence[Block], weights: Weights | None) -> list[Array
     return [1.0 / (np.maximum(block.largest, 1e-300) * np.sqrt(totals[block.kind])) for block in blocks]
 
 
-def _loss(blocks: Sequence[Block], factors: Sequence[Array], c: Array) -> float:
+def _loss(blocks: Sequence[RowBlock], factors: Sequence[Array], c: Array) -> float:
     total = 0.0
     for block, factor in zip(blocks, factors, strict=True):
         with np.errstate(all="ignore"):
@@ -240,6 +234,6 @@ def _sampler(name: str, width: int, eta: float, scale: float, activation: str) -
     raise SettingsError(f"the sampler of space-time features is 'elm' or 'swim', got {name!r}.")
 
 
-def _check(budget: Budget) -> None:
+def _check(budget: Deadline) -> None:
     if budget.is_spent:
         raise IntegrationError(f"the budget of {budget.seconds:g} s was exceeded before the first solve.")

@@ -32,7 +32,7 @@ class PointCounts(NamedTuple):
     method: str
 
 
-class Cloud(NamedTuple):
+class SpaceTimeCloud(NamedTuple):
     """Points as samplers want them."""
 
     x: Array
@@ -74,7 +74,7 @@ class SpaceTime:
         """Draw neurons in scaled coordinates and return them in the given ones."""
         z = (self.interior - self.middle) / self.half
         layer = sampler.sample(
-            Cloud(z, np.full(z.shape[1], 2 / len(z) ** (1 / z.shape[1]))), np.random.default_rng(seed)
+            SpaceTimeCloud(z, np.full(z.shape[1], 2 / len(z) ** (1 / z.shape[1]))), np.random.default_rng(seed)
         )
         return HiddenLayer(
             layer.weights / self.half, self.middle + self.half * layer.origins, layer.offsets, layer.activation
@@ -118,7 +118,7 @@ def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Rows of one kind: Σ fⱼ(jets) − right, with tables of the jets, which depend linearly on the unknowns.
 
     Attributes
@@ -175,13 +175,13 @@ class Block:
         return [table @ c[columns] for table, columns in zip(self.tables, self.columns, strict=True)]
 
 
-def blocks_of(space: SpaceTime) -> list[Block]:
+def blocks_of(space: SpaceTime) -> list[RowBlock]:
     """Return all rows of a problem."""
     equations = [_equation(space, equation) for equation in space.problem.equations]
     return [*equations, *_boundary(space), *_periodic(space), *_initial(space)]
 
 
-def residual_and_rows(blocks: Sequence[Block], factors: Sequence[Array], c: Array) -> tuple[Array, Array]:
+def residual_and_rows(blocks: Sequence[RowBlock], factors: Sequence[Array], c: Array) -> tuple[Array, Array]:
     """Return the weighted residual at c and its derivatives."""
     with np.errstate(all="ignore"):
         residual = np.concatenate([f * block.residual(c) for block, f in zip(blocks, factors, strict=True)])
@@ -189,7 +189,7 @@ def residual_and_rows(blocks: Sequence[Block], factors: Sequence[Array], c: Arra
     return residual, rows
 
 
-def _equation(space: SpaceTime, equation: Equation) -> Block:
+def _equation(space: SpaceTime, equation: Equation) -> RowBlock:
     """Return ∂ₜᵐu − F(x, t, jets) = 0 at the interior points."""
     problem, z = space.problem, space.interior
     highest = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
@@ -201,14 +201,14 @@ def _equation(space: SpaceTime, equation: Equation) -> Block:
     slopes = [sp.diff(expression, problem.jets.symbol(jet)) for jet in jets]
     program, derivative = problem.compile([expression], jets), problem.compile(slopes, jets)
     if not equation.is_linear:
-        return Block("pde", len(z), space.size, tables, columns, programs=(program, derivative), arguments=arguments)
+        return RowBlock("pde", len(z), space.size, tables, columns, programs=(program, derivative), arguments=arguments)
     zeros = [np.zeros(len(z))] * len(jets)
     linear = tuple(np.broadcast_to(a, len(z)) for a in derivative(*arguments, *zeros))
     right = -np.broadcast_to(program(*arguments, *zeros)[0], len(z))
-    return Block("pde", len(z), space.size, tables, columns, linear, right)
+    return RowBlock("pde", len(z), space.size, tables, columns, linear, right)
 
 
-def _boundary(space: SpaceTime) -> list[Block]:
+def _boundary(space: SpaceTime) -> list[RowBlock]:
     """Return the conditions on all sides, each at its share of the boundary points."""
     problem, blocks = space.problem, []
     each = max(1, space.counts.boundary // max(1, len(problem.domain.sides)))
@@ -224,11 +224,11 @@ def _boundary(space: SpaceTime) -> list[Block]:
         tables = tuple(space.table(z, jet) for jet, _ in terms)
         columns = tuple(space.columns(jet.field) for jet, _ in terms)
         linear = tuple(np.broadcast_to(a, len(z)) for _, a in terms)
-        blocks.append(Block("boundary", len(z), space.size, tables, columns, linear, right))
+        blocks.append(RowBlock("boundary", len(z), space.size, tables, columns, linear, right))
     return blocks
 
 
-def _periodic(space: SpaceTime) -> list[Block]:
+def _periodic(space: SpaceTime) -> list[RowBlock]:
     """Return u and its derivatives below the order of the equation at one end minus those at the other."""
     problem, blocks = space.problem, []
     axes = [i for i, periodic in enumerate(problem.domain.periodic) if periodic]
@@ -245,11 +245,11 @@ def _periodic(space: SpaceTime) -> list[Block]:
                 jet = Jet(name, alpha)
                 table = space.table(space.joined(low, t), jet) - space.table(space.joined(high, t), jet)
                 one = (np.ones(len(low)),)
-                blocks.append(Block("boundary", len(low), space.size, (table,), (space.columns(name),), one))
+                blocks.append(RowBlock("boundary", len(low), space.size, (table,), (space.columns(name),), one))
     return blocks
 
 
-def _initial(space: SpaceTime) -> list[Block]:
+def _initial(space: SpaceTime) -> list[RowBlock]:
     """Return u and, for second order in time, uₜ at the start."""
     problem, start = space.problem, space.problem.time[0]
     count, method = space.counts.initial, space.counts.method
@@ -260,5 +260,5 @@ def _initial(space: SpaceTime) -> list[Block]:
         for name, datum in data.items():
             jet = Jet(name, (0,) * problem.domain.dimension, 0, order)
             tables, columns = (space.table(z, jet),), (space.columns(name),)
-            blocks.append(Block("initial", len(x), space.size, tables, columns, (np.ones(len(x)),), datum(x, start)))
+            blocks.append(RowBlock("initial", len(x), space.size, tables, columns, (np.ones(len(x)),), datum(x, start)))
     return blocks

@@ -20,7 +20,7 @@ Array = np.ndarray
 Coefficients: TypeAlias = Mapping[int, float]
 
 
-class Decomposition(NamedTuple):
+class Eigenbasis(NamedTuple):
     """Eigenvalues and eigenvectors of M⁻¹A, and the map from load vectors to modal coordinates."""
 
     eigenvalues: Array
@@ -131,18 +131,18 @@ def derivatives_needed(coefficients: Coefficients) -> set[int]:
     return {0, *(k // 2 for k in coefficients), *((k + 1) // 2 for k in coefficients)}
 
 
-def decompose(matrices: Matrices, coefficients: Coefficients, length: float) -> Decomposition:
+def decompose(matrices: Matrices, coefficients: Coefficients, length: float) -> Eigenbasis:
     """Diagonalise the operator on an interval of the given length."""
     mass, even, skew = matrices
     reaction = coefficients.get(0, 0.0)
     if not any(k % 2 for k in coefficients):
         eigenvalues, vectors, left = _symmetric(mass, even, _shift(coefficients, length))
-        return Decomposition(eigenvalues + reaction, vectors, left)
+        return Eigenbasis(eigenvalues + reaction, vectors, left)
     if all(k % 2 or not k for k in coefficients):
         frequencies, rotations = sla.eigh(1j * skew, mass, check_finite=False)
-        return Decomposition(reaction - 1j * frequencies, rotations, rotations.conj().T)
+        return Eigenbasis(reaction - 1j * frequencies, rotations, rotations.conj().T)
     eigenvalues, vectors, left = _general(mass, even + skew)
-    return Decomposition(eigenvalues + reaction, vectors, left)
+    return Eigenbasis(eigenvalues + reaction, vectors, left)
 
 
 def _shift(coefficients: Coefficients, length: float) -> float:
@@ -152,19 +152,19 @@ def _shift(coefficients: Coefficients, length: float) -> float:
     return growth + (abs(a2) + abs(a4) / length**2) / length**2 or 1.0
 
 
-def _symmetric(mass: Array, operator: Array, shift: float) -> Decomposition:
+def _symmetric(mass: Array, operator: Array, shift: float) -> Eigenbasis:
     mu, vectors = sla.eigh(mass, shift * mass - operator, check_finite=False)
     if mu[0] <= 1e-15 * mu[-1]:
         raise sla.LinAlgError("the spectrum is too wide")
     vectors = vectors / np.sqrt(mu)
     left = sla.cho_solve(sla.cho_factor(mass), np.linalg.inv(vectors).T).T
-    return Decomposition(shift - 1 / mu, vectors, left)
+    return Eigenbasis(shift - 1 / mu, vectors, left)
 
 
-def _general(mass: Array, operator: Array) -> Decomposition:
+def _general(mass: Array, operator: Array) -> Eigenbasis:
     factor = sla.cholesky(mass, lower=True)
     inverse = sla.solve_triangular(factor, np.eye(len(mass)), lower=True)
     eigenvalues, vectors = np.linalg.eig(inverse @ operator @ inverse.T)
     if np.linalg.cond(vectors) > WELL_CONDITIONED:
         raise SettingsError("advection outweighs diffusion so much that IGA has no usable eigenvectors here.")
-    return Decomposition(eigenvalues, inverse.T @ vectors, np.linalg.solve(vectors, inverse))
+    return Eigenbasis(eigenvalues, inverse.T @ vectors, np.linalg.solve(vectors, inverse))

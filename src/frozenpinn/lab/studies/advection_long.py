@@ -11,7 +11,7 @@ import numpy as np
 
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.case import Variant
-from frozenpinn.lab.studies.attempts import Attempt, attempts, estimate, median, relative
+from frozenpinn.lab.studies.attempts import TimedSolution, attempts, estimate, median, relative
 from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
 
 RECIPES = ("best", "paper")
@@ -23,22 +23,22 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     case = find_case("advection-long")
     problem, failures = case.problem(), list[str]()
     found = {
-        recipe: attempts(problem, case.options(recipe, "high", Variant()), seeds, announce, recipe, failures)
+        recipe: attempts(problem, case.choices(recipe, "high", Variant()), seeds, announce, recipe, failures)
         for recipe in RECIPES
     }
-    for a in found["best"]:
-        estimate(a.solution)
-    table: list[Row] = [{"t": t, **_at(t, found), PUBLISHED + "paper": case.published["high"].rel_l2} for t in TIMES]
+    estimates, bound = [estimate(a.solution) for a in found["best"]], case.published["high"].rel_l2
+    table: list[Row] = [
+        {"t": t, **_at(t, found), "estimate": median(float(e.at(t)) for e in estimates), PUBLISHED + "paper": bound}
+        for t in TIMES
+    ]
     seconds = {f"{recipe}_seconds": median(a.seconds for a in found[recipe]) for recipe in RECIPES}
     return [row | seconds | {"failures": failures if place == 0 else []} for place, row in enumerate(table)]
 
 
-def _at(t: float, found: dict[str, list[Attempt]]) -> Row:
+def _at(t: float, found: dict[str, list[TimedSolution]]) -> Row:
     x = np.linspace(0, 2 * np.pi, 128, endpoint=False)
     exact = np.sin(x - t)
-    row: Row = {name: median(relative(a.solution(x, t), exact) for a in each) for name, each in found.items()}
-    estimates = [a.solution.estimate_error().at(t) for a in found["best"]]
-    return row | {"estimate": median(map(float, estimates))}
+    return {name: median(relative(a.solution(x, t), exact) for a in each) for name, each in found.items()}
 
 
 STUDY = Study(

@@ -35,12 +35,12 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
         row: Row = {"beta": beta, "failures": []}
         for recipe in RECIPES:
             count = 1 if recipe == "paper" and beta >= FAST else seeds
-            options = case.options(recipe, "high", variant)
-            found = attempts(problem, options, count, announce, f"{variant.label}, {recipe}", row["failures"])
+            settings = case.choices(recipe, "high", variant)
+            found = attempts(problem, settings, count, announce, f"{variant.label}, {recipe}", row["failures"])
             row[recipe] = median(a.solution.error()["rel_l2"] for a in found)
             row[_seconds(recipe)] = median(a.seconds for a in found)
             if recipe == "best":
-                row["estimate"] = median(estimate(a.solution) for a in found)
+                row["estimate"] = median(estimate(a.solution).worst for a in found)
         for name in OTHERS:
             announce(f"{variant.label}, {name}")
             row |= _other(name, problem, beta, row["failures"])
@@ -54,7 +54,7 @@ def _other(name: str, problem: Problem, beta: float, failures: list[str]) -> Row
     from frozenpinn.lab.cases.peer_settings import ADVECTION_POINTS, SETTINGS
     from frozenpinn.lab.peers.methods import solve_baseline
 
-    options: dict[str, Any] = dict(SETTINGS[CASE][method].options)
+    options: dict[str, Any] = dict(SETTINGS[CASE][method].settings)
     if name != "iga":
         if beta not in ADVECTION_POINTS:
             return {name: None, _seconds(name): None}

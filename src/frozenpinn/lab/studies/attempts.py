@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, IntegrationError
+from frozenpinn.adaptivity.estimate import ErrorEstimate
+from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.errors import FrozenPinnError, IntegrationError
 from frozenpinn.lab.cases.case import Case, Variant
+from frozenpinn.lab.runner import own_estimate, timed
 from frozenpinn.lab.studies.study import Announce
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, solve
@@ -52,7 +54,7 @@ class Within:
         return self.integrator.integrate(system)
 
 
-class Attempt(NamedTuple):
+class TimedSolution(NamedTuple):
     """A solution and the seconds that it took."""
 
     solution: Solution
@@ -60,8 +62,8 @@ class Attempt(NamedTuple):
 
 
 def attempts(
-    problem: Problem, options: Mapping[str, Any], seeds: int, announce: Announce, label: str, failures: list[str]
-) -> list[Attempt]:
+    problem: Problem, settings: Settings, seeds: int, announce: Announce, label: str, failures: list[str]
+) -> list[TimedSolution]:
     """Solve once per seed; the reasons of those that fail are added to a list.
 
     After a run that took too long, other seeds are not tried.
@@ -69,40 +71,29 @@ def attempts(
     found = []
     for seed in range(seeds):
         announce(f"{label}, seed {seed}")
-        start = time.perf_counter()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FrozenPinnWarning)
-                solution = solve(problem, seed=seed, **options)
+            found.append(TimedSolution(*timed(solve, problem, seed=seed, settings=settings)))
         except OverBudgetError as error:
             rest = " Other seeds were not tried." if seed + 1 < seeds else ""
             failures.append(f"{label}, seed {seed}: {error}{rest}")
             break
         except FrozenPinnError as error:
             failures.append(f"{label}, seed {seed}: {error}")
-            continue
-        found.append(Attempt(solution, time.perf_counter() - start))
     return found
 
 
-def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> Attempt:
+def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> TimedSolution:
     """Solve a case once, by a recipe at high precision; errors are raised. The check of the problem is not timed."""
     variant = variant or case.variants[0]
     announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
     problem = case.problem(**variant.problem)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        check(problem)
-        start = time.perf_counter()
-        solution = solve(problem, **case.options(recipe, "high", variant))
-    return Attempt(solution, time.perf_counter() - start)
+    timed(check, problem)
+    return TimedSolution(*timed(solve, problem, **case.options(recipe, "high", variant)))
 
 
-def estimate(solution: Solution) -> float:
+def estimate(solution: Solution) -> ErrorEstimate:
     """Return the program's own estimate of the relative L² error, silently."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        return solution.estimate_error().worst
+    return timed(own_estimate, solution)[0]
 
 
 def median(values: Iterable[float]) -> float | None:

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -25,8 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.errors import FrozenPinnError
 from frozenpinn.lab.calibration import GROUPS, collection
+from frozenpinn.lab.runner import timed
 from frozenpinn.lab.studies.study import COLOURS, Announce, Row, Study
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import solve
@@ -45,7 +44,7 @@ _OTHER = "s"
 _FLOOR = 1e-17  # drawn in place of zero
 
 
-class Job(NamedTuple):
+class CalibrationRun(NamedTuple):
     """One run."""
 
     name: str
@@ -73,15 +72,15 @@ def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None, wor
     return [*runs, *bars(runs)]
 
 
-def _jobs(seeds: int, names: Sequence[str]) -> Iterator[Job]:
+def _jobs(seeds: int, names: Sequence[str]) -> Iterator[CalibrationRun]:
     entries = collection()
     for place, name in enumerate(names):
         possible = [tol for tol in TOLERANCES if tol >= 10 * entries[name].accuracy]
         for seed in range(seeds):
-            yield Job(name, possible[(place + seed) % len(possible)], seed)
+            yield CalibrationRun(name, possible[(place + seed) % len(possible)], seed)
 
 
-def _mapped(jobs: Sequence[Job], workers: int) -> Iterator[Row]:
+def _mapped(jobs: Sequence[CalibrationRun], workers: int) -> Iterator[Row]:
     if workers == 1:
         yield from map(measure, jobs)
         return
@@ -98,7 +97,7 @@ def _use_one_thread() -> None:
 # ---- one run --------------------------------------------------------------------------------------------------------
 
 
-def measure(job: Job) -> Row:
+def measure(job: CalibrationRun) -> Row:
     """Solve one problem and compare."""
     entry = collection()[job.name]
     row: Row = {
@@ -112,15 +111,11 @@ def measure(job: Job) -> Row:
         "failures": [],
     }
     problem = entry.build()
-    start = time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FrozenPinnWarning)
-            solution, estimate, status = _run(problem, job.tol, job.seed)
+        (solution, estimate, status), seconds = timed(_run, problem, job.tol, job.seed)
     except FrozenPinnError as error:
         row["failures"].append(f"{job.name}, tol = {job.tol:g}, seed {job.seed}: {error}")
         return row
-    seconds = time.perf_counter() - start
     at = None if entry.test_points is None else entry.test_points(problem)
     true = max(solution.error(name, at=at)["rel_l2"] for name in problem.fields)
     row |= {"status": status, "seconds": seconds}

@@ -10,16 +10,16 @@ dimensions; ``published_accurate`` has 4000 neurons, too slow here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.lab.cases.high_dimension import box_points, heat, paper_heat
 from frozenpinn.lab.studies.runs import literal, measure, with_penalty
 from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
 
 DIMENSIONS = (2, 3, 5, 7, 10)
-WAYS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "all_directions": {"subspace": None},
+WAYS = {
+    "default": Settings(),
+    "all_directions": Settings(subspace=None),
     "elm": literal(paper_heat(400, 1e-5, 1e-4)),
     "elm_penalty": with_penalty(paper_heat(400, 1e-5, 1e-4)),
 }
@@ -43,7 +43,7 @@ def rows(
         problem = heat(dimension)
         at = box_points(problem)
         row: Row = {"dimension": dimension, **dict.fromkeys((*WAYS, *map(_seconds, WAYS))), "failures": []}
-        measure(problem, at, {}, 1, announce, f"{dimension} dimensions, warm-up")
+        measure(problem, at, Settings(), 1, announce, f"{dimension} dimensions, warm-up")
         for name in ways:
             label = f"{dimension} dimensions, {name.replace('_', ' ')}"
             found = measure(problem, at, WAYS[name], 1 if name in ONCE else seeds, announce, label)

@@ -8,11 +8,11 @@ word, with boundary rows uₜ = gₜ; ``error_penalty`` has rows that pull back 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from frozenpinn.basis.samplers import ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED
-from frozenpinn.lab.studies.runs import literal, measure, stiff, with_penalty
+from frozenpinn.lab.studies.runs import literal, measure, posed, stiff, with_penalty
 from frozenpinn.lab.studies.study import Announce, Row, Study
 
 WIDTH = 400
@@ -22,17 +22,14 @@ PUBLISHED = {1000: (9.99e-5, 12.43), 2000: (9.90e-5, 102.74), 20000: (9.87e-5, 6
 
 def rows(seeds: int, announce: Announce, points: Sequence[int] = POINTS, width: int = WIDTH) -> list[Row]:
     """Return medians of error and seconds, one row per number of points."""
-    case = find_case("reaction-diffusion-5d")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
-    plain = literal(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)}))
+    (problem, at), table = posed("reaction-diffusion-5d"), []
+    plain = literal(stiff(replace(PROJECTED, sampler=ProjectedSWIM(width))))
     measure(problem, at, plain, 1, announce, "warm-up")
     for count in points:
         row: Row = {"points": count, "failures": []}
-        for suffix, options in (("", plain), ("_penalty", with_penalty(plain))):
+        for suffix, settings in (("", plain), ("_penalty", with_penalty(plain))):
             label = f"{count} points{suffix.replace('_', ', ')}"
-            found = measure(problem, at, {**options, "points": count}, seeds, announce, label)
+            found = measure(problem, at, replace(settings, points=count), seeds, announce, label)
             row |= {f"error{suffix}": found.error, f"seconds{suffix}": found.seconds}
             row["failures"] += found.failures
         row["published_error"], row["published_seconds"] = PUBLISHED.get(count, (None, None))

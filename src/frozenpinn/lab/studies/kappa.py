@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-import time
-import warnings
+from dataclasses import replace
 
 import numpy as np
 
 from frozenpinn.assembly.spaces import AugmentedODE
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.case import Variant
+from frozenpinn.lab.studies.attempts import attempts
 from frozenpinn.lab.studies.study import Announce, Row, Study
 from frozenpinn.results.solution import Solution
-from frozenpinn.solve import solve
 
 
 def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return medians over seeds, one row per κ."""
     case = find_case("euler-bernoulli")
     problem = case.problem()
-    options = case.options("paper", "high", Variant())
+    settings = case.choices("paper", "high", Variant())
     table = []
     for kappa in (1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 1e7):
         row: Row = {"kappa": kappa, "boundary_rmse": None, "total_rmse": None, "seconds": None, "failures": []}
-        found: list[tuple[float, float, float]] = []
-        for seed in range(seeds):
-            announce(f"kappa = {kappa:g}, seed {seed}")
-            start = time.perf_counter()
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", FrozenPinnWarning)
-                    solution = solve(problem, seed=seed, **{**options, "boundary": AugmentedODE(kappa)})
-            except FrozenPinnError as error:
-                row["failures"].append(str(error))
-                continue
-            elapsed = time.perf_counter() - start
-            found.append((_boundary_rmse(solution), solution.error()["rmse"], elapsed))
+        chosen = replace(settings, boundary=AugmentedODE(kappa))
+        found = [
+            (_boundary_rmse(solution), solution.error()["rmse"], seconds)
+            for solution, seconds in attempts(problem, chosen, seeds, announce, f"kappa = {kappa:g}", row["failures"])
+        ]
         if found:
             row |= dict(zip(("boundary_rmse", "total_rmse", "seconds"), np.median(found, axis=0).tolist(), strict=True))
         table.append(row)

@@ -9,10 +9,12 @@ cut-off is what stands between the initial value and the round-off; from 1e-12 o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.advection import BEST, paper
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CUTOFFS = tuple(10.0**-k for k in range(1, 18))
-WAYS: dict[str, Callable[[float], dict[str, Any]]] = {
-    "paper": lambda rcond: paper(SWIM(380), 14, rcond, 1e-8) | {"rcond": rcond},
-    "ours": lambda rcond: BEST | {"rcond": rcond},
-    "ours_without_svd": lambda rcond: BEST | {"rcond": rcond, "cutoff": None},
+WAYS: dict[str, Callable[[float], Settings]] = {
+    "paper": lambda rcond: replace(paper(SWIM(380), 14, rcond, 1e-8), rcond=rcond),
+    "ours": lambda rcond: replace(BEST, rcond=rcond),
+    "ours_without_svd": lambda rcond: replace(BEST, rcond=rcond, cutoff=None),
 }
 
 
@@ -36,8 +38,8 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     problem, table = find_case("advection").problem(), []
     for rcond in CUTOFFS:
         row: Row = {"rcond": rcond, "failures": []}
-        for name, options in WAYS.items():
-            found = attempts(problem, options(rcond), seeds, announce, f"rcond {rcond:g}, {name}", row["failures"])
+        for name, settings in WAYS.items():
+            found = attempts(problem, settings(rcond), seeds, announce, f"rcond {rcond:g}, {name}", row["failures"])
             row[name] = median(a.solution.error()["rel_l2"] for a in found)
             row[f"{name}_initial"] = median(_initial(a.solution) for a in found)
         table.append(row)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.studies.attempts import Within, attempts
 from frozenpinn.lab.studies.study import Announce
 from frozenpinn.solvers import SciPy
@@ -21,7 +21,7 @@ PENALTY = 100.0
 
 
 @dataclass
-class Measured:
+class Medians:
     """Medians over the seeds that succeeded, None if none did; why the others failed.
 
     ``width`` counts neurons, ``rank`` the coefficients that evolve in time.
@@ -34,31 +34,39 @@ class Measured:
     failures: list[str] = field(default_factory=list)
 
 
+def posed(name: str) -> tuple[Problem, Array]:
+    """Return the problem of a case, and where its errors are measured."""
+    case = find_case(name)
+    assert case.test_points is not None
+    problem = case.problem()
+    return problem, case.test_points(problem)
+
+
 def measure(
     problem: Problem,
     at: Array,
-    options: Mapping[str, Any],
+    settings: Settings,
     seeds: int,
     announce: Announce,
     label: str,
     budget: float = BUDGET,
-) -> Measured:
+) -> Medians:
     """Solve for each seed and compare with the exact solution at given points.
 
     Parameters
     ----------
-    problem, at, options
-        What to solve, where errors are measured, settings of :func:`frozenpinn.solve`.
+    problem, at, settings
+        What to solve, where errors are measured, numerical choices.
     seeds, announce, label
         How many seeds, whom to tell, and as what.
     budget
         Seconds for the time integration, if the settings hold an integrator. After a run that took longer, other seeds
         are not tried.
     """
-    given = options.get("integrator")
+    given = settings.integrator
     if given is not None and not isinstance(given, str):
-        options = {**options, "integrator": Within(given, budget)}
-    out = Measured()
+        settings = replace(settings, integrator=Within(given, budget))
+    out = Medians()
     found = [
         (
             attempt.solution.error(problem.fields[0], at=at)["rel_l2"],
@@ -66,27 +74,28 @@ def measure(
             attempt.solution.system.spaces[0].network.width,
             attempt.solution.system.coefficients,
         )
-        for attempt in attempts(problem, options, seeds, announce, label, out.failures)
+        for attempt in attempts(problem, settings, seeds, announce, label, out.failures)
     ]
     if found:
         out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
     return out
 
 
-def literal(options: Mapping[str, Any]) -> dict[str, Any]:
+def literal(settings: Settings) -> Settings:
     """Return settings with the boundary rows of the paper, uₜ = gₜ, where nothing pulls the solution back."""
-    return {**options, "boundary": AugmentedODE(0.0)}
+    return replace(settings, boundary=AugmentedODE(0.0))
 
 
-def stiff(options: Mapping[str, Any]) -> dict[str, Any]:
+def stiff(settings: Settings) -> Settings:
     """Return settings with LSODA instead of RK45, which takes minutes for the same errors on the tree."""
-    given = options["integrator"]
-    return {**options, "integrator": SciPy("lsoda", given.rtol, given.atol)}
+    given = settings.integrator
+    assert isinstance(given, SciPy)
+    return replace(settings, integrator=SciPy("lsoda", given.rtol, given.atol))
 
 
-def with_penalty(options: Mapping[str, Any]) -> dict[str, Any]:
+def with_penalty(settings: Settings) -> Settings:
     """Return settings whose boundary rows pull the solution to the boundary values."""
-    return {**options, "boundary": AugmentedODE(PENALTY)}
+    return replace(settings, boundary=AugmentedODE(PENALTY))
 
 
 def ratio(numerator: float | None, denominator: float | None) -> float | None:

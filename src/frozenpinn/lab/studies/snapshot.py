@@ -29,6 +29,7 @@ from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
 from frozenpinn.basis.samplers.swim import HALF, pair_neurons
 from frozenpinn.geometry import Interval, Points
 from frozenpinn.lab.cases.burgers import cole_hopf
+from frozenpinn.lab.studies.attempts import relative
 from frozenpinn.lab.studies.study import Announce, Row, Study
 
 Array = np.ndarray
@@ -94,18 +95,26 @@ def network_fit(hidden: HiddenLayer, points: Points, functions: int) -> Fit:
     x, exact = unseen()
     coefficients = network.projector() @ target(points.x[:, 0])
     found = network.evaluate(x[:, None], "u", Derivative((0,))) @ coefficients
-    return Fit(_relative(found, exact), network.size)
+    return Fit(relative(found, exact), network.size)
+
+
+def waves(x: Array, functions: int) -> Array:
+    """Return 1, sin πx, cos πx, … at points."""
+    numbers = np.arange(functions)
+    angles = np.pi * np.outer(x, (numbers + 1) // 2)
+    return np.asarray(np.where(numbers % 2, np.sin(angles), np.cos(angles)))
+
+
+def polynomials(x: Array, functions: int) -> Array:
+    """Return Chebyshev polynomials at points."""
+    return np.asarray(np.polynomial.chebyshev.chebvander(x, functions - 1))
 
 
 def classical_fit(basis: Callable[[Array], Array]) -> Fit:
     """Fit by given functions on equispaced points."""
     points, (x, exact) = equispaced().x[:, 0], unseen()
     coefficients, _, rank, _ = sla.lstsq(basis(points), target(points), cond=CUTOFF)
-    return Fit(_relative(basis(x) @ coefficients, exact), int(rank))
-
-
-def _relative(found: Array, exact: Array) -> float:
-    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+    return Fit(relative(basis(x) @ coefficients, exact), int(rank))
 
 
 def swim(functions: int, rng: np.random.Generator) -> Fit:
@@ -143,18 +152,13 @@ def multi_scale_by_slope(functions: int, rng: np.random.Generator) -> Fit:
 
 
 def fourier(functions: int, _: np.random.Generator) -> Fit:
-    """1, cos πx, sin πx, …: the snapshot is periodic."""
-
-    def basis(x: Array) -> Array:
-        angles = np.pi * np.outer(x, (np.arange(functions) + 1) // 2)
-        return np.asarray(np.where(np.arange(functions) % 2, np.sin(angles), np.cos(angles)))
-
-    return classical_fit(basis)
+    """Fit by waves: the snapshot is periodic."""
+    return classical_fit(lambda x: waves(x, functions))
 
 
 def chebyshev(functions: int, _: np.random.Generator) -> Fit:
-    """Chebyshev polynomials."""
-    return classical_fit(lambda x: np.asarray(np.polynomial.chebyshev.chebvander(x, functions - 1)))
+    """Fit by Chebyshev polynomials."""
+    return classical_fit(lambda x: polynomials(x, functions))
 
 
 BASES: dict[str, Callable[[int, np.random.Generator], Fit]] = {

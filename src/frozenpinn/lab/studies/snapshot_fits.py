@@ -37,16 +37,10 @@ def _neurons(sampler: Sampler, points: Points, rng: np.random.Generator) -> Curv
     return lambda x: network.evaluate(x[:, None], "u", Derivative((0,))) @ coefficients
 
 
-def _functions(basis: Callable[[Array], Array]) -> Curve:
+def _functions(basis: Callable[[Array, int], Array]) -> Curve:
     points = snapshot.equispaced().x[:, 0]
-    coefficients = sla.lstsq(basis(points), snapshot.target(points), cond=snapshot.CUTOFF)[0]
-    return lambda x: np.asarray(basis(x) @ coefficients)
-
-
-def _fourier(x: Array) -> Array:
-    waves = np.arange(FUNCTIONS)
-    angles = np.pi * np.outer(x, (waves + 1) // 2)
-    return np.asarray(np.where(waves % 2, np.sin(angles), np.cos(angles)))
+    coefficients = sla.lstsq(basis(points, FUNCTIONS), snapshot.target(points), cond=snapshot.CUTOFF)[0]
+    return lambda x: np.asarray(basis(x, FUNCTIONS) @ coefficients)
 
 
 def fits() -> dict[str, Curve]:
@@ -56,8 +50,8 @@ def fits() -> dict[str, Curve]:
     return {
         "swim": _neurons(SWIM(width, snapshot.target(points.x[:, 0])), points, rng),
         "elm": _neurons(ELM(width, eta=10.0, scale=10.0), snapshot.equispaced(), np.random.default_rng(0)),
-        "fourier": _functions(_fourier),
-        "chebyshev": _functions(lambda x: np.polynomial.chebyshev.chebvander(x, FUNCTIONS - 1)),
+        "fourier": _functions(snapshot.waves),
+        "chebyshev": _functions(snapshot.polynomials),
     }
 
 

@@ -12,17 +12,17 @@ Without the layer a system may be so badly conditioned that the integrator takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED, box_points, heat, paper_heat
 from frozenpinn.lab.cases.nonlinear_diffusion import paper
-from frozenpinn.lab.studies.runs import BUDGET, literal, measure, ratio, stiff, with_penalty
+from frozenpinn.lab.studies.runs import BUDGET, literal, measure, posed, ratio, stiff, with_penalty
 from frozenpinn.lab.studies.study import Announce, Row, Study
 from frozenpinn.statement.problem import Problem
 
@@ -31,23 +31,21 @@ POINTS_PER_NEURON = 4
 
 
 @dataclass(frozen=True)
-class Setting:
+class Comparison:
     """A problem with its settings, and the ratios that the paper reports (None where its runs took too long)."""
 
     build: Callable[[], tuple[Problem, np.ndarray]]
-    options: Mapping[str, Any]
+    settings: Settings
     compression: float
     speed_up: float | None
 
-
-def _case(name: str) -> Callable[[], tuple[Problem, np.ndarray]]:
-    def build() -> tuple[Problem, np.ndarray]:
-        case = find_case(name)
-        assert case.test_points is not None
-        problem = case.problem()
-        return problem, case.test_points(problem)
-
-    return build
+    @property
+    def width(self) -> int:
+        """How many neurons there are."""
+        sampler = self.settings.sampler
+        assert sampler is not None
+        assert not isinstance(sampler, str)
+        return sampler.width
 
 
 def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
@@ -58,18 +56,18 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
     return build
 
 
-_DIFFUSION, _REACTION = _case("nonlinear-diffusion"), _case("reaction-diffusion-5d")
+_DIFFUSION, _REACTION = partial(posed, "nonlinear-diffusion"), partial(posed, "reaction-diffusion-5d")
 _HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH))
 SETTINGS = {
-    "nonlinear diffusion, elm": Setting(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
-    "nonlinear diffusion, swim": Setting(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
-    "reaction 5d, projected": Setting(
-        _REACTION, with_penalty(stiff({**PROJECTED, "sampler": ProjectedSWIM(400)})), 1.57, 4.1
+    "nonlinear diffusion, elm": Comparison(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
+    "nonlinear diffusion, swim": Comparison(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
+    "reaction 5d, projected": Comparison(
+        _REACTION, with_penalty(stiff(replace(PROJECTED, sampler=ProjectedSWIM(400)))), 1.57, 4.1
     ),
-    "heat 3d, elm": Setting(_heat(3), _HEAT, 22.8, 52.0),
-    "heat 5d, elm": Setting(_heat(5), _HEAT, 5.0, 77.0),
-    "heat 7d, elm": Setting(_heat(7), _HEAT, 1.2, 21.0),
-    "heat 10d, elm": Setting(_heat(10), _HEAT, 1.4, 1.06),
+    "heat 3d, elm": Comparison(_heat(3), _HEAT, 22.8, 52.0),
+    "heat 5d, elm": Comparison(_heat(5), _HEAT, 5.0, 77.0),
+    "heat 7d, elm": Comparison(_heat(7), _HEAT, 1.2, 21.0),
+    "heat 10d, elm": Comparison(_heat(10), _HEAT, 1.4, 1.06),
 }
 
 
@@ -81,20 +79,20 @@ def rows(
     for name in settings:
         setting = SETTINGS[name]
         problem, at = setting.build()
-        measure(problem, at, setting.options, 1, announce, f"{name}, warm-up", budget)
-        layer = measure(problem, at, setting.options, seeds, announce, f"{name}, with the layer", budget)
-        without = {**setting.options, "cutoff": None}
+        measure(problem, at, setting.settings, 1, announce, f"{name}, warm-up", budget)
+        layer = measure(problem, at, setting.settings, seeds, announce, f"{name}, with the layer", budget)
+        without = replace(setting.settings, cutoff=None)
         bare = measure(problem, at, without, seeds, announce, f"{name}, without the layer", budget)
         table.append(
             {
                 "problem": name,
-                "width": setting.options["sampler"].width,
+                "width": setting.width,
                 "kept": layer.rank,
                 "seconds_with": layer.seconds,
                 "seconds_without": bare.seconds,
                 "error_with": layer.error,
                 "error_without": bare.error,
-                "compression": ratio(setting.options["sampler"].width, layer.rank),
+                "compression": ratio(setting.width, layer.rank),
                 "published_compression": setting.compression,
                 "speed_up": ratio(bare.seconds, layer.seconds),
                 "published_speed_up": setting.speed_up,

@@ -9,10 +9,11 @@ rows uₜ = gₜ alone, which blows up at large cut-offs, as the paper tells of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.lab.cases.burgers import burgers
 from frozenpinn.lab.cases.burgers import paper as burgers_paper
@@ -36,7 +37,7 @@ def _grid(_: Problem) -> Array:
 
 
 #: The problem, where errors are measured, and the settings for a cut-off.
-PROBLEMS: dict[str, tuple[Callable[[], Problem], Callable[[Problem], Array], Callable[[float], dict[str, Any]]]] = {
+PROBLEMS: dict[str, tuple[Callable[[], Problem], Callable[[Problem], Array], Callable[[float], Settings]]] = {
     "burgers": (burgers, _grid, lambda cut: burgers_paper(450, 6000, 1000, cut, cut, 1e-6)),
     "nonlinear diffusion": (nonlinear_diffusion, tree_points, lambda cut: stiff(tree_paper(SWIM(200), cut))),
     "diffusion, no penalty": (nonlinear_diffusion, tree_points, lambda cut: literal(stiff(tree_paper(SWIM(200), cut)))),
@@ -47,12 +48,12 @@ PROBLEMS: dict[str, tuple[Callable[[], Problem], Callable[[Problem], Array], Cal
 def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return medians of error, functions kept and seconds, one row per problem and cut-off."""
     table = []
-    for name, (build, place, options) in PROBLEMS.items():
+    for name, (build, place, settings) in PROBLEMS.items():
         problem = build()
         at = place(problem)
-        measure(problem, at, options(CUTOFFS[0]), 1, announce, f"{name}, warm-up", BUDGET)
+        measure(problem, at, settings(CUTOFFS[0]), 1, announce, f"{name}, warm-up", BUDGET)
         for cutoff in CUTOFFS:
-            found = measure(problem, at, options(cutoff), seeds, announce, f"{name}, cut-off {cutoff:g}", BUDGET)
+            found = measure(problem, at, settings(cutoff), seeds, announce, f"{name}, cut-off {cutoff:g}", BUDGET)
             values = {"error": found.error, "kept": found.rank, "seconds": found.seconds, "failures": found.failures}
             table.append({"problem": name, "cutoff": cutoff, **values})
     return table

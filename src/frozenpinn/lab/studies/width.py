@@ -18,24 +18,25 @@ are points, 1000 of them, so that runs stay short.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
-from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.high_dimension import PROJECTED
 from frozenpinn.lab.cases.nonlinear_diffusion import paper
-from frozenpinn.lab.studies.runs import literal, measure, stiff, with_penalty
+from frozenpinn.lab.studies.runs import literal, measure, posed, stiff, with_penalty
 from frozenpinn.lab.studies.study import PUBLISHED, Announce, Row, Study
 
 ERROR = "relative L² error"
 
 DIFFUSION_WIDTHS = (50, 100, 200, 300, 400, 500)
 #: Recipes on the tree: the least and the largest width, and the settings for a width.
-DIFFUSION: dict[str, tuple[int, int, Callable[[int], dict[str, object]]]] = {
+DIFFUSION: dict[str, tuple[int, int, Callable[[int], Settings]]] = {
     "swim": (200, 500, lambda width: literal(stiff(paper(SWIM(width), 1e-15)))),
     "elm": (200, 500, lambda width: literal(stiff(paper(ELM(width), 5e-11)))),
     "swim_penalty": (200, 500, lambda width: with_penalty(stiff(paper(SWIM(width), 1e-15)))),
     "elm_penalty": (200, 500, lambda width: with_penalty(stiff(paper(ELM(width), 5e-11)))),
-    "ours": (0, 400, lambda width: {"width": width}),
+    "ours": (0, 400, lambda width: Settings(width=width)),
 }
 DIFFUSION_PUBLISHED = {
     200: {"swim": 1.34e-4, "elm": 4.92e-3},
@@ -46,13 +47,13 @@ DIFFUSION_PUBLISHED = {
 
 REACTION_WIDTHS = (100, 400, 700, 1000, 2000, 4000)
 WIDE = 2000
-REACTION: dict[str, Callable[[int], dict[str, object]]] = {
-    "projected": lambda width: literal(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)})),
-    "swim": lambda width: literal(stiff({**PROJECTED, "sampler": SWIM(width)})),
-    "elm": lambda width: literal(stiff({**PROJECTED, "sampler": ELM(width)})),
-    "projected_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": ProjectedSWIM(width)})),
-    "swim_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": SWIM(width)})),
-    "elm_penalty": lambda width: with_penalty(stiff({**PROJECTED, "sampler": ELM(width)})),
+REACTION: dict[str, Callable[[int], Settings]] = {
+    "projected": lambda width: literal(stiff(replace(PROJECTED, sampler=ProjectedSWIM(width)))),
+    "swim": lambda width: literal(stiff(replace(PROJECTED, sampler=SWIM(width)))),
+    "elm": lambda width: literal(stiff(replace(PROJECTED, sampler=ELM(width)))),
+    "projected_penalty": lambda width: with_penalty(stiff(replace(PROJECTED, sampler=ProjectedSWIM(width)))),
+    "swim_penalty": lambda width: with_penalty(stiff(replace(PROJECTED, sampler=SWIM(width)))),
+    "elm_penalty": lambda width: with_penalty(stiff(replace(PROJECTED, sampler=ELM(width)))),
 }
 REACTION_PUBLISHED = {
     100: {"projected": 1.44e-4, "swim": 7.65e-2, "elm": 2.08e-1},
@@ -70,15 +71,12 @@ IN_FIVE = ("projected", "swim", "elm")
 
 def diffusion_rows(seeds: int, announce: Announce, widths: Sequence[int] = DIFFUSION_WIDTHS) -> list[Row]:
     """Return median errors on the tree, one row per width."""
-    case = find_case("nonlinear-diffusion")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
+    (problem, at), table = posed("nonlinear-diffusion"), []
     for width in widths:
         row: Row = {"width": width, **dict.fromkeys(DIFFUSION), "failures": []}
-        for name, (least, largest, options) in DIFFUSION.items():
+        for name, (least, largest, settings) in DIFFUSION.items():
             if least <= width <= largest:
-                found = measure(problem, at, options(width), seeds, announce, f"{name}, width {width}")
+                found = measure(problem, at, settings(width), seeds, announce, f"{name}, width {width}")
                 row[name] = found.error
                 row["failures"] += found.failures
         table.append(row | _published(DIFFUSION_PUBLISHED.get(width, {}), ON_TREE))
@@ -87,15 +85,12 @@ def diffusion_rows(seeds: int, announce: Announce, widths: Sequence[int] = DIFFU
 
 def reaction_rows(seeds: int, announce: Announce, widths: Sequence[int] = REACTION_WIDTHS) -> list[Row]:
     """Return median errors of the reaction, one row per width."""
-    case = find_case("reaction-diffusion-5d")
-    problem = case.problem()
-    assert case.test_points is not None
-    at, table = case.test_points(problem), []
+    (problem, at), table = posed("reaction-diffusion-5d"), []
     for width in widths:
         row: Row = {"width": width, "failures": []}
         count = 1 if width >= WIDE else seeds
-        for name, options in REACTION.items():
-            found = measure(problem, at, options(width), count, announce, f"{name}, width {width}")
+        for name, settings in REACTION.items():
+            found = measure(problem, at, settings(width), count, announce, f"{name}, width {width}")
             row[name] = found.error
             row["failures"] += found.failures
         table.append(row | _published(REACTION_PUBLISHED.get(width, {}), IN_FIVE))

@@ -20,8 +20,8 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return medians of error and seconds, one row per width."""
     problem, at, table = burgers(), np.linspace(-1, 1, 256)[:, None], []
     for width, published in FIGURES.items():
-        options = paper(width, 6000, 1000, 5e-11, 1e-13, 1e-6)
-        found = measure(problem, at, options, seeds, announce, f"width {width}", BUDGET)
+        settings = paper(width, 6000, 1000, 5e-11, 1e-13, 1e-6)
+        found = measure(problem, at, settings, seeds, announce, f"width {width}", BUDGET)
         row: Row = {"width": width, "kept": found.rank, "swim": found.error, PUBLISHED + "swim": published}
         table.append(row | {"seconds": found.seconds, "failures": found.failures})
     return table

@@ -6,6 +6,8 @@ and its other settings at high precision, with RK45. As in the case ``heat-10d``
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.lab.cases.high_dimension import box_points, heat, paper_heat
 from frozenpinn.lab.studies.runs import measure
@@ -25,10 +27,10 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     for width in WIDTHS:
         row: Row = {"width": width, "failures": []}
         elm = paper_heat(width, 1e-10, 1e-6, POINTS)
-        for name, options in (("elm", elm), ("swim", elm | {"sampler": SWIM(width)})):
+        for name, settings in (("elm", elm), ("swim", replace(elm, sampler=SWIM(width)))):
             for d, problem in problems.items():
                 label = f"{d} dimensions, {name}, width {width}"
-                found = measure(problem, places[d], options, seeds, announce, label, BUDGET)
+                found = measure(problem, places[d], settings, seeds, announce, label, BUDGET)
                 row[f"{name}_{d}d"] = found.error
                 row["failures"] += found.failures
         table.append(row)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frozenpinn.lab.peers.pinn.loss import Gradient, Objective, add, squares
-from frozenpinn.lab.peers.pinn.residual import Block, Field, Rows
+from frozenpinn.lab.peers.pinn.residual import ResidualBlock, Rows, SpaceTimeField
 from frozenpinn.statement.problem import Problem
 
 Array: TypeAlias = Any  # of NumPy or JAX
@@ -38,7 +38,13 @@ class CausalObjective(Objective):
     """
 
     def __init__(
-        self, field: Field, interior: Block, conditions: Sequence[Block], group: int, levels: int, epsilons: Array
+        self,
+        field: SpaceTimeField,
+        interior: ResidualBlock,
+        conditions: Sequence[ResidualBlock],
+        group: int,
+        levels: int,
+        epsilons: Array,
     ) -> None:
         super().__init__(field, interior, conditions, group)
         self.levels, self.epsilons, self.stage = levels, tuple(epsilons), 0

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frozenpinn.lab.peers.pinn.residual import Block, Field, Rows
+from frozenpinn.lab.peers.pinn.residual import ResidualBlock, Rows, SpaceTimeField
 
 Array: TypeAlias = Any  # of NumPy or JAX
 Gradient: TypeAlias = Any  # the same structure as the parameters
@@ -35,7 +35,9 @@ class Objective:
         How many points are treated at a time.
     """
 
-    def __init__(self, field: Field, interior: Block, conditions: Sequence[Block], group: int) -> None:
+    def __init__(
+        self, field: SpaceTimeField, interior: ResidualBlock, conditions: Sequence[ResidualBlock], group: int
+    ) -> None:
         self.field, self.interior, self.conditions, self.group = field, interior, tuple(conditions), group
 
     @property
@@ -75,7 +77,7 @@ class Objective:
     def _interior(self, parameters: Any, rows: dict[str, Any]) -> tuple[Array, Gradient, Array]:
         return (*self._sum(self.interior, parameters, *rows["interior"]), jnp.ones(()))
 
-    def _sum(self, block: Block, parameters: Any, rows: Rows, weights: Array) -> tuple[Array, Gradient]:
+    def _sum(self, block: ResidualBlock, parameters: Any, rows: Rows, weights: Array) -> tuple[Array, Gradient]:
         """Return the weighted sum of the squared residuals of one block, and its gradient."""
 
         def loss(p: Any, part: Rows, w: Array) -> Array:
@@ -102,7 +104,7 @@ def sample(weighted: tuple[Rows, Array], index: Array) -> tuple[Rows, Array]:
     return rows, weights * (len(weighted[1]) / len(index))
 
 
-def squares(block: Block, field: Field, parameters: Any, rows: Rows) -> Array:
+def squares(block: ResidualBlock, field: SpaceTimeField, parameters: Any, rows: Rows) -> Array:
     """Return the sum of the squared residuals at each row."""
     parts = [r**2 for r in block.residuals(field, parameters, rows)]
     return sum(parts[1:], parts[0])

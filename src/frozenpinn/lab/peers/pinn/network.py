@@ -20,7 +20,7 @@ Array: TypeAlias = Any  # of NumPy or JAX
 Parameters: TypeAlias = list[tuple[Array, Array]]
 
 
-class Plan(NamedTuple):
+class JetPlan(NamedTuple):
     """What one pass must carry: directions with their orders, whether a Laplacian, and how jets are made of them."""
 
     orders: dict[Index, int]
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     recipes: list[tuple[int, list[tuple[float, Index, int]] | None]]  # None: the Laplacian
 
 
-class Network:
+class FullyConnected:
     """u(x, t) as a fully connected network.
 
     Parameters
@@ -51,7 +51,7 @@ class Network:
         self.width = width
         inputs = len(self.half) + sum(self.embedded)
         self.sizes = [inputs, *[width] * layers, len(self.fields)]
-        self._plans: dict[tuple[Jet, ...], Plan] = {}
+        self._plans: dict[tuple[Jet, ...], JetPlan] = {}
 
     @property
     def size(self) -> int:
@@ -83,13 +83,13 @@ class Network:
                 result.append(sum(c * (series[v][k - 1] if k else value)[:, field] for c, v, k in recipe))
         return result
 
-    def _plan(self, jets: tuple[Jet, ...]) -> Plan:
+    def _plan(self, jets: tuple[Jet, ...]) -> JetPlan:
         if jets not in self._plans:
             self._plans[jets] = self._make_plan(jets)
         return self._plans[jets]
 
-    def _make_plan(self, jets: tuple[Jet, ...]) -> Plan:
-        plan = Plan({}, any(map(_is_laplacian, jets)), [])
+    def _make_plan(self, jets: tuple[Jet, ...]) -> JetPlan:
+        plan = JetPlan({}, any(map(_is_laplacian, jets)), [])
         for jet in jets:
             recipe: list[tuple[float, Index, int]] = []
             for alpha, count in multi_indices(jet).items():
@@ -106,7 +106,7 @@ class Network:
             plan.recipes.append((self.fields.index(jet.field), None if _is_laplacian(jet) else recipe))
         return plan
 
-    def _inputs(self, z: Array, plan: Plan) -> tuple[Array, dict[Index, list[Array]], tuple[Array, Array] | None]:
+    def _inputs(self, z: Array, plan: JetPlan) -> tuple[Array, dict[Index, list[Array]], tuple[Array, Array] | None]:
         """Return what enters the first layer: values, Taylor coefficients by direction, gradient and Laplacian."""
         value = self._series(z, (0,) * len(self.half), 0)[0]
         series = {v: self._series(z, v, k if any(self.embedded) else 1)[1:] for v, k in plan.orders.items()}
@@ -145,7 +145,7 @@ def _is_laplacian(jet: Jet) -> bool:
 
 
 def _activate(
-    value: Array, series: dict[Index, list[Array]], spread: tuple[Array, Array] | None, plan: Plan
+    value: Array, series: dict[Index, list[Array]], spread: tuple[Array, Array] | None, plan: JetPlan
 ) -> tuple[Array, dict[Index, list[Array]], tuple[Array, Array] | None]:
     """Send values and derivatives through tanh."""
     outer = jnp.tanh(value)

@@ -25,14 +25,14 @@ Array: TypeAlias = Any  # of NumPy or JAX
 Rows: TypeAlias = tuple[tuple[Array, ...], Array]  # points (n, d + 1) in space and time, data (n, k)
 
 
-class Field(Protocol):
+class SpaceTimeField(Protocol):
     """A function of space and time with derivatives: the network."""
 
     def values(self, parameters: Any, z: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return one array (n,) for each jet, at points (n, d + 1)."""
 
 
-class Block(NamedTuple):
+class ResidualBlock(NamedTuple):
     """Points at which something must vanish.
 
     ``residuals(field, parameters, rows)`` returns the quantities that must be zero, each of shape (n,). Every set of
@@ -41,13 +41,13 @@ class Block(NamedTuple):
 
     rows: Rows
     weights: Array
-    residuals: Callable[[Field, Any, Rows], list[Array]]
+    residuals: Callable[[SpaceTimeField, Any, Rows], list[Array]]
 
 
 # ---- equations ----------------------------------------------------------------------------------
 
 
-def equations(problem: Problem, z: Array, weight: float) -> Block:
+def equations(problem: Problem, z: Array, weight: float) -> ResidualBlock:
     """Return ∂ₜᵐu − right-hand side of all equations at points of space and time."""
     hoisted = _Hoisted(problem)
     expressions = [hoisted.reduce(equation.right_side) for equation in problem.equations]
@@ -58,13 +58,13 @@ def equations(problem: Problem, z: Array, weight: float) -> Block:
     right_sides = to_jax(expressions, [*symbols, *hoisted.symbols])
     needed = list(dict.fromkeys([*highest, *jets]))
 
-    def residuals(field: Field, parameters: Any, rows: Rows) -> list[Array]:
+    def residuals(field: SpaceTimeField, parameters: Any, rows: Rows) -> list[Array]:
         (points,), data = rows
         table = dict(zip(needed, field.values(parameters, points, needed), strict=True))
         right = right_sides(*(table[jet] for jet in jets), *data.T)
         return [table[jet] - value for jet, value in zip(highest, right, strict=True)]
 
-    return Block(((z,), hoisted.evaluate(z)), _equal(weight, len(z)), residuals)
+    return ResidualBlock(((z,), hoisted.evaluate(z)), _equal(weight, len(z)), residuals)
 
 
 def to_jax(expressions: Sequence[sp.Expr], symbols: Sequence[sp.Symbol]) -> Callable[..., list[Array]]:
@@ -142,7 +142,7 @@ def linear(z: Array, terms: Sequence[tuple[Jet, Array | float]], value: Array, w
     return Linear(tuple(jet for jet, _ in terms), z, data, _equal(weight, len(z)))
 
 
-def together(conditions: Sequence[Linear]) -> list[Block]:
+def together(conditions: Sequence[Linear]) -> list[ResidualBlock]:
     """Put conditions on the same derivatives into one block each."""
     groups: dict[tuple[Jet, ...], list[Linear]] = {}
     for condition in conditions:
@@ -151,22 +151,22 @@ def together(conditions: Sequence[Linear]) -> list[Block]:
             for jets, g in groups.items()]  # fmt: skip
 
 
-def _linear_block(jets: tuple[Jet, ...], parts: Sequence[Array]) -> Block:
+def _linear_block(jets: tuple[Jet, ...], parts: Sequence[Array]) -> ResidualBlock:
     z, table, weights = parts
 
-    def residuals(field: Field, parameters: Any, rows: Rows) -> list[Array]:
+    def residuals(field: SpaceTimeField, parameters: Any, rows: Rows) -> list[Array]:
         (points,), data = rows
         values = field.values(parameters, points, jets)
         return [sum(c * v for c, v in zip(data.T[1:], values, strict=True)) - data[:, 0]]
 
-    return Block(((z,), table), weights, residuals)
+    return ResidualBlock(((z,), table), weights, residuals)
 
 
 def _equal(weight: float, count: int) -> Array:
     return np.full(count, weight / count)
 
 
-def condition_blocks(problem: Problem, count: int, weight: float, rng: np.random.Generator) -> list[Block]:
+def condition_blocks(problem: Problem, count: int, weight: float, rng: np.random.Generator) -> list[ResidualBlock]:
     """Return all initial and boundary conditions: a third of the points is initial.
 
     The other points are shared equally by sides and pairs of periodic sides; the mean over all of them has the
@@ -211,7 +211,7 @@ def side_conditions(
     return [linear(z, condition.terms_at(points), _datum(condition.value, z), weight) for condition in conditions]
 
 
-def periodic_block(problem: Problem, axis: int, count: int, weight: float, rng: np.random.Generator) -> Block:
+def periodic_block(problem: Problem, axis: int, count: int, weight: float, rng: np.random.Generator) -> ResidualBlock:
     """Return the jumps of each field and of its derivatives across a pair of periodic sides."""
     domain = problem.domain
     x = np.resize(domain.sample_side(FlatSide("", (), axis, 0), count, "random", rng).x, (count, domain.dimension))
@@ -224,11 +224,11 @@ def periodic_block(problem: Problem, axis: int, count: int, weight: float, rng: 
         for k in range(max(1, problem.spatial_order(name)))
     ]
 
-    def residuals(field: Field, parameters: Any, rows: Rows) -> list[Array]:
+    def residuals(field: SpaceTimeField, parameters: Any, rows: Rows) -> list[Array]:
         here, there = (field.values(parameters, points, jets) for points in rows[0])
         return [a - b for a, b in zip(here, there, strict=True)]
 
-    return Block(((low, high), np.zeros((count, 0))), _equal(weight, count), residuals)
+    return ResidualBlock(((low, high), np.zeros((count, 0))), _equal(weight, count), residuals)
 
 
 def stratified(time: tuple[float, float], count: int, rng: np.random.Generator) -> Array:

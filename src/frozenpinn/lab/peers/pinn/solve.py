@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import MissingExtraError, SettingsError, choices
-from frozenpinn.lab.cases.pinn_settings import DEFAULTS, PinnSettings
 from frozenpinn.lab.peers.pinn.monitor import Monitor
+from frozenpinn.lab.peers.pinn.settings import DEFAULTS, PinnSettings
 from frozenpinn.lab.peers.pinn.trained import TrainedNetwork
 from frozenpinn.statement.problem import Problem
 
@@ -80,7 +80,7 @@ def read_settings(optimizer: str, given: dict[str, Any]) -> PinnSettings:
     """Return the settings of an optimizer with some of them changed."""
     if optimizer not in DEFAULTS:
         raise SettingsError(f"unknown optimizer '{optimizer}'; choose one of {choices(DEFAULTS)}.")
-    known = DEFAULTS[optimizer].hyper_parameters
+    known = vars(DEFAULTS[optimizer])
     unknown = [name for name in given if name not in known]
     if unknown:
         raise SettingsError(f"unknown hyper-parameter {choices(unknown)}; known are {choices(known)}.")
@@ -94,7 +94,7 @@ def _train(
 ) -> TrainedNetwork:
     from frozenpinn.lab.peers.pinn.adam import run_adam
     from frozenpinn.lab.peers.pinn.lbfgs import run_lbfgs
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
     if checkpoints and not problem.exact:
         raise SettingsError("checkpoints measure the error, which needs an exact solution: Problem(…, exact=…).")
@@ -105,7 +105,7 @@ def _train(
 
     monitor = Monitor(seconds, checkpoints, measure)
     rng = np.random.default_rng(seed)
-    network = Network(problem, settings.layers, settings.width, periodic_embedding=settings.periodic_embedding)
+    network = FullyConnected(problem, settings.layers, settings.width, periodic_embedding=settings.periodic_embedding)
     parameters: Any = network.initial(rng)
     objective = _objective(problem, network, settings, rng)
     if settings.adam_steps:

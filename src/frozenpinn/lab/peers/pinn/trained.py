@@ -8,19 +8,19 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.lab.peers.evaluation import arranged, field_of
+from frozenpinn.lab.peers.score import Scored
 from frozenpinn.language.jets import Jet
-from frozenpinn.results.solution import unseen_points
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
     from frozenpinn.lab.peers.pinn.monitor import Monitor
-    from frozenpinn.lab.peers.pinn.network import Network
+    from frozenpinn.lab.peers.pinn.network import FullyConnected
 
 Array = np.ndarray
 _BLOCK = 50_000  # points evaluated at a time
 
 
-class TrainedNetwork:
+class TrainedNetwork(Scored):
     """u(x, t) by a trained network.
 
     Attributes
@@ -39,7 +39,9 @@ class TrainedNetwork:
         Whether the budget of time ended the training.
     """
 
-    def __init__(self, problem: Problem, network: Network, parameters: Any, points: int, monitor: Monitor) -> None:
+    def __init__(
+        self, problem: Problem, network: FullyConnected, parameters: Any, points: int, monitor: Monitor
+    ) -> None:
         self.problem, self.network, self.parameters, self.points = problem, network, parameters, points
         self.size = network.size
         self.history, self.errors, self.stopped = monitor.history, monitor.errors, monitor.stopped
@@ -61,22 +63,10 @@ class TrainedNetwork:
         x, t, shape = arranged(self.problem, where)
         return self._values(np.column_stack([x, t]), Jet(name, jet.alpha, 0, jet.time)).reshape(shape)
 
-    def error(
-        self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
-    ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
-        name = field_of(self.problem, field)
-        if name not in self.problem.exact:
-            raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
-        x, t = unseen_points(self.problem, points, times)
-        x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
-        exact = np.concatenate([self.problem.exact[name](x, float(s)) for s in t])
-        z = np.column_stack([np.tile(x, (len(t), 1)), np.repeat(t, len(x))])
-        difference = self._values(z, self.problem.jets.field(name)) - exact
-        return {
-            "rel_l2": float(np.linalg.norm(difference)) / (float(np.linalg.norm(exact)) or 1.0),
-            "rmse": float(np.sqrt(np.mean(difference**2))),
-        }
+    def outer(self, field: str, x: Array, times: Array) -> Array:
+        """Return the values at all points (n, d) and all times (m,), shape (n, m)."""
+        z = np.column_stack([np.tile(x, (len(times), 1)), np.repeat(times, len(x))])
+        return self._values(z, self.problem.jets.field(field)).reshape(len(times), len(x)).T
 
     def _values(self, z: Array, jet: Jet) -> Array:
         """Return one derivative at points of space and time, block by block."""

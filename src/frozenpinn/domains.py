@@ -1,0 +1,41 @@
+"""Where a problem lives: all kinds of domains, of which ``frozenpinn`` itself names the usual ones."""
+
+from frozenpinn.geometry import (
+    Annulus,
+    Ball,
+    Box,
+    ConvexPolytope,
+    Disk,
+    Domain,
+    Ellipsoid,
+    Extruded,
+    Implicit,
+    Interval,
+    PointCloud,
+    Polygon,
+    Revolved,
+    Shell,
+    Simplicial,
+    SurfaceMesh,
+    read_mesh,
+)
+
+__all__ = [
+    "Annulus",
+    "Ball",
+    "Box",
+    "ConvexPolytope",
+    "Disk",
+    "Domain",
+    "Ellipsoid",
+    "Extruded",
+    "Implicit",
+    "Interval",
+    "PointCloud",
+    "Polygon",
+    "Revolved",
+    "Shell",
+    "Simplicial",
+    "SurfaceMesh",
+    "read_mesh",
+]

@@ -1,0 +1,25 @@
+"""What carries the coefficients through time, for ``Settings(integrator=…)``; what one of your own needs."""
+
+from frozenpinn.solvers import (
+    CVODE,
+    ETD,
+    ExactPropagator,
+    ExponentialCollocation,
+    HermiteTrajectory,
+    Integrator,
+    OdeSystem,
+    SciPy,
+    Trajectory,
+)
+
+__all__ = [
+    "CVODE",
+    "ETD",
+    "ExactPropagator",
+    "ExponentialCollocation",
+    "HermiteTrajectory",
+    "Integrator",
+    "OdeSystem",
+    "SciPy",
+    "Trajectory",
+]
