@@ -50,18 +50,17 @@ def prepare(problem: Problem, settings: Settings) -> Settings:
     """Fill in width and windows where an accuracy is asked for and they are left open."""
     if settings.accuracy is None:
         return settings
-    windows = settings.windows
+    windows, trial = settings.windows, None
     if windows == "auto" and problem.domain.dimension == 1 and not problem.is_linear and settings.sampler is None:
-        trial = problem.once("trial", lambda: _trial(problem, settings))
+        trial = _trial(problem, settings)
         windows = "auto" if trial.fails else None
     settings = replace(settings, windows=windows)
     if settings.width is not None or not isinstance(settings.sampler, str | None):
         return settings
-    start = problem.once(("width", settings.accuracy), lambda: _start(problem, settings))
-    return replace(settings, width=round(settings.effort * start))
+    return replace(settings, width=round(settings.effort * _start(problem, settings, trial)))
 
 
-def _start(problem: Problem, settings: Settings) -> int:
+def _start(problem: Problem, settings: Settings, trial: Trial | None) -> int:
     if problem.domain.dimension > MANY:
         return _MANY_START
     width = _width_for_data(problem, settings)
@@ -70,7 +69,7 @@ def _start(problem: Problem, settings: Settings) -> int:
     if settings.windows is not None:
         return max(width, _FOLLOWING)
     assert settings.accuracy is not None
-    share = problem.once("trial", lambda: _trial(problem, settings)).share
+    share = (trial or _trial(problem, settings)).share
     # as if the shares of ever finer functions fell exponentially
     return max(width, int(min(np.log(settings.accuracy) / np.log(max(share, 1e-12)), _FURTHER) * _TRIAL_WIDTH))
 

@@ -78,7 +78,7 @@ def solve_on(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solu
 
 def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
     """Look for a subspace, solve there, and return the solution if the full problem agrees."""
-    subspace = problem.once("subspace", lambda: find_subspace(problem))
+    subspace = find_subspace(problem)
     while subspace is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -97,7 +97,7 @@ def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
 def _attempt(problem: Problem, subspace: Subspace, run: Run, tol: float) -> Solution | IntegrationError | Misfit:
     """Return a solution that holds in all coordinates, the error of one that did until it failed, or the misfit."""
     try:
-        reduced = problem.once(("restriction", subspace.rows.tobytes()), lambda: restrict(problem, subspace))
+        reduced = restrict(problem, subspace)
         solution = _embedded(run, reduced, problem, subspace)
     except NotReducibleError as reason:
         return Misfit(np.inf, str(reason))

@@ -39,7 +39,6 @@ def solve_in_units(problem: Problem, run: Run) -> Solution:
     balanced = {name: size / scales.unit(name) for name, size in sizes.items()}
     if uneven(balanced):
         better = Scales.of(sizes) if uneven(sizes) else None
-        problem.derived["scales"] = better  # for further solves
         return run(problem) if better is None else _run(problem, better, run)
     for warning in caught:
         warn(warning.message)
