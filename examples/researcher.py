@@ -37,7 +37,7 @@ def main() -> None:
     points = problem.domain.sample(120)  # Gauss points with their quadrature weights
     hidden = fp.samplers.MultiScale(width=60).sample(points, rng=0)  # weights, origins: drawn once, then frozen
     space = fp.stages.build_space(problem, hidden, points, cutoff=1e-7)  # boundary-compliant and orthonormal
-    sigma, system = space.network.all_singular_values, fp.stages.semidiscretize(problem, space)
+    sigma, system = space.network.all_singular_values, fp.stages.discretise(problem, space)
     print(f"{hidden.width} neurons, {system.size} functions kept; singular values {sigma[0]:.1e} … {sigma[-1]:.1e}")
 
     y = system.initial_state  # the coefficients c at the start

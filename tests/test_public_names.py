@@ -35,7 +35,7 @@ MODULES = {
         *("HermiteTrajectory", "Integrator", "OdeSystem", "Trajectory"),
     },
     "boundary": {"AugmentedODE", "NullSpaceLayer", "OuterBasis"},
-    "stages": {"Network", "System", "build_space", "semidiscretize"},
+    "stages": {"Network", "System", "build_space", "discretise"},
 }
 
 

@@ -1,6 +1,5 @@
-"""How boundary conditions are met, for ``Settings(boundary=…)``."""
+"""How boundary conditions are met, for ``Settings(boundary=…)``; what a strategy of your own needs."""
 
-from frozenpinn.assembly.spaces import AugmentedODE, NullSpaceLayer
-from frozenpinn.basis.outer_basis import OuterBasis
+from frozenpinn.assembly.strategies import AugmentedODE, BoundaryStrategy, NullSpaceLayer, OuterBasis
 
-__all__ = ["AugmentedODE", "NullSpaceLayer", "OuterBasis"]
+__all__ = ["AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"]

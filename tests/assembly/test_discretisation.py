@@ -16,7 +16,7 @@ def discretized(problem, width=20, cutoff=1e-4, strategy=None, seed=0):
     hidden = fp.samplers.MultiScale(width).sample(points, seed)
     strategy = strategy or fp.boundary.NullSpaceLayer()
     spaces = [fp.stages.build_space(problem, hidden, points, group, strategy, cutoff) for group in problem.groups]
-    return fp.stages.semidiscretize(problem, spaces)
+    return fp.stages.discretise(problem, spaces)
 
 
 LINE, RING = fp.Interval(0, 1), fp.Interval(0, 1, periodic=True)
@@ -82,7 +82,7 @@ def test_the_jacobian_of_a_product_network():
     box = fp.Box([0, 0], [1, 2])
     problem = fp.Problem("u_t = lap(u) - u**3 + u_x*u_y", box, (0, 1), "x + y", fp.Dirichlet("(x + y)*exp(-t)"))
     layers = [fp.samplers.MultiScale(8).sample(box.axis(i).sample(12), i) for i in (0, 1)]
-    system = fp.stages.semidiscretize(problem, build_product_space(problem, "u", layers, box.sample([12, 12]), 1e-3))
+    system = fp.stages.discretise(problem, build_product_space(problem, "u", layers, box.sample([12, 12]), 1e-3))
     y, direction = np.random.default_rng(0).normal(size=(2, system.size))
     expected = central_difference(system, 0.4, y, direction)
     np.testing.assert_allclose(system.jacobian(0.4, y) @ direction, expected, atol=1e-8 * np.abs(expected).max())
@@ -304,7 +304,7 @@ def test_too_few_points_without_an_svd_layer_are_refused():
     hidden = fp.samplers.MultiScale(30).sample(points, 0)
     space = fp.stages.build_space(problem, hidden, points, cutoff=None)
     with pytest.raises(fp.SettingsError, match="10 points are too few for 29 basis functions; use at least as many"):
-        fp.stages.semidiscretize(problem, space)
+        fp.stages.discretise(problem, space)
 
 
 def test_an_unknown_field_has_no_space():

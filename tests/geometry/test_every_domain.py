@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from domain_shapes import SHAPES, shape
 
-from frozenpinn import ProblemError, SettingsError
-from frozenpinn.geometry import Domain, Points
+from frozenpinn import Problem, ProblemError, SettingsError
+from frozenpinn.geometry import Ball, Box, Disk, Domain, Implicit, Interval, PointCloud, Points
 
 ALL = list(SHAPES)
 SCATTERED = ["random", "latin-hypercube", "sobol"]
@@ -190,3 +190,62 @@ def test_points_are_plain(name):
     np.testing.assert_array_equal(again.x, points.x)
     assert domain.wrap(points.x) is points.x
     assert len(repr(domain)) < 200
+
+
+MORE = {
+    "interval": lambda: Interval(0, 2),
+    "ring": lambda: Interval(0, 2, periodic=True),
+    "tube": lambda: Box([0, 0, 0], [1, 2, 3], periodic=[True, False, False]),
+    "union": lambda: Box([0, 0], [2, 1]) | Disk([2, 0.5], 0.5),
+    "intersection": lambda: Ball([0, 0, 0], 1) & Box([0, 0, 0], [2, 2, 2]),
+    "nested": lambda: (Box([0, 0], [2, 1]) - Disk([1, 0.5], 0.2).named("hole")).with_sides(inlet="x < 0.1 and y > 0.2"),
+    "renamed box": lambda: Box([0, 0], [1, 1]).named("wall"),
+    "function": lambda: Implicit(beyond_the_circle, [-1.2, -1.2], [1.2, 1.2]).with_sides(hot=above),
+    "cloud in 4-d": lambda: PointCloud(*(np.random.default_rng(i).normal(size=(60, 4)) for i in (0, 1))),
+}
+
+
+def beyond_the_circle(x, y):
+    return x**2 + y**2 - 1
+
+
+def above(x, y):
+    return y > 0
+
+
+def everything(domain):
+    """Return points of all kinds with their weights and normals, and what is inside."""
+    places = np.random.default_rng(7).uniform(domain.lower, domain.upper, (200, domain.dimension))
+    found = [np.array([domain.measure]), domain.contains(places), domain.contains(places, 1e-3)]
+    for method in ("gauss", "random"):
+        points = domain.sample(50, method, rng=3)
+        found += [points.x, points.weights, points.spacing]
+        for side in domain.sides:
+            edge = domain.sample_side(side, 20, method, rng=4)
+            found += [edge.x, edge.normals, edge.weights]
+    return [array.tobytes() for array in found]
+
+
+@pytest.mark.parametrize("build", [*(SHAPES[name][0] for name in SHAPES), *MORE.values()], ids=[*SHAPES, *MORE])
+def test_pickled_domains_and_problems_on_them_are_the_same(build):
+    domain = build()
+    fresh = pickle.loads(pickle.dumps(domain))
+    expected = everything(domain)
+    for other in (fresh, pickle.loads(pickle.dumps(domain))):  # before and after anything was found out about it
+        assert repr(other) == repr(domain)
+        assert other.sides == domain.sides
+        assert everything(other) == expected
+        assert not other.lower.flags.writeable
+        with pytest.raises(AttributeError, match="domains don't change"):
+            other.dimension = 7
+    name = domain.coordinates[0]
+    problem = Problem("u_t = lap(u)", domain, (0, 1), "1", f"u + {name}*u_n = 1" if domain.sides else None)
+    other = pickle.loads(pickle.dumps(problem))
+    assert other.equations == problem.equations
+    x = domain.sample(9, "random", rng=0).x
+    for one, two in zip(problem.conditions, other.conditions, strict=True):
+        points = domain.sample_side(one.side, 9, "random", rng=0)
+        assert one.value(points.x, 0.5).tobytes() == two.value(points.x, 0.5).tobytes()
+        for a, b in zip(one.coefficients_at(points), two.coefficients_at(points), strict=True):
+            assert a.tobytes() == b.tobytes()
+    assert problem.initial["u"](x).tobytes() == other.initial["u"](x).tobytes()

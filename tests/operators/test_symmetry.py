@@ -91,7 +91,7 @@ def test_the_structure_of_equations_is_found(equation, boundary, kind):
     problem = fp.Problem(equation, domain, (0, 1), 0, boundary)
     points = domain.sample(120)
     hidden = fp.samplers.MultiScale(60).sample(points, 0)
-    system = fp.stages.semidiscretize(problem, fp.stages.build_space(problem, hidden, points))
+    system = fp.stages.discretise(problem, fp.stages.build_space(problem, hidden, points))
     assert system.structure == kind
     if kind in SIGNS:
         np.testing.assert_array_equal(system.position, SIGNS[kind] * system.position.T)

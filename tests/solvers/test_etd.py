@@ -199,7 +199,7 @@ def agree(problem, bound):
 def prepared(problem, width=60):
     points = problem.domain.sample(3 * width)
     space = fp.stages.build_space(problem, fp.samplers.MultiScale(width).sample(points, 0), points, cutoff=1e-9)
-    return fp.stages.semidiscretize(problem, space)
+    return fp.stages.discretise(problem, space)
 
 
 def test_the_load_in_modal_coordinates_is_that_of_the_system():

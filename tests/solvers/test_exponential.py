@@ -139,6 +139,6 @@ def test_nonlinearities_on_a_symmetric_operator_are_left_to_multistep_methods():
     problem = fp.Problem("u_t + 100*u*u_x = 0.5*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
     points = problem.domain.sample(400)
     space = fp.stages.build_space(problem, fp.samplers.MultiScale(200).sample(points, 0), points, cutoff=1e-9)
-    assert choose_integrator(fp.stages.semidiscretize(problem, space), None, 1e-8) == fp.integrators.ETD(
+    assert choose_integrator(fp.stages.discretise(problem, space), None, 1e-8) == fp.integrators.ETD(
         1e-8, fallback=fp.integrators.CVODE(1e-8, fallback=SciPy("radau", 1e-8))
     )

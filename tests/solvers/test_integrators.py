@@ -336,7 +336,7 @@ def discretized(problem, width=40, cutoff=1e-6):
     points = problem.domain.sample(2 * width)
     hidden = fp.samplers.MultiScale(width).sample(points, 0)
     space = fp.stages.build_space(problem, hidden, points, cutoff=cutoff)
-    return fp.stages.semidiscretize(problem, space)
+    return fp.stages.discretise(problem, space)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

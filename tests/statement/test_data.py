@@ -8,9 +8,10 @@ import pytest
 import sympy as sp
 
 from frozenpinn import EvaluationError, Interval, Problem, ProblemError
+from frozenpinn.language.functions import callable_arguments
 from frozenpinn.language.jets import JetSpace, coordinate_names
 from frozenpinn.language.parser import Scope
-from frozenpinn.statement.data import Datum, callable_arguments
+from frozenpinn.statement.data import Datum
 
 POINTS = {d: np.random.default_rng(d).uniform(0.5, 1.5, (6, d)) for d in (1, 2, 3)}
 

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.analysis.probing import forcings
+from frozenpinn.analysis.probing import known_values
 from frozenpinn.basis.samplers import Orthogonal
 from frozenpinn.geometry import Points
 from frozenpinn.statement.problem import Problem
@@ -75,9 +75,7 @@ def data_at(problem: Problem, x: Array, varying: bool = False) -> Array | None:
     varying
         Whether constants are left out, which every basis represents.
     """
-    known = (*problem.initial.values(), *problem.initial_velocity.values())
-    columns = [datum(x, problem.time[0]) for datum in known]
-    columns += [forcing for name in problem.fields for forcing in forcings(problem, name, x, (0.0, 0.5, 1.0))]
+    columns = known_values(problem, x, (0.0, 0.5, 1.0))
     sizes = [float(np.ptp(c) if varying else np.max(np.abs(c), initial=0.0)) for c in columns]
     chosen = [
         c

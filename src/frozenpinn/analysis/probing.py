@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -30,9 +31,10 @@ class Probe(NamedTuple):
         return np.asarray(np.sqrt(self.weights @ values**2))
 
 
+@remembered
 def probe(problem: Problem) -> Probe:
-    """Return the places for a problem, found once."""
-    return problem.once("probe", lambda: _on_a_line(problem) if problem.domain.dimension == 1 else _scattered(problem))
+    """Return the places for a problem."""
+    return _on_a_line(problem) if problem.domain.dimension == 1 else _scattered(problem)
 
 
 def forcings(problem: Problem, field: str, x: Array, shares: Sequence[float] = _TIMES) -> list[Array]:
@@ -45,11 +47,14 @@ def forcings(problem: Problem, field: str, x: Array, shares: Sequence[float] = _
         return [np.broadcast_to(program(*x.T, start + s * (end - start))[0], len(x)) for s in shares]
 
 
-def _data(problem: Problem, x: Array) -> list[Array]:
-    known = [*problem.initial.values(), *problem.initial_velocity.values()]
-    values = [np.broadcast_to(datum(x, problem.time[0]), len(x)) for datum in known]
-    values += [forcing for name in problem.fields for forcing in forcings(problem, name, x)]
-    return [v for v in values if np.all(np.isfinite(v)) and np.ptp(v) > 0]
+def known_values(problem: Problem, x: Array, shares: Sequence[float] = _TIMES) -> list[Array]:
+    """Return initial values and velocities at points, and forcings, which may be infinite, at shares of the time."""
+    values = [datum(x, problem.time[0]) for datum in problem.initial_data]
+    return values + [forcing for name in problem.fields for forcing in forcings(problem, name, x, shares)]
+
+
+def _varying(problem: Problem, x: Array) -> list[Array]:
+    return [v for v in known_values(problem, x) if np.all(np.isfinite(v)) and np.ptp(v) > 0]
 
 
 def _on_a_line(problem: Problem) -> Probe:
@@ -57,7 +62,7 @@ def _on_a_line(problem: Problem) -> Probe:
     lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
     x = lower + (upper - lower) * (np.arange(_SCANNED) + 0.5) / _SCANNED
     kept = {*range(0, _SCANNED, _SCANNED // _KEPT), 0, _SCANNED - 1}
-    for values in _data(problem, x[:, None]):
+    for values in _varying(problem, x[:, None]):
         bends = np.abs(np.diff(values, 2))
         steepest = np.argsort(bends)[-_KEPT // 2 :] + 1
         kept.update(int(i) for i in steepest[bends[steepest - 1] > 0])
@@ -70,7 +75,7 @@ def _scattered(problem: Problem) -> Probe:
     """Keep random places for all, and the extreme ones for themselves."""
     x = problem.domain.sample(4 * _SCANNED if problem.domain.dimension <= 3 else _SCANNED // 2, "random", 8675).x
     extreme: set[int] = set()
-    for values in _data(problem, x):
+    for values in _varying(problem, x):
         order = np.argsort(values)
         extreme.update(int(i) for i in (*order[: _KEPT // 8], *order[-_KEPT // 8 :]))
     special = np.array(sorted(extreme), dtype=int)

@@ -7,7 +7,6 @@ different size are another matter, because they share matrices and tolerances; t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.findings import Finding
 
@@ -64,16 +64,13 @@ def uneven(sizes: Mapping[str, float]) -> bool:
     return len(known) > 1 and max(known) > UNEVEN * min(known)
 
 
+@remembered
 def scales_of(problem: Problem) -> Scales | None:
     """Return units for the fields if their sizes call for them, None if all can stay as they are."""
     if len(problem.fields) == 1:
         return None
-
-    def find() -> Scales | None:
-        sizes = sizes_of(problem)
-        return Scales.of(sizes) if uneven(sizes) else None
-
-    return problem.once("scales", find)
+    sizes = sizes_of(problem)
+    return Scales.of(sizes) if uneven(sizes) else None
 
 
 def scale_findings(problem: Problem) -> list[Finding]:
@@ -174,15 +171,14 @@ def _finite(values: Array | float) -> float:
 
 def nondimensional(problem: Problem, scales: Scales) -> Problem:
     """Return the problem with every field in its unit; coordinates and time stay."""
-    scaled = copy(problem)
-    scaled.derived = {"scales": None}  # its fields are in balance, or as near to it as is known
-    scaled._programs = {}
-    scaled.equations = tuple(_equation(problem, e, scales) for e in problem.equations)
-    scaled.conditions = [_condition(problem, c, scales) for c in problem.conditions]
-    scaled.initial = {n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()}
-    scaled.initial_velocity = {n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()}
-    scaled.exact = {}
-    return scaled
+    return problem.replaced(
+        equations=tuple(_equation(problem, e, scales) for e in problem.equations),
+        conditions=tuple(_condition(problem, c, scales) for c in problem.conditions),
+        initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
+        initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
+        exact={},
+        given={},
+    )
 
 
 def _equation(problem: Problem, equation: Equation, scales: Scales) -> Equation:

@@ -12,6 +12,7 @@ import sympy as sp
 from frozenpinn.analysis.regularity import POINTS, VISIBLE, Line, Roughness, classify
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.findings import Finding, Severity
 
 if TYPE_CHECKING:
@@ -23,20 +24,17 @@ Array = np.ndarray
 _LINES = 4  # in several dimensions, beside those along the axes
 
 
-def roughness(problem: Problem) -> list[Finding]:
+@remembered
+def roughness(problem: Problem) -> tuple[Finding, ...]:
     """Return what is rough in initial data, forcing and boundary data."""
-    return problem.once("roughness", lambda: _findings(problem))
-
-
-def _findings(problem: Problem) -> list[Finding]:
     rough = [_finding(*entry) for entry in _rough_data(problem)]
-    return [*_seams(problem), *dict.fromkeys(rough)]
+    return (*_seams(problem), *dict.fromkeys(rough))
 
 
 def _seams(problem: Problem) -> Iterator[Finding]:
     """Yield jumps of initial data between the two ends of a periodic axis."""
     for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
-        for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+        for datum in problem.initial_data:
             try:
                 a, b = _ends(problem, datum, axis)
             except FrozenPinnError:
@@ -66,7 +64,7 @@ def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
 def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
     """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
     lines = list(_lines_through(problem.domain))
-    for datum in (*problem.initial.values(), *problem.initial_velocity.values()):
+    for datum in problem.initial_data:
         if not _is_polynomial(datum.expression):
             rough = _worst(_along(points, partial(datum, t=problem.time[0])) for points in lines)
             if rough is not None:
@@ -91,7 +89,7 @@ def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
     for condition in conditions:
         value = condition.value
         if value.depends_on_time and not _is_polynomial(value.expression):
-            found.setdefault(value.given if value.expression is None else value.expression, condition)
+            found.setdefault(value.source, condition)
     return list(found.values())
 
 

@@ -19,6 +19,7 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -63,6 +64,16 @@ class Subspace:
     section: Array
     origin: Array
     axes: tuple[int, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Subspace) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    @property
+    def _bytes(self) -> tuple[bytes, ...]:
+        return self.rows.tobytes(), self.section.tobytes(), self.origin.tobytes()
 
     @classmethod
     def spanned_by(cls, directions: Sequence[Sequence[float]] | Array, domain: Domain) -> Subspace:
@@ -207,7 +218,7 @@ def _given(problem: Problem) -> Iterator[_Given]:
     """Yield everything that may depend on x, each thing once."""
     seen: set[object] = set()
     one = dict.fromkeys(normal_symbols(problem.domain.dimension), sp.Integer(1))  # normals follow from the domain
-    initial = [*problem.initial.values(), *problem.initial_velocity.values()]
+    initial = problem.initial_data
     parts: list[Datum | sp.Expr] = [*initial, *(condition.value for condition in problem.conditions)]
     for equation in problem.equations:
         parts += [equation.forcing, equation.nonlinear]
@@ -218,7 +229,7 @@ def _given(problem: Problem) -> Iterator[_Given]:
         if expression is None:
             assert isinstance(part, Datum)
             changes = part.depends_on_time and part not in initial
-            key = (id(part.given), changes)
+            key = (id(part.source), changes)
             if key not in seen:
                 seen.add(key)
                 yield _Given(lambda x, _, t, datum=part: datum(x, t), changes, vectorised=False)  # type: ignore[misc]
@@ -315,6 +326,7 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
     return True
 
 
+@remembered
 def find_subspace(problem: Problem) -> Subspace | None:
     """Return the subspace on which all data of a problem depend, if it has few directions; else None.
 

@@ -23,6 +23,7 @@ from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import Finding, Findings
 
@@ -55,16 +56,10 @@ def check_well_posed(problem: Problem) -> Findings:
     return examine(problem)
 
 
-def _further(problem: Problem) -> list[Finding]:
-    def find() -> list[Finding]:
-        return [
-            *_symbol_findings(problem),
-            *further_contradictions(problem),
-            *roughness(problem),
-            *scale_findings(problem),
-        ]
-
-    return problem.once("findings", find)
+@remembered
+def _further(problem: Problem) -> tuple[Finding, ...]:
+    data = (*further_contradictions(problem), *roughness(problem))
+    return (*_symbol_findings(problem), *data, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:
@@ -163,15 +158,12 @@ def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
     return None
 
 
+@remembered
 def growth_bound(problem: Problem) -> float | None:
     """Return the growth rate of the fastest plane wave, with coefficients frozen at many points; None if not known.
 
     Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
     """
-    return problem.once("growth", lambda: _growth_bound(problem))
-
-
-def _growth_bound(problem: Problem) -> float | None:
     symbol = _Symbol(problem)
     if not symbol.complete or symbol.frozen or any(_feeds(condition) for condition in problem.conditions):
         return None

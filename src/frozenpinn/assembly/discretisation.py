@@ -313,14 +313,12 @@ class Discretisation:
 
     def parameter_derivative(self, name: str, t: float, y: Array) -> Array:
         """Return ∂y'/∂θ of a numerical parameter θ of the problem, exactly; boundary data are not differentiated."""
-        expressions = {
-            field: derivative
-            for field, derivative in self.problem.derivatives_by(name).items()
-            if derivative != 0
-        }
+        symbolic, symbol = self.problem.with_symbols([name]), sp.Symbol(name, real=True)
+        derivatives = {e.field: sp.diff(e.right_side, symbol) for e in symbolic.equations}
+        expressions = {field: derivative for field, derivative in derivatives.items() if derivative != 0}
         highest = np.zeros(self.coefficients)
         if expressions:
-            part = PointwisePart(self.problem, self.spaces, self.points.x, expressions)
+            part = PointwisePart(symbolic, self.spaces, self.points.x, expressions)
             for rows, field, values in part.values(t, self.layout.split(y)):
                 highest[self.layout.blocks[rows]] += self.field_projector(field) @ values
         return self.layout.joined(highest, 0.0)

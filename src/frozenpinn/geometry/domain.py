@@ -44,6 +44,12 @@ class Domain(ABC):
             raise AttributeError(f"domains don't change; build a new one instead of setting '{name}'.")
         super().__setattr__(name, value)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # which pickling forgets
+
     def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
         """Set the bounding box and all that follows from it."""
         self.lower, self.upper = frozen(lower), frozen(upper)

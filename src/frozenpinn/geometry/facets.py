@@ -13,6 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from frozenpinn.runtime.memo import remembered
+
 Array = np.ndarray
 CHUNK = 200_000
 
@@ -27,7 +29,6 @@ class Facets:
         order = np.lexsort(keys, axis=1)
         self.corners = np.take_along_axis(corners, order[:, :, None], axis=1)
         self.lower, self.upper = np.min(corners, axis=1), np.max(corners, axis=1)
-        self._tables: dict[float, tuple[Array, Array, Array, Array, Array]] = {}
 
     @cached_property
     def _edges(self) -> list[tuple[Array, Array]]:
@@ -46,19 +47,15 @@ class Facets:
         steep = np.abs(normal[:, 2]) < 1e-14 * np.linalg.norm(normal, axis=1)
         return np.asarray(-normal[:, :2] / np.where(steep, np.inf, normal[:, 2])[:, None])
 
-    def _table(self, pad: float) -> tuple[Array, Array, Array, Array, Array]:
-        """Return origin, bin width, number of bins per axis, and the facets of each bin as (starts, members)."""
-        if pad not in self._tables:
-            self._tables[pad] = self._sorted_into_bins(pad)
-        return self._tables[pad]
-
     @property
     def crowd(self) -> float:
         """How many facets are looked at for a line, on average."""
-        _, _, _, starts, members = self._table(0.0)
+        _, _, _, starts, members = self._sorted_into_bins(0.0)
         return len(members) / (len(starts) - 1)
 
+    @remembered
     def _sorted_into_bins(self, pad: float) -> tuple[Array, Array, Array, Array, Array]:
+        """Return origin, bin width, number of bins per axis, and the facets of each bin as (starts, members)."""
         k, f = self.dimension - 1, len(self.corners)
         lower, upper = self.lower[:, :k] - pad, self.upper[:, :k] + pad
         origin, extent = np.min(lower, axis=0), np.ptp(np.concatenate([lower, upper]), axis=0)
@@ -85,7 +82,7 @@ class Facets:
 
     def _candidates(self, base: Array, pad: float = 0.0) -> tuple[Array, Array]:
         """Return pairs (number of the point, facet in the bin of its first d − 1 coordinates)."""
-        origin, width, shape, starts, members = self._table(pad)
+        origin, width, shape, starts, members = self._sorted_into_bins(pad)
         cell = np.clip(((base - origin) / width).astype(np.int64), 0, shape - 1)
         key = cell[:, 0] if self.dimension == 2 else cell[:, 0] * shape[1] + cell[:, 1]
         counts = starts[key + 1] - starts[key]

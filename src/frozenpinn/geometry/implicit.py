@@ -46,9 +46,9 @@ class Implicit(Domain):
         box = Box(lower, upper)
         if box.dimension < 2:
             raise ProblemError("an implicit domain has at least two dimensions; use Interval(a, b) in one.")
-        self.function = function
         self._bounds(box.lower, box.upper)
         self._level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
+        self.function = function  # after the level: one that can't be pickled says so there
         unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
         probes = self.lower + unit * self.lengths
         values = self._level(probes)

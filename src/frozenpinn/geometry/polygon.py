@@ -11,6 +11,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import frozen, numbers, place
 from frozenpinn.geometry.points import Side
 from frozenpinn.geometry.simplicial import Simplicial
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 CROWDED = 60.0  # facets per vertical line, beyond which the index of shapely is faster
@@ -59,7 +60,6 @@ class Polygon(Simplicial):
         self, vertices: Any, holes: Sequence[Any] = (), sides: Mapping[str, Sequence[int]] | None = None
     ) -> None:
         shapely = need_shapely("polygons")
-        self._prepared: dict[float, Any] = {}
         self.ring = frozen(_ring(vertices, "the polygon"))
         self.holes = tuple(frozen(_ring(hole, f"hole {i + 1}")) for i, hole in enumerate(holes))
         self.edges = _edges(sides or {}, len(self.ring))
@@ -88,10 +88,13 @@ class Polygon(Simplicial):
         if self._surface.crowd < CROWDED:
             return super().contains(x, tolerance)
         shapely = need_shapely("polygons")
-        if tolerance not in self._prepared:
-            self._prepared[tolerance] = self._shape().buffer(tolerance * self.size, join_style="mitre")
-            shapely.prepare(self._prepared[tolerance])
-        return np.asarray(shapely.intersects_xy(self._prepared[tolerance], np.asarray(x, dtype=float)))
+        return np.asarray(shapely.intersects_xy(self._widened(tolerance), np.asarray(x, dtype=float)))
+
+    @remembered
+    def _widened(self, tolerance: float) -> Any:
+        shape = self._shape().buffer(tolerance * self.size, join_style="mitre")
+        need_shapely("polygons").prepare(shape)
+        return shape
 
     def _shape(self) -> Any:
         return need_shapely("polygons").Polygon(self.ring, self.holes)

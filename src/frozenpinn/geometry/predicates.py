@@ -10,11 +10,11 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import EvaluationError, ExpressionError, ProblemError
-from frozenpinn.language.jets import JetSpace
+from frozenpinn.language.functions import UserFunction, checked_values, place_of, read_given
+from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import Scope
-from frozenpinn.statement.data import Datum, callable_arguments, called, place_of
 
 Array = np.ndarray
 _AND = re.compile(r"&&?|\band\b")
@@ -32,22 +32,30 @@ class LevelFunction:
 
     def __init__(self, given: Any, coordinates: Sequence[str], what: str) -> None:
         scope = Scope(JetSpace(coordinates))
-        self._datum = Datum(given, scope, {}, what)
-        if self._datum.depends_on_time:
-            raise ProblemError(f"{what} depends on t, but domains don't move in time; use the coordinates only.")
+        expression = read_given(given, scope, what)
         self._what = what
-        self._gradient: Program | None = None
-        if self._datum.expression is not None:
-            slopes = [sp.diff(self._datum.expression, x) for x in scope.jets.x]
-            self._gradient = Program(slopes, [*scope.jets.x, scope.jets.t])
+        self._function: UserFunction | None = None
+        if expression is None:
+            self._function = UserFunction.read(given, coordinates, what)
+            moves = TIME in self._function.arguments
+        else:
+            moves, symbols = scope.jets.t in expression.free_symbols, [*scope.jets.x, scope.jets.t]
+            self._value = Program([expression], symbols)
+            self._gradient = Program([sp.diff(expression, x) for x in scope.jets.x], symbols)
+        if moves:
+            raise ProblemError(f"{what} depends on t, but domains don't move in time; use the coordinates only.")
 
     def __call__(self, x: Array) -> Array:
         """Return the values at points (n, d)."""
-        return self._datum(x, 0.0)
+        x = np.asarray(x, dtype=float)
+        with np.errstate(all="ignore"):
+            if self._function is not None:
+                return self._function.at(x, 0.0)
+            return checked_values(self._value(*x.T, 0.0)[0], len(x), self._what, place_of(x, 0.0))
 
     def gradient(self, x: Array, size: float) -> Array:
         """Return the gradient (n, d): of the formula, or by central differences with steps of 1e-5 of ``size``."""
-        if self._gradient is not None:
+        if self._function is None:
             with np.errstate(all="ignore"):
                 return np.column_stack([np.broadcast_to(g, len(x)) for g in self._gradient(*x.T, 0.0)]).astype(float)
         step = 1e-5 * size
@@ -61,44 +69,41 @@ class Comparison:
     """A choice of points: text such as ``"0 < x < 1 and y >= 2"``, or a function that returns booleans."""
 
     def __init__(self, given: Any, coordinates: Sequence[str], what: str) -> None:
-        self.given = given
         self._what = what
-        self._coordinates = tuple(coordinates)
         self._tests: list[tuple[LevelFunction, str, LevelFunction]] = []
-        self._arguments: tuple[str, ...] = ()
+        self._function: UserFunction | None = None
         if callable(given):
-            self._arguments = callable_arguments(given, coordinates, what)
-            if "t" in self._arguments:
+            self._function = UserFunction.read(given, coordinates, what)
+            if TIME in self._function.arguments:
                 raise ProblemError(f"{what} depends on t, but sides don't move in time; use the coordinates only.")
         elif isinstance(given, str):
-            self._tests = [test for part in _AND.split(given) for test in self._chain(part)]
+            self._tests = [test for part in _AND.split(given) for test in self._chain(part, coordinates)]
         else:
             raise ProblemError(
                 f"{what} is a comparison such as 'x < 0.1' or a function of the coordinates, "
                 f"got {type(given).__name__}: {shortened(repr(given))}."
             )
+        self.given = given  # the last: a function that can't be pickled says so before
 
-    def _chain(self, text: str) -> list[tuple[LevelFunction, str, LevelFunction]]:
+    def _chain(self, text: str, coordinates: Sequence[str]) -> list[tuple[LevelFunction, str, LevelFunction]]:
         signs = _COMPARE.findall(text)
         if not signs:
             raise ExpressionError(
                 f"{self._what} is '{shortened(text.strip())}', which compares nothing; write for example 'x < 0.1'."
             )
-        values = [LevelFunction(part, self._coordinates, self._what) for part in _COMPARE.split(text)]
+        values = [LevelFunction(part, coordinates, self._what) for part in _COMPARE.split(text)]
         return [(values[i], sign, values[i + 1]) for i, sign in enumerate(signs)]
 
     def __call__(self, x: Array) -> Array:
         """Tell for each point (n, d) whether it is chosen."""
-        if not self._tests:
-            return self._called(x)
+        if self._function is not None:
+            return self._chosen(self._function.at(x, 0.0))
         found = np.ones(len(x), dtype=bool)
         for left, sign, right in self._tests:
             found &= _COMPARISONS[sign](left(x), right(x))
         return found
 
-    def _called(self, x: Array) -> Array:
-        table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self._coordinates)} | {"points": x}
-        values = called(self.given, [table[name] for name in self._arguments], len(x), self._what, place_of(x, 0.0))
+    def _chosen(self, values: Array) -> Array:
         if not np.all((values == 0) | (values == 1)):
             bad = values[int(np.argmax((values != 0) & (values != 1)))]
             raise EvaluationError(f"{self._what} returned {bad:g}; it must return True or False for each point.")

@@ -122,7 +122,8 @@ class Program:
     symbols
         The inputs, in the order in which :meth:`__call__` takes them.
     functions
-        Python functions by the name of the undefined SymPy function that stands for them.
+        Python functions by the name of the undefined SymPy function that stands for them; numbers by the name of
+        a symbol that is none of the inputs.
 
     Examples
     --------
@@ -135,15 +136,15 @@ class Program:
         self,
         expressions: Sequence[sp.Expr | float],
         symbols: Sequence[sp.Symbol],
-        functions: Mapping[str, Callable[..., Any]] | None = None,
+        functions: Mapping[str, Any] | None = None,
     ) -> None:
-        self.symbols = tuple(symbols)
+        self.expressions, self.symbols = tuple(expressions), tuple(symbols)
         self._functions = dict(functions or {})
         self._slots: dict[sp.Basic, int] = {symbol: i for i, symbol in enumerate(self.symbols)}
         self._constants: list[tuple[int, float]] = []
         self._code: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
         self._size = len(self.symbols)
-        self._outputs = tuple(self._compile(sp.sympify(e)) for e in expressions)
+        self._outputs = tuple(self._compile(sp.sympify(e)) for e in self.expressions)
 
     def __call__(self, *values: Any) -> list[Any]:
         """Evaluate all expressions; a constant comes back as a number."""
@@ -154,6 +155,9 @@ class Program:
         for slot, function, arguments in self._code:
             memory[slot] = function(*(memory[i] for i in arguments))
         return [memory[slot] for slot in self._outputs]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self.expressions, self.symbols, self._functions)
 
     def _new_slot(self) -> int:
         self._size += 1
@@ -176,6 +180,8 @@ class Program:
 
     def _translate(self, node: sp.Basic) -> int:
         if node.is_Symbol:
+            if node.name in self._functions:
+                return self._constant(self._functions[node.name])
             raise ProblemError(f"the symbol '{node}' is not known here.")
         if node in (sp.true, sp.false):
             return self._constant(bool(node))

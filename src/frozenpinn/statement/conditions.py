@@ -17,10 +17,11 @@ import sympy as sp
 from frozenpinn.errors import FrozenPinnError, ProblemError, choices
 from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.language.algebra import expanded
+from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.parser import parse_equation
 from frozenpinn.language.program import Program
-from frozenpinn.statement.data import Datum, Given, checked_values, place_of
+from frozenpinn.statement.data import Datum
 from frozenpinn.statement.parameters import Parameters
 
 Array = np.ndarray
@@ -73,19 +74,31 @@ ConditionText: TypeAlias = str | Condition
 Boundary: TypeAlias = ConditionText | Sequence[ConditionText] | Mapping[str, ConditionText | Sequence[ConditionText]]
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class LinearCondition:
     """Σ coefficient(x, n)·jet = value(x, t) on one side of the domain, with the outward normal n."""
+
+    side: Side
+    jets: tuple[Jet, ...]
+    coefficients: tuple[sp.Expr, ...]
+    value: Datum
+    text: str
+    fields: tuple[str, ...]
+    _program: Program
 
     def __init__(
         self, side: Side, terms: Mapping[Jet, sp.Expr], value: Datum, text: str, jets: JetSpace, parameters: Parameters
     ) -> None:
-        self.side = side
-        self.jets = tuple(terms)
-        self.coefficients = tuple(terms.values())
-        self.value = value
-        self.text = text
-        self.fields = tuple(dict.fromkeys(jet.field for jet in self.jets))
-        self._program = Program(self.coefficients, [*jets.x, *normal_symbols(len(jets.x))], parameters.functions)
+        coefficients = tuple(terms.values())
+        vars(self).update(
+            side=side,
+            jets=tuple(terms),
+            coefficients=coefficients,
+            value=value,
+            text=text,
+            fields=tuple(dict.fromkeys(jet.field for jet in terms)),
+            _program=Program(coefficients, [*jets.x, *normal_symbols(len(jets.x))], parameters.functions),
+        )
 
     def terms_at(self, points: BoundaryPoints) -> list[tuple[Jet, Array | float]]:
         """Return every jet with its coefficient, a number where it is constant."""
@@ -105,8 +118,8 @@ class LinearCondition:
 
 @lru_cache
 def normal_symbols(dimension: int) -> tuple[sp.Symbol, ...]:
-    """Return symbols for the components of the outward normal; no text can name them."""
-    return tuple(sp.Dummy(f"n{i + 1}", real=True) for i in range(dimension))
+    """Return symbols for the components of the outward normal, the same in every process; no text can name them."""
+    return tuple(sp.Dummy(f"n{i + 1}", dummy_index=i, real=True) for i in range(dimension))
 
 
 def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
@@ -134,7 +147,7 @@ def read_boundary(
     fields: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
-) -> list[LinearCondition]:
+) -> tuple[LinearCondition, ...]:
     """Check that every side has its conditions exactly once and translate them all."""
     given = _by_side(boundary, domain)
     result: list[LinearCondition] = []
@@ -159,7 +172,7 @@ def read_boundary(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
                 f"write for example Dirichlet(0, field='{missing[0]}'), or Free('{missing[0]}') if nothing holds there."
             )
-    return result
+    return tuple(result)
 
 
 def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[ConditionText]]:

@@ -14,6 +14,7 @@ import sympy as sp
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.findings import Finding
 
 if TYPE_CHECKING:
@@ -29,14 +30,12 @@ _MISSED = 1e-5  # … and at boundaries, where data of an infinite domain are cu
 _ROUND_OFF = 1e-12
 
 
-def inconsistencies(problem: Problem) -> list[Finding]:
+@remembered
+def inconsistencies(problem: Problem) -> tuple[Finding, ...]:
     """Return where initial data contradict the boundary data, and what an exact solution violates."""
-    return problem.once("inconsistencies", lambda: [*_initial_contradictions(problem), *wrong_solution(problem)])
-
-
-def _initial_contradictions(problem: Problem) -> list[Finding]:
     texts = [_against_initial(problem, condition) for condition in problem.conditions]
-    return [Finding("contradiction", "warning", text) for text in texts if text]
+    found = [Finding("contradiction", "warning", text) for text in texts if text]
+    return (*found, *wrong_solution(problem))
 
 
 def further_contradictions(problem: Problem) -> list[Finding]:

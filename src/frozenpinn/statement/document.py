@@ -63,7 +63,9 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
 
 
 def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
-    """Return a problem as plain data, or None if it contains Python functions."""
+    """Return a problem as plain data, or None if it contains Python functions or is in other units."""
+    if not problem.given:
+        return None
     try:
         given = {key: _plain(value) for key, value in problem.given.items() if value is not None}
         domain = domain_to_dict(problem.domain)

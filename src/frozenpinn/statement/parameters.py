@@ -4,50 +4,91 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
 import sympy as sp
 
-from frozenpinn.language.jets import TIME, JetSpace
+from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.language.functions import Given, UserFunction, read_given
+from frozenpinn.language.jets import JetSpace
+from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
-from frozenpinn.statement.data import Given, callable_arguments, called, read_given
-
-Array = np.ndarray
+from frozenpinn.runtime.memo import remembered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
-    """Parameters, sorted into expressions that are substituted and functions that are called."""
+    """What the names of parameters stand for.
 
-    given: Mapping[str, Given] = field(default_factory=dict)
-    expressions: Mapping[str, sp.Expr] = field(default_factory=dict)
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    Attributes
+    ----------
+    expressions
+        What is substituted for a name in every text; a symbol for a constant that stays one.
+    functions
+        What is left in expressions: Python functions, and the numbers of constants that stay symbols.
+    arguments
+        The coordinates that each Python function takes.
+    """
+
+    expressions: Mapping[str, sp.Expr]
+    functions: Mapping[str, UserFunction | float]
+    arguments: Mapping[str, tuple[str, ...]]
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The parameters that are numbers, or texts without coordinates and fields, with their values."""
+        numbers = {name: constant_value(e) for name, e in self.expressions.items() if e.is_number}
+        return numbers | {name: f for name, f in self.functions.items() if isinstance(f, float)}
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The constants that stay symbols in all expressions."""
+        return tuple(name for name in self.functions if name not in self.arguments)
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
         return Scope(jets, fields, self.expressions, self.arguments, normal)
 
+    @remembered
+    def compiled(self, expressions: tuple[sp.Expr, ...], symbols: tuple[sp.Symbol, ...]) -> Program:
+        """Return a program for expressions in which these parameters occur."""
+        return Program(expressions, symbols, self.functions)
 
-def read_parameters(given: Mapping[str, Given] | None, jets: JetSpace, fields: Sequence[str]) -> Parameters:
-    """Check the names and kinds of parameters; a text may use the other parameters."""
+
+def read_parameters(
+    given: Mapping[str, Given], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+) -> Parameters:
+    """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
+    check_known(symbols, given)
     expressions: dict[str, sp.Expr] = {}
-    functions: dict[str, Callable[..., Any]] = {}
+    functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}
-    for name, value in _in_order(given or {}):
+    for name, value in _in_order(given):
         check_name(name, "parameter", jets, fields)
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
+        if name in symbols:
+            if expression is None or not expression.is_number:
+                kind = "a Python function" if expression is None else f"'{expression}'"
+                raise ProblemError(f"{what} is {kind}; only constants can be left as symbols.")
+            functions[name], expression = constant_value(expression), sp.Symbol(name, real=True)
         if expression is not None:
             expressions[name] = expression
         else:
-            function = cast(Callable[..., Any], value)
-            called_with = callable_arguments(function, jets.coordinates, what, fields)
-            functions[name] = _checked_function(function, what, called_with)
-            arguments[name] = _flat(called_with, jets)
-    return Parameters(dict(given or {}), expressions, functions, arguments)
+            functions[name] = function = UserFunction.read(
+                cast(Callable[..., Any], value), jets.coordinates, what, fields
+            )
+            arguments[name] = function.names
+    return Parameters(expressions, functions, arguments)
+
+
+def check_known(names: Sequence[str], given: Mapping[str, Given]) -> None:
+    """Refuse names of parameters that a problem does not have."""
+    for name in names:
+        if name not in given:
+            known = f"the parameters are {choices(given)}.{suggestion(name, given)}" if given else "there is none."
+            raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 
 def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
@@ -67,34 +108,3 @@ def _names(value: Given) -> set[str]:
     if isinstance(value, str):
         return set(re.findall(r"[^\W\d]\w*", value))
     return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()
-
-
-def _flat(called_with: tuple[str, ...], jets: JetSpace) -> tuple[str, ...]:
-    names: list[str] = []
-    for name in called_with:
-        names += jets.coordinates if name == "points" else [name]
-    return tuple(names)
-
-
-def _checked_function(function: Callable[..., Any], what: str, called_with: tuple[str, ...]) -> Callable[..., Any]:
-    """Wrap a user's function: whole-point arguments are stacked, results are checked."""
-    stacked = "points" in called_with
-    last = -1 if stacked and called_with[-1] == TIME else None  # f(points, t) comes as f(x, y, …, t)
-    names = called_with if not stacked else ()
-
-    def call(*values: Any) -> Array:
-        n = max(np.size(value) for value in values)
-        arguments = values
-        if stacked:
-            columns = [np.broadcast_to(column, n) for column in values[:last]]
-            arguments = (np.stack(columns, axis=1), *values[len(columns) :])
-
-        def where(i: int) -> str:
-            place = [f"{np.broadcast_to(value, n)[i]:g}" for value in values]
-            if stacked:
-                return f"x = ({', '.join(place[:last])})"
-            return ", ".join(f"{name} = {value}" for name, value in zip(names, place, strict=True))
-
-        return called(function, arguments, n, what, where)
-
-    return call

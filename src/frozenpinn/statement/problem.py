@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.geometry import Box, Domain
+from frozenpinn.language.functions import Given
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
-from frozenpinn.statement.data import Datum, Given
+from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import (
     Equation,
     EquationText,
@@ -23,16 +23,16 @@ from frozenpinn.statement.equation import (
     read_residual,
     solve_for_time_derivatives,
 )
-from frozenpinn.statement.parameters import read_parameters
+from frozenpinn.statement.parameters import Parameters, check_known, read_parameters
 
-Array = np.ndarray
-T = TypeVar("T")
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
 
 
 class Problem:
     """A time-dependent PDE (or a system) with its domain, initial data and boundary conditions.
+
+    A problem never changes: :meth:`at` and :meth:`during` return others, with other parameters and times.
 
     Parameters
     ----------
@@ -63,6 +63,19 @@ class Problem:
     (('u',), 1)
     """
 
+    domain: Domain
+    time: tuple[float, float]
+    jets: JetSpace
+    fields: tuple[str, ...]
+    parameters: Parameters
+    equations: tuple[Equation, ...]
+    conditions: tuple[LinearCondition, ...]
+    groups: tuple[tuple[str, ...], ...]
+    initial: Mapping[str, Datum]
+    initial_velocity: Mapping[str, Datum]
+    exact: Mapping[str, Datum]
+    given: Mapping[str, Any]
+
     def __init__(
         self,
         equation: Equations,
@@ -78,53 +91,29 @@ class Problem:
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
         if not isinstance(parameters, Mapping | None):
             raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
-        self.given = {
-            "equation": equation,
-            "initial": initial,
-            "boundary": boundary,
-            "initial_velocity": initial_velocity,
+        given = {
+            "equation": _own(equation),
+            "initial": _own(initial),
+            "boundary": _own(boundary),
+            "initial_velocity": _own(initial_velocity),
             "parameters": dict(parameters or {}),
-            "exact": exact,
+            "exact": _own(exact),
         }
-        axes = periodic_axes(boundary, domain)
-        self.domain: Domain = domain
-        if axes and isinstance(domain, Box):
-            self.domain = domain.with_periodic(axes)
-            if isinstance(boundary, Mapping):
-                boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-                self.given["boundary"] = boundary
-        self.time = _read_time(time)
-        self.jets = JetSpace(self.domain.coordinates)
-        texts = _as_equations(equation)
-        self.fields = tuple(field_names(texts, self.jets, list(parameters or {})))
-        if not self.fields:
-            raise ProblemError(
-                f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
-                "Stationary equations are not time-dependent problems."
-            )
-        self.parameters = read_parameters(parameters, self.jets, self.fields)
-        self.derived: dict[Hashable, Any] = {}
-        self._programs: dict[tuple[tuple[sp.Expr, ...], tuple[Jet, ...]], Program] = {}
-        scope = self.parameters.scope(self.jets, self.fields)
-        residuals = [read_residual(text, scope) for text in texts]
-        points = self.domain.sample(256, "random", rng=0).x
-        self.equations: tuple[Equation, ...] = tuple(
-            solve_for_time_derivatives(residuals, self.fields, self.jets, points)
-        )
-        self.conditions: list[LinearCondition] = read_boundary(
-            boundary, self.domain, self.fields, self.jets, self.parameters
-        )
-        self.groups = self._coupled_fields()
-        self.initial = self._data(initial, "the initial value", required=self.fields)
-        self.initial_velocity = self._read_velocity(initial_velocity)
-        self.exact = {} if exact is None else self._data(exact, "the exact solution", required=self.fields)
-        self._probe_initial_data()
+        vars(self).update(_read(given, domain, time))
         for finding in inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
         return f"Problem({equations} on {self.domain!r}, t in [{self.time[0]:g}, {self.time[1]:g}])"
+
+    def __setattr__(self, name: str, value: object = None) -> NoReturn:
+        raise AttributeError(
+            f"a problem does not change, so '{name}' can't be set; make another one: problem.at(nu=0.02) has another "
+            "value of a parameter, problem.during((0, 2)) another time, and Problem(…) anything else."
+        )
+
+    __delattr__ = __setattr__
 
     # ---- properties that the numerics asks for --------------------------------------------------
 
@@ -144,98 +133,202 @@ class Problem:
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
-        key = (tuple(expressions), tuple(jets))
-        if key not in self._programs:
-            symbols = [*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets)]
-            self._programs[key] = Program(expressions, symbols, self.parameters.functions)
-        return self._programs[key]
+        symbols = (*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets))
+        return self.parameters.compiled(tuple(expressions), symbols)
+
+    @property
+    def initial_data(self) -> tuple[Datum, ...]:
+        """Initial values and initial velocities of all fields."""
+        return (*self.initial.values(), *self.initial_velocity.values())
+
+    # ---- other problems made of this one --------------------------------------------------------
+
+    def at(self, /, **values: Given) -> Problem:
+        """Return the same problem with other values of some parameters, as if it had been stated with them.
+
+        Examples
+        --------
+        >>> from frozenpinn import Interval
+        >>> problem = Problem("u_t = k*u_xx", Interval(0, 1), (0, 1), "k*cos(pi*x)", "u_n = 0", parameters={"k": 0.1})
+        >>> print(problem.at(k=3).equations[0])
+        u_t = 3*u_xx
+        """
+        given = self._stated()
+        parameters = given["parameters"]
+        check_known(tuple(values), parameters)
+        other = Problem(domain=self.domain, time=self.time, **{**given, "parameters": {**parameters, **values}})
+        return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
+
+    def with_symbols(self, names: Sequence[str]) -> Problem:
+        """Return the same problem with some constants left as symbols, so that one can differentiate by them.
+
+        Everything evaluates to the same values as before, up to round-off.
+
+        Examples
+        --------
+        >>> from frozenpinn import Interval
+        >>> problem = Problem("u_t = k*u_xx", Interval(0, 1), (0, 1), "k*cos(pi*x)", "u_n = 0", parameters={"k": 0.1})
+        >>> sp.diff(problem.with_symbols(["k"]).equations[0].right_side, sp.Symbol("k", real=True))
+        u_xx
+        """
+        return self.replaced(**_read(self._stated(), self.domain, self.time, names))
 
     def during(self, time: tuple[float, float]) -> Problem:
-        """Return the same problem on another span of time; what was found out about this one is not taken over."""
-        other = copy(self)
-        other.time, other.derived = time, {}
+        """Return the same problem on another span of time."""
+        return self.replaced(time=time)
+
+    def _stated(self) -> Mapping[str, Any]:
+        if not self.given:
+            raise ProblemError("a problem in other units has no text of its own; change the one that it was made of.")
+        return self.given
+
+    def replaced(self, **attributes: Any) -> Problem:
+        """Return a problem with some other attributes, which are not checked."""
+        other = object.__new__(Problem)
+        vars(other).update(vars(self) | attributes)
         return other
 
-    def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """Return what a function finds out about this problem, and remember it for further solves."""
-        if key not in self.derived:
-            self.derived[key] = find()
-        return cast(T, self.derived[key])
 
-    # ---- reading and checking -------------------------------------------------------------------
+# ---- reading and checking -------------------------------------------------------------------------
 
-    def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
-        """Group the fields that share a boundary condition: they need one common basis."""
-        groups = [{name} for name in self.fields]
-        for condition in self.conditions:
-            touched = [g for g in groups if g & set(condition.fields)]
-            groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
-        for group in groups:
-            if len({self.equation(name).order for name in group}) > 1:
-                raise ProblemError(
-                    f"a boundary condition couples {choices(group)}, which have different time orders; "
-                    "write the second-order one as a first-order system."
-                )
-        ordered = [tuple(name for name in self.fields if name in group) for group in groups]
-        return tuple(sorted(ordered, key=lambda g: self.fields.index(g[0])))
 
-    def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
-        table = self._by_field(given, what, required)
-        scope = self.parameters.scope(self.jets)
-        return {
-            name: Datum(value, scope, self.parameters.functions, f"{what} of {name}") for name, value in table.items()
-        }
+def _read(
+    given: Mapping[str, Any], domain: Domain, time: tuple[float, float], symbols: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Read and check a statement; return the attributes of its problem."""
+    domain, boundary = _with_periodic_axes(domain, given["boundary"])
+    interval, jets = _read_time(time), JetSpace(domain.coordinates)
+    texts = _as_equations(given["equation"])
+    fields = tuple(field_names(texts, jets, list(given["parameters"])))
+    if not fields:
+        raise ProblemError(
+            f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
+            "Stationary equations are not time-dependent problems."
+        )
+    parameters = read_parameters(given["parameters"], jets, fields, symbols)
+    residuals = [read_residual(text, parameters.scope(jets, fields)) for text in texts]
+    points = domain.sample(256, "random", rng=0).x
+    equations = tuple(solve_for_time_derivatives(residuals, fields, jets, points))
+    conditions = read_boundary(boundary, domain, fields, jets, parameters)
+    groups = _coupled_fields(equations, conditions)
 
-    def _by_field(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
-        if isinstance(given, Mapping):
-            unknown = [name for name in given if name not in required]
-            if unknown:
-                raise ProblemError(
-                    f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
-                    f"{suggestion(unknown[0], required)}"
-                )
-            missing = [name for name in required if name not in given]
-            if missing:
-                raise ProblemError(f"{what} is missing for {choices(missing)}.")
-            return dict(given)
-        if isinstance(given, list | tuple):
-            if len(given) != len(required):
-                raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
-            return dict(zip(required, given, strict=True))
-        if len(required) > 1:
+    def data(key: str, what: str, required: Sequence[str] = fields) -> dict[str, Datum]:
+        scope, table = parameters.scope(jets), _by_field(given[key], what, required)
+        return {name: Datum(v, scope, parameters.functions, f"{what} of {name}") for name, v in table.items()}
+
+    initial = data("initial", "the initial value")
+    second = _fields_with_velocity(equations, given["initial_velocity"] is not None)
+    velocity = data("initial_velocity", "the initial velocity", second) if second else {}
+    exact = {} if given["exact"] is None else data("exact", "the exact solution")
+    _probe(domain, interval[0], conditions, [*initial.values(), *velocity.values()], exact.values())
+    return {
+        "domain": domain,
+        "time": interval,
+        "jets": jets,
+        "fields": fields,
+        "parameters": parameters,
+        "equations": equations,
+        "conditions": conditions,
+        "groups": groups,
+        "initial": initial,
+        "initial_velocity": velocity,
+        "exact": exact,
+        "given": {**given, "boundary": boundary},  # the last: data that can't be pickled say so before
+    }
+
+
+def _own(given: Any) -> Any:
+    """Return a table or list that does not change when the user's own one does."""
+    if isinstance(given, Mapping):
+        return {key: _own(value) for key, value in given.items()}
+    return list(map(_own, given)) if isinstance(given, list) else given
+
+
+def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Domain, Boundary | None]:
+    """Return the domain with the axes that the conditions declare periodic, and the other conditions."""
+    axes = periodic_axes(boundary, domain)
+    if not axes or not isinstance(domain, Box):
+        return domain, boundary
+    if isinstance(boundary, Mapping):
+        boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
+    return domain.with_periodic(axes), boundary
+
+
+def _coupled_fields(
+    equations: Sequence[Equation], conditions: Sequence[LinearCondition]
+) -> tuple[tuple[str, ...], ...]:
+    """Group the fields that share a boundary condition: they need one common basis."""
+    orders = {equation.field: equation.order for equation in equations}
+    groups = [{name} for name in orders]
+    for condition in conditions:
+        touched = [g for g in groups if g & set(condition.fields)]
+        groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
+    for group in groups:
+        if len({orders[name] for name in group}) > 1:
             raise ProblemError(
-                f"{what} is one expression for {len(required)} fields; "
-                f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
+                f"a boundary condition couples {choices(group)}, which have different time orders; "
+                "write the second-order one as a first-order system."
             )
-        return {required[0]: given}
+    ordered = [tuple(name for name in orders if name in group) for group in groups]
+    return tuple(sorted(ordered, key=lambda g: list(orders).index(g[0])))
 
-    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
-        second = [e.field for e in self.equations if e.order == 2]
-        if given is None:
-            if second:
-                raise ProblemError(
-                    f"{choices(second)} is of second order in time: give initial_velocity (u_t at the start), "
-                    "for example initial_velocity=0."
-                )
-            return {}
-        if not second:
+
+def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in required]
+        if unknown:
             raise ProblemError(
-                "initial_velocity is given, but no equation is of second order in time; "
-                "leave it out, or write u_tt in the equation."
+                f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
+                f"{suggestion(unknown[0], required)}"
             )
-        return self._data(given, "the initial velocity", required=second)
+        missing = [name for name in required if name not in given]
+        if missing:
+            raise ProblemError(f"{what} is missing for {choices(missing)}.")
+        return dict(given)
+    if isinstance(given, list | tuple):
+        if len(given) != len(required):
+            raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
+        return dict(zip(required, given, strict=True))
+    if len(required) > 1:
+        raise ProblemError(
+            f"{what} is one expression for {len(required)} fields; "
+            f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
+        )
+    return {required[0]: given}
 
-    def _probe_initial_data(self) -> None:
-        """Call user functions once, so that mistakes in them show up here and not inside a solve."""
-        x = self.domain.sample(7, "random", rng=0).x
-        start = self.time[0]
-        for datum in [*self.initial.values(), *self.initial_velocity.values(), *self.exact.values()]:
-            datum(x, start)
-        for condition in self.conditions:
-            condition.value(self.domain.sample_side(condition.side, 3, "random", rng=0).x, start)
-        for datum in [*self.initial.values(), *self.initial_velocity.values()]:
-            if datum.depends_on_time and datum.expression is not None:
-                raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
+
+def _fields_with_velocity(equations: Sequence[Equation], given: bool) -> list[str]:
+    """Return the fields that need an initial velocity, if one is given where and only where it is needed."""
+    second = [equation.field for equation in equations if equation.order == 2]
+    if second and not given:
+        raise ProblemError(
+            f"{choices(second)} is of second order in time: give initial_velocity (u_t at the start), "
+            "for example initial_velocity=0."
+        )
+    if given and not second:
+        raise ProblemError(
+            "initial_velocity is given, but no equation is of second order in time; "
+            "leave it out, or write u_tt in the equation."
+        )
+    return second
+
+
+def _probe(
+    domain: Domain,
+    start: float,
+    conditions: Sequence[LinearCondition],
+    initial: Sequence[Datum],
+    exact: Iterable[Datum],
+) -> None:
+    """Call user functions once, so that mistakes in them show up here and not inside a solve."""
+    x = domain.sample(7, "random", rng=0).x
+    for datum in (*initial, *exact):
+        datum(x, start)
+    for condition in conditions:
+        condition.value(domain.sample_side(condition.side, 3, "random", rng=0).x, start)
+    for datum in initial:
+        if datum.depends_on_time and datum.expression is not None:
+            raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
 
 
 def _read_time(time: Any) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -25,6 +25,8 @@ from frozenpinn.geometry.ball import Ball
 from frozenpinn.geometry.polytope import ConvexPolytope
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
+from frozenpinn.language.program import Program
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -36,6 +38,7 @@ class NotReducibleError(Exception):
     """A problem can't be restricted to a subspace; the text says why."""
 
 
+@remembered
 def restrict(problem: Problem, subspace: Subspace) -> Problem:
     """Return the problem of v(z, t) on a subspace.
 
@@ -65,14 +68,35 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
         raise NotReducibleError(str(error)) from error
 
 
+@dataclass(frozen=True, eq=False)
+class OnSection:
+    """A Python function of the full problem as a function of z and, if ``start`` is None, of time."""
+
+    values: Datum | Program
+    subspace: Subspace
+    start: float | None
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        names = (*coordinate_names(self.subspace.size), *((TIME,) if self.start is None else ()))
+        return inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in names])
+
+    def __call__(self, *where: Any) -> Array:
+        """Return the values at places of the section."""
+        n = max(np.size(w) for w in where)
+        z = np.stack([np.broadcast_to(w, n) for w in where[: self.subspace.size]], axis=1)
+        x, t = self.subspace.lift(z), where[-1] if self.start is None else self.start
+        values = self.values(x, float(t)) if isinstance(self.values, Datum) else self.values(*x.T, t)[0]
+        return np.broadcast_to(values, n)
+
+
 class _Writer:
     """Writes expressions of the full problem in the coordinates of the subspace."""
 
     def __init__(self, problem: Problem, subspace: Subspace) -> None:
         self.problem, self.subspace = problem, subspace
-        self.names = coordinate_names(subspace.size)
-        self.jets = JetSpace(self.names)
-        self.functions: dict[str, Callable[..., Array]] = {}
+        self.jets = JetSpace(coordinate_names(subspace.size))
+        self.functions: dict[str, OnSection] = {}
         self._known: dict[object, sp.Symbol] = {}
         self._places = dict(zip(problem.jets.x, map(self._place, range(subspace.dimension)), strict=True))
         if isinstance(problem.domain, Ball):  # the outward normal is (x − centre)/radius
@@ -107,25 +131,15 @@ class _Writer:
         """Return a datum on the section; a Python function becomes a parameter."""
         if datum.expression is not None:
             return self.restricted(datum.expression)
-        return self._parameter(datum, lambda x, t: datum(x, float(t)), datum.depends_on_time)
+        return self._parameter(datum, datum, datum.depends_on_time)
 
     def _function(self, node: sp.Expr) -> sp.Symbol:
-        program = self.problem.compile([node])
-        return self._parameter(node, lambda x, t: program(*x.T, t)[0], self.problem.jets.t in node.free_symbols)
+        return self._parameter(node, self.problem.compile([node]), self.problem.jets.t in node.free_symbols)
 
-    def _parameter(self, key: object, values: Callable[[Array, Any], Array], in_time: bool) -> sp.Symbol:
+    def _parameter(self, key: object, values: Datum | Program, in_time: bool) -> sp.Symbol:
         if key not in self._known:
             name = f"given{len(self.functions) + 1}"
-            start, names = self.problem.time[0], (*self.names, *((TIME,) if in_time else ()))
-
-            def function(*where: Any) -> Array:
-                n = max(np.size(w) for w in where)
-                z = np.stack([np.broadcast_to(w, n) for w in where[: len(self.names)]], axis=1)
-                return np.broadcast_to(values(self.subspace.lift(z), where[-1] if in_time else start), n)
-
-            kind = inspect.Parameter.POSITIONAL_ONLY
-            function.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
-            self.functions[name] = function
+            self.functions[name] = OnSection(values, self.subspace, None if in_time else self.problem.time[0])
             self._known[key] = sp.Symbol(name)
         return self._known[key]
 
@@ -263,8 +277,7 @@ def _common(sides: Sequence[list[LinearCondition]]) -> list[LinearCondition]:
     """Return the conditions of all sides, which must be the same."""
 
     def key(condition: LinearCondition) -> object:
-        datum = condition.value
-        return condition.jets, condition.coefficients, datum.given if datum.expression is None else datum.expression
+        return condition.jets, condition.coefficients, condition.value.source
 
     first = {key(c) for c in sides[0]}
     if any({key(c) for c in side} != first for side in sides):

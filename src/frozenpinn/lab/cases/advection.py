@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.basis.outer_basis import OuterBasis
+from frozenpinn.assembly.strategies import OuterBasis
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
 from frozenpinn.geometry import Interval
 from frozenpinn.lab.cases.case import Case, Published, Variant

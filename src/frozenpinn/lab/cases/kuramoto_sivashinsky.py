@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.basis.outer_basis import OuterBasis
+from frozenpinn.assembly.strategies import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
 from frozenpinn.lab.cases.case import Case, Published

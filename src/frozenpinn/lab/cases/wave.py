@@ -12,7 +12,7 @@ cut-off (1e-12 here), nor integrator and tolerance (RK45 with 1e-8 here). It giv
 from __future__ import annotations
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.basis.outer_basis import OuterBasis
+from frozenpinn.assembly.strategies import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
 from frozenpinn.lab.cases.case import Case, Published

@@ -1,0 +1,230 @@
+"""Functions of the coordinates as users give them: numbers, text, SymPy or Python functions, read and checked alike."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any, TypeAlias
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import EvaluationError, FrozenPinnError, ProblemError, choices
+from frozenpinn.language.jets import TIME
+from frozenpinn.language.lexer import shortened
+from frozenpinn.language.parser import parse
+from frozenpinn.language.scope import Scope
+from frozenpinn.language.sympy_input import from_sympy
+
+Array = np.ndarray
+Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
+Place: TypeAlias = Callable[[int], str]  # describes the point with a given index, for error messages
+POINTS = "points"  # the name of an argument that takes all coordinates as one array
+
+
+def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
+    """Read a number, text or SymPy expression into a checked expression; None means a Python function."""
+    if isinstance(given, str):
+        return parse(given, scope)
+    if isinstance(given, sp.Basic):
+        return from_sympy(given, scope, what)
+    number = real_number(given)
+    if number is not None:
+        if not math.isfinite(number):
+            raise ProblemError(f"{what} is {number}; it must be a finite number.")
+        return sp.Integer(int(number)) if number == int(number) and abs(number) < 1e15 else sp.Float(number)
+    if callable(given):
+        return None
+    raise ProblemError(
+        f"{what} must be a finite number, text, a SymPy expression or a function of "
+        f"{', '.join((*scope.jets.coordinates, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
+    )
+
+
+def real_number(value: object) -> float | None:
+    """Return a scalar of any numerical type as a float (NaN and ±inf too), or None for everything else."""
+    if isinstance(value, complex | np.complexfloating) or not isinstance(value, Number | np.generic | np.ndarray):
+        return None
+    try:
+        array = np.asarray(value)
+        return float(value) if array.ndim == 0 and array.dtype.kind in "biufO" else None  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return None
+
+
+# ---- Python functions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class UserFunction:
+    """A Python function of a user, with what is known about it.
+
+    Attributes
+    ----------
+    function
+        What the user has given.
+    what
+        How error messages call it.
+    coordinates
+        The names of all coordinates.
+    arguments
+        What it is called with; see :func:`callable_arguments`.
+    """
+
+    function: Callable[..., Any]
+    what: str
+    coordinates: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls, function: Callable[..., Any], coordinates: Sequence[str], what: str, fields: Sequence[str] = ()
+    ) -> UserFunction:
+        """Find out how a function is called."""
+        return cls(function, what, tuple(coordinates), callable_arguments(function, coordinates, what, fields))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates it depends on."""
+        whole = {POINTS: self.coordinates}
+        return tuple(name for argument in self.arguments for name in whole.get(argument, (argument,)))
+
+    def at(self, x: Array, t: float) -> Array:
+        """Return the values at points (n, d) and one time."""
+        table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self.coordinates)} | {TIME: t, POINTS: x}
+        return self._called([table[name] for name in self.arguments], len(x), place_of(x, t))
+
+    def __call__(self, *values: Any) -> Array:
+        """Return the values for one number or array per name, as compiled programs ask for them."""
+        n = max(np.size(value) for value in values)
+        stacked = POINTS in self.arguments
+        count = len(self.coordinates) if stacked else 0
+        points = [np.stack([np.broadcast_to(column, n) for column in values[:count]], axis=1)] if stacked else []
+
+        def where(i: int) -> str:
+            place = [f"{np.broadcast_to(value, n)[i]:g}" for value in values]
+            if stacked:
+                return f"x = ({', '.join(place[:count])})"
+            return ", ".join(f"{name} = {value}" for name, value in zip(self.names, place, strict=True))
+
+        return self._called([*points, *values[count:]], n, where)
+
+    def _called(self, arguments: Sequence[Any], n: int, where: Place) -> Array:
+        try:
+            value = self.function(*arguments)
+        except (FrozenPinnError, Warning):
+            raise
+        except Exception as error:
+            raise EvaluationError(
+                f"{self.what} failed for an array of {n} points with {type(error).__name__}: {error}. "
+                "It is called with whole arrays: use NumPy functions such as np.sin."
+            ) from error
+        return checked_values(value, n, self.what, where)
+
+    def __deepcopy__(self, memo: object) -> UserFunction:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        try:
+            pickle.dumps(self.function)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            raise ProblemError(
+                f"{self.what} is a Python function that can't be pickled (a lambda or a local function); "
+                "define it at the top level of a module or write it as text."
+            ) from None
+        return self.__dict__
+
+
+def callable_arguments(
+    function: Callable[..., Any], coordinates: Sequence[str], what: str, fields: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Decide with which coordinates a user's function is called, from its signature.
+
+    Parameter names that are coordinates are taken literally: ``f(t)``, ``f(x, t)``, ``f(y)``. Otherwise
+    the count decides: all coordinates and t, or all coordinates. ``("points",)`` and
+    ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``,
+    and in several dimensions for ``f(anything, t)``.
+    """
+    legal = (*coordinates, TIME)
+    try:
+        parameters = [
+            p
+            for p in inspect.signature(function).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+        ]
+    except (TypeError, ValueError):  # NumPy ufuncs and other builtins have no signature
+        count = getattr(function, "nin", len(legal))
+        parameters = []
+    else:
+        count = len(parameters)
+    names = [p.name for p in parameters]
+    if names and all(name in legal for name in names):
+        return tuple(names)
+    if names in ([POINTS], [POINTS, TIME]):
+        return tuple(names)
+    if len(coordinates) > 1 and len(names) == 2 and names[1] == TIME and names[0] not in (*legal, *fields):
+        return (POINTS, TIME)
+    if any(name in fields for name in names):
+        raise ProblemError(
+            f"{what} is a function of the unknown {choices(name for name in names if name in fields)}; "
+            f"Python functions take the coordinates {choices(legal)} only. Write other dependence in the equation."
+        )
+    library = str(getattr(function, "__module__", "")).startswith("numpy")  # np.ones_like has names of its own
+    if len(legal) == 2 and len(names) == 1 and not library:  # x or t? Only the name can tell
+        raise ProblemError(f"{what} is a function of '{names[0]}'; call the argument {' or '.join(map(repr, legal))}.")
+    if count == len(legal):
+        return legal
+    if count == len(coordinates):
+        return tuple(coordinates)
+    if len(coordinates) > 1 and count in (1, 2):
+        return (POINTS, TIME)[:count]
+    raise ProblemError(
+        f"{what} is a function of {count} arguments; write it with arguments named after {choices(legal)}, "
+        f"for example `lambda {', '.join(legal)}: …`."
+    )
+
+
+# ---- values ---------------------------------------------------------------------------------------
+
+
+def checked_values(value: Any, n: int, what: str, where: Place) -> Array:
+    """Return ``value`` as n finite numbers or explain what a user's function did wrong."""
+    array = _real_array(value, n, what)
+    if array.ndim == 2 and array.shape == (n, 1):
+        array = array[:, 0]
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        raise EvaluationError(
+            f"{what} returned an array of shape {array.shape} for {n} points; "
+            f"expected shape ({n},) or one number. Use NumPy functions that work on arrays."
+        )
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise EvaluationError(f"{what} is {array[bad]} at {where(bad)}; it must be finite everywhere.")
+    return array
+
+
+def _real_array(value: Any, n: int, what: str) -> Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf":
+            return array.astype(float, copy=False)
+        kind = "complex numbers" if array.dtype.kind == "c" else f"{type(value).__name__} with {array.dtype} entries"
+        if array.dtype.kind == "O":  # Fraction, Decimal, large whole numbers
+            return array.astype(float)
+    except (TypeError, ValueError):
+        kind = f"{type(value).__name__}: {shortened(repr(value))}"
+    raise EvaluationError(f"{what} returned {kind}; expected {n} real numbers as a NumPy array.")
+
+
+def place_of(x: Array, t: float) -> Place:
+    """Return how error messages call the points of an array."""
+    return lambda i: f"x = ({', '.join(f'{c:g}' for c in x[i])}), t = {t:g}"

@@ -1,0 +1,45 @@
+"""Remembering what pure functions have found about a value that never changes, for as long as that value lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def remembered(
+    function: Callable[Concatenate[Value, Arguments], Result],
+) -> Callable[Concatenate[Value, Arguments], Result]:
+    """Compute a function once for each value (told apart by identity) and each set of further, hashable arguments.
+
+    Only for pure functions: whether a result was remembered must change nothing but the time it takes. Results belong
+    to no object, so they are neither copied nor pickled; they must not refer to the value, which they would keep alive.
+
+    Examples
+    --------
+    >>> class Cube:
+    ...     side = 2
+    >>> @remembered
+    ... def volume(cube, unit=1):
+    ...     print("computed")
+    ...     return cube.side**3 * unit
+    >>> cube = Cube()
+    >>> volume(cube) + volume(cube)
+    computed
+    16
+    """
+    found: WeakKeyDictionary[Any, dict[Any, Result]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def looked_up(value: Value, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        known, key = found.setdefault(value, {}), (arguments, *sorted(named.items()))
+        if key not in known:
+            known[key] = function(value, *arguments, **named)
+        return known[key]
+
+    return looked_up
