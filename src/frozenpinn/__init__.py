@@ -15,9 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from frozenpinn import boundary, domains, integrators, samplers, stages
-from frozenpinn.results.error_estimate import ErrorEstimate
-from frozenpinn.adaptivity.settings import Windows
-from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
     EvaluationError,
@@ -28,6 +26,7 @@ from frozenpinn.errors import (
     SettingsError,
 )
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin

@@ -128,7 +128,9 @@ def test_a_field_that_grows_out_of_its_unit_is_solved_again():
     assert scales_of(problem) is not None
     solution = solved(problem, width=60)
     assert scales_of(problem) is not None  # what a solve has learnt changes nothing about the problem
-    assert np.array_equal(solution(0.5, 1.0, field="S"), fp.solve(problem, settings=fp.Settings(width=60))(0.5, 1.0, field="S"))
+    assert np.array_equal(
+        solution(0.5, 1.0, field="S"), fp.solve(problem, settings=fp.Settings(width=60))(0.5, 1.0, field="S")
+    )
 
 
 def test_sizes_of_fields_without_data_follow_what_drives_them():

@@ -1,4 +1,4 @@
-"""Whether a basis still resolves the solution: its functions are ordered from smooth to rough, so the last ones tell."""
+"""Whether a basis still resolves the solution: the last functions tell, as they are ordered from smooth to rough."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ class SizingRules:
     stepping: Mapping[int, int] = field(default_factory=lambda: {1: 400, 2: 24, 3: 12})
     """The widest first networks where there is no closed form in time, so that solves are costly …"""
     stepping_on_shapes: int = 220  #: … and the same on shapes
-    margin_on_lines: float = 0.02  #: how well data must be represented, in units of the tolerance: here widths are cheap
+    margin_on_lines: float = (
+        0.02  #: how well data must be represented, in units of the tolerance; widths are cheap here
+    )
     margin_on_products: float = 1.0  #: a first network that is too narrow costs little, one that is too wide much
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
@@ -111,7 +113,7 @@ class SearchRules:
     step: float = 1.25  #: growth of width and points from one solve to the next, at least …
     stride: float = 1.8  #: … and at most
     coarser: float = 0.6  #: growth if there is no time for a finer witness: the estimate becomes an upper bound
-    caution: float = 1.5  #: the first guess of what a finer witness takes may be too low by this, and then there is none
+    caution: float = 1.5  #: what a finer witness takes may be underestimated by this, and then there is none
     again: float = 1.15  #: a witness that failed is tried once more with so much more width
     far: float = 30.0  #: a ratio of estimate to tolerance that calls for the longest stride
     helps: float = 0.7  #: what a wider network must do to the estimate, at least; …

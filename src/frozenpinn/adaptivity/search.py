@@ -192,7 +192,13 @@ class Search:
             return self.rules.cost
         a, b = self.attempts[-2:]
         wider = np.log(b.task.effort / a.task.effort)
-        return float(np.clip(np.log(b.seconds / a.seconds) / wider if wider > 0 else self.rules.cost, self.rules.cost, self.rules.steepest))
+        return float(
+            np.clip(
+                np.log(b.seconds / a.seconds) / wider if wider > 0 else self.rules.cost,
+                self.rules.cost,
+                self.rules.steepest,
+            )
+        )
 
     # ---- one solve --------------------------------------------------------------------------------
 
@@ -252,7 +258,9 @@ class Search:
         if judged and judged[-1].error <= self.tol:
             best = judged[-1]
         elif judged and best.error > self.rules.wrong:  # what is wrong in the end may be right for a while
-            best = max(judged, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error))
+            best = max(
+                judged, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error)
+            )
         met = best.error <= self.tol
         seconds = sum(a.seconds for a in self.attempts) - best.seconds
         solution = replace(

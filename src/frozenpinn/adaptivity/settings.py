@@ -30,8 +30,8 @@ class Windows:
     floor
         Share of points and neurons that is spread evenly; the rest follows |uₓ|.
     threshold
-        Share of the solution that the finest tenth of the basis may carry; None takes the accuracy in time, ``rtol``. Only for
-        ``count=None``.
+        Share of the solution that the finest tenth of the basis may carry; None takes the accuracy in time, ``rtol``.
+        Only for ``count=None``.
     widest
         How far the number of neurons may grow, as a multiple of the first, if a new basis of the same size does not
         do. Only for ``count=None``.

@@ -157,9 +157,7 @@ def _attempt(
     agreement = judge(outcome.solution, task.tolerances.reduction)
     if agreement.misfit is not None:
         return agreement.misfit
-    return outcome._replace(
-        knowledge=replace(outcome.knowledge, subspace=subspace, settled=agreement.settled)
-    )
+    return outcome._replace(knowledge=replace(outcome.knowledge, subspace=subspace, settled=agreement.settled))
 
 
 # ---- units ----------------------------------------------------------------------------------------
@@ -186,7 +184,9 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
     return outcome
 
 
-def _in(problem: Problem, scales: Scales | None, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+def _in(
+    problem: Problem, scales: Scales | None, task: Task, knowledge: Knowledge, progress: Progress | None
+) -> Outcome:
     """Solve in given units, or in those of the problem."""
 
     def solve(scaled: Problem) -> Outcome:
@@ -199,9 +199,7 @@ def _in(problem: Problem, scales: Scales | None, task: Task, knowledge: Knowledg
 # ---- the solve itself -------------------------------------------------------------------------------
 
 
-def _in_these_coordinates(
-    problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None
-) -> Outcome:
+def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     sizes = knowledge.sizes
     if isinstance(sizes, Unknown):

@@ -125,9 +125,7 @@ class Plan:
         # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
         return replace(points, weights=points.weights / points.weights.sum())
 
-    def build_spaces(
-        self, problem: Problem, cloud: Points, window: int = 0, pool: Points | None = None
-    ) -> list[Space]:
+    def build_spaces(self, problem: Problem, cloud: Points, window: int = 0, pool: Points | None = None) -> list[Space]:
         """Sample the hidden layer and put the linear layers on it, for each group of fields.
 
         Each window of time draws its own neurons; ``pool`` are the points they are drawn from, if not the cloud.

@@ -113,7 +113,9 @@ class March:
         if missed or Watch(system, self.threshold, self.rules).first > self.threshold:
             graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
             system, loss = graded if missed else self._better(system, graded)
-            self._tolerated = max(self._tolerated, self.rules.slack * self._misfit(system, loss))  # rough data stay rough
+            self._tolerated = max(
+                self._tolerated, self.rules.slack * self._misfit(system, loss)
+            )  # rough data stay rough
         while True:
             watch = Watch(system, self.threshold, self.rules)
             trajectory = self._integrate(system, loss, watch)
@@ -155,7 +157,11 @@ class March:
         if self._tiny >= 3:
             raise self._failure(share, t)
         count = len(self.pieces)
-        if count % 8 == 0 and count * (end - start) > self.rules.many * (t - start) and self.threshold < self.rules.hasty:
+        if (
+            count % 8 == 0
+            and count * (end - start) > self.rules.many * (t - start)
+            and self.threshold < self.rules.hasty
+        ):
             self._given_up = t if self._given_up is None else self._given_up
             self.threshold *= 10.0
         if self._short < 2:
@@ -237,7 +243,10 @@ class March:
             slopes = with_errors(slopes, found[0])
             better = self._graded(stage, slopes, windows)
             before = self._width
-            if self._misfit(*better) > self.rules.better * self._misfit(*found) and self.rules.growth * before <= widest:
+            if (
+                self._misfit(*better) > self.rules.better * self._misfit(*found)
+                and self.rules.growth * before <= widest
+            ):
                 self._width = int(self.rules.growth * before)
                 better = self._graded(stage, slopes, windows)
             if self._misfit(*better) > self.rules.better * self._misfit(*found):
@@ -283,9 +292,7 @@ class March:
         task, (start, end) = self.plan.task, self.problem.time
         observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size)
         with self.watch.stage("integration"):
-            stepper = choose_integrator(
-                system, task.settings.integrator, self.tolerances.steps, task.rules.integrators
-            )
+            stepper = choose_integrator(system, task.settings.integrator, self.tolerances.steps, task.rules.integrators)
             try:
                 trajectory = stepper.integrate(system, observer)
             except IntegrationError as error:

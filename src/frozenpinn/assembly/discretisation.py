@@ -19,7 +19,7 @@ import sympy as sp
 from frozenpinn.assembly.forcing import Forcing, Layout
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project
+from frozenpinn.assembly.projection import DENSE, Projected, field_columns, leading_rows, project
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
@@ -117,7 +117,8 @@ class Discretisation:
     def truncated(self, ranks: Sequence[int]) -> Discretisation:
         """Return the discretisation in the leading functions of each space, by slicing what is projected already."""
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
-        if any(space.soft is not None for space in spaces):  # their least squares depend on all functions together
+        # soft conditions are fitted with all functions together, and large operators have no entries to slice
+        if any(space.soft is not None for space in spaces) or self.coefficients > DENSE:
             return discretise(self.problem, spaces, self.rcond, self.stage)
         kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
         chosen = np.ix_(kept, kept)
@@ -126,9 +127,9 @@ class Discretisation:
                 leading_rows(space, p, rank)
                 for space, p, rank in zip(spaces, self.projected.projectors, ranks, strict=True)
             ),
-            position=self.projected.position[chosen],
+            position=Dense(self.projected.position.dense()[chosen]),
             velocity=self.projected.velocity[kept][:, kept[self.layout.second]],
-            odd=None if self.projected.odd is None else self.projected.odd[chosen],
+            odd=None if self.projected.odd is None else Dense(self.projected.odd.dense()[chosen]),
         )
         return replace(self, spaces=spaces, projected=projected)
 
@@ -137,14 +138,17 @@ class Discretisation:
     @cached_property
     def linear(self) -> LinearPart:
         """The linear part with constant coefficients, its symmetry made exact."""
-        position, _, odd = self.projected.position, None, self.projected.odd
-        tags = _TAGS["general"]
-        if self.layout.order is not None and all(s.network.is_orthonormal and s.obeys_conditions for s in self.spaces):
+        operator, odd = self.projected.position, self.projected.odd
+        same_kind = self.layout.order is not None and all(
+            s.network.is_orthonormal and s.obeys_conditions for s in self.spaces
+        )
+        if same_kind and self.coefficients <= DENSE:
+            position = operator.dense()
             found = keep_structure(position, self.singular_values)
             if found.kind == "general" and odd is not None and self.layout.order == 1:
-                found = keep_split(position - odd, odd, self.singular_values) or found
-            position, tags = found.matrix, _TAGS[found.kind]
-        return LinearPart(Dense(position, tags), self.projected.velocity, self.layout, self._drift)
+                found = keep_split(position - odd.dense(), odd.dense(), self.singular_values) or found
+            operator = Dense(found.matrix, _TAGS[found.kind])
+        return LinearPart(operator, self.projected.velocity, self.layout, self._drift)
 
     @cached_property
     def _drift(self) -> Array | None:

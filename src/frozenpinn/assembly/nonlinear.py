@@ -24,9 +24,7 @@ Array = np.ndarray
 class PointwisePart:
     """n(t, y) at the points, and its derivatives by the coefficients."""
 
-    def __init__(
-        self, problem: Problem, spaces: Sequence[Space], x: Array, expressions: Mapping[str, sp.Expr]
-    ) -> None:
+    def __init__(self, problem: Problem, spaces: Sequence[Space], x: Array, expressions: Mapping[str, sp.Expr]) -> None:
         self.x = x
         self.spaces = tuple(spaces)
         found: dict[Jet, None] = {}

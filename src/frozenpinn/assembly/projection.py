@@ -12,10 +12,11 @@ from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.operators import Dense, Operator
+from frozenpinn.operators import Block, Dense, Operator
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+DENSE = 5000  #: coefficients up to which the linear part is written out as a matrix
 Terms: TypeAlias = Mapping[str, Mapping[int, list[Term]]]  #: linear terms by equation and time derivative
 
 
@@ -27,9 +28,9 @@ class Projected(NamedTuple):
 
     terms: Terms
     projectors: tuple[Operator, ...]
-    position: Array
+    position: Operator
     velocity: Array
-    odd: Array | None
+    odd: Operator | None
     relaxations: tuple[Relaxation | None, ...]
 
 
@@ -65,34 +66,59 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     terms = _linear_terms(problem, spaces[0].network.points.x)
     projectors = tuple(_projector(space, rcond) for space in spaces)
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
-    count = layout.coefficients
     parities = {t.derivative.order % 2 for by_time in terms.values() for t in by_time.get(0, [])}
-    odd = np.zeros((count, count)) if parities == {0, 1} and len(spaces) == 1 else None
-    position, velocity = np.zeros((count, count)), np.zeros((count, count))
+    split = parities == {0, 1} and len(spaces) == 1
+    even, odd, velocity = _Blocks(layout), _Blocks(layout), _Blocks(layout)
     for equation in problem.equations:
-        index = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
-        rows, projector = layout.blocks[index], field_columns(spaces[index], projectors[index], equation.field)
+        row = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
+        projector = field_columns(spaces[row], projectors[row], equation.field)
         for order, of_order in terms[equation.field].items():
-            target = position if order == 0 else velocity
-            for columns, space in zip(layout.blocks, spaces, strict=True):
+            for column, space in enumerate(spaces):
                 own = [t for t in of_order if t.field in space.fields]
-                if odd is not None and order == 0:
-                    uneven = [t for t in own if t.derivative.order % 2]
-                    odd[rows, columns] += (projector @ space.network.at_points(uneven)).dense()
-                    own = [t for t in own if not t.derivative.order % 2]
-                if own:
-                    target[rows, columns] += (projector @ space.network.at_points(own)).dense()
-    if odd is not None:
-        position += odd
+                uneven = [t for t in own if split and order == 0 and t.derivative.order % 2]
+                for target, part in ((odd, uneven), (velocity if order else even, [t for t in own if t not in uneven])):
+                    if part:
+                        target.add(row, column, projector @ space.network.at_points(part))
     relaxations = tuple(
         None if space.soft is None else space.soft.relaxation(space.network, space.order, projector.dense())
         for space, projector in zip(spaces, projectors, strict=True)
     )
-    for rows, soft in zip(layout.blocks, relaxations, strict=True):
+    for index, soft in enumerate(relaxations):
         if soft is not None:
-            position[rows, rows] += soft.position
-            velocity[rows, rows] += soft.velocity
-    return Projected(terms, projectors, position, velocity[:, layout.moving], odd, relaxations)
+            even.add(index, index, Dense(soft.position))
+            velocity.add(index, index, Dense(soft.velocity))
+    uneven_part = odd.operator() if split else None
+    position = even.operator() if uneven_part is None else even.operator() + uneven_part
+    speeds = velocity.operator().dense()[:, layout.moving] if len(layout.moving) else np.zeros((layout.coefficients, 0))
+    return Projected(terms, projectors, position, speeds, uneven_part, relaxations)
+
+
+class _Blocks:
+    """Collects what equations of one space take from another, as one operator on all coefficients."""
+
+    def __init__(self, layout: StateLayout) -> None:
+        self.layout = layout
+        self.entries: dict[tuple[int, int], Operator] = {}
+
+    def add(self, row: int, column: int, operator: Operator) -> None:
+        """Add to a block."""
+        known = self.entries.get((row, column))
+        self.entries[row, column] = operator if known is None else known + operator
+
+    def operator(self) -> Operator:
+        """Return all blocks together: one matrix if it is small, a block operator if not."""
+        layout, count = self.layout, self.layout.coefficients
+        if count <= DENSE:
+            out = np.zeros((count, count))
+            for (row, column), operator in self.entries.items():
+                out[layout.blocks[row], layout.blocks[column]] = operator.dense()
+            return Dense(out)
+        if len(layout.sizes) == 1 and self.entries:
+            return self.entries[0, 0]
+        indices, sizes = range(len(layout.sizes)), layout.sizes
+        zeros = {(i, i): Dense(np.zeros((sizes[i], sizes[i]))) for i in indices if (i, i) not in self.entries}
+        table = {**self.entries, **zeros}
+        return Block(tuple(tuple(table.get((i, j)) for j in indices) for i in indices))
 
 
 def _linear_terms(problem: Problem, x: Array) -> Terms:

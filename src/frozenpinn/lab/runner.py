@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from frozenpinn.adaptivity.estimate import ErrorEstimate
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.peers.score import errors, exact_values
+from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.evaluation import exact_values, relative_error
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.solve import estimate_error, solve
@@ -235,7 +235,7 @@ def _score(problem: Problem, predictor: str, x: Array) -> float:
     guess = Datum(predictor, scope, problem.parameters.functions, "the trivial predictor")
     times = np.linspace(*problem.time, 100)
     found = np.stack([guess(x, float(t)) for t in times], axis=1)
-    return errors(found, exact_values(problem, name, x, times))["rel_l2"]
+    return relative_error(found, exact_values(problem, name, x, times))["rel_l2"]
 
 
 def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:

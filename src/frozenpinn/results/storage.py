@@ -154,9 +154,7 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
     )
 
 
-def _of_pieces(
-    meta: Mapping[str, Any], arrays: Arrays, problem: Problem, entries: list[Any], prefix: str
-) -> Solution:
+def _of_pieces(meta: Mapping[str, Any], arrays: Arrays, problem: Problem, entries: list[Any], prefix: str) -> Solution:
     """Return the solution that is made of stored windows, on the subspace if there is one."""
     pieces = tuple(_piece(entry, _under(arrays, f"{prefix}{k}/")) for k, entry in enumerate(entries))
     found = Solution(problem, pieces, meta["sampler"], seconds=meta["seconds"])

@@ -24,6 +24,9 @@ class CVODE:
     ``rtol`` is relative to each coefficient and, through the absolute tolerance, to the whole
     solution: coefficients that hardly contribute are not resolved to their own last digit.
 
+    ``linear_solver`` is ``"dense"`` (the Jacobian as a matrix, factorised) or ``"krylov"`` (GMRES by products with
+    the Jacobian; where the linear part can be diagonalised without a matrix, as on boxes, it is the preconditioner).
+
     BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
     accuracy. If very many steps are in sight, ``fallback`` shows how far it comes with few, and takes over from the
     start if that is farther.
@@ -33,10 +36,14 @@ class CVODE:
     method: str = "BDF"
     max_steps: int = 500_000
     fallback: SciPy | None = None
+    linear_solver: str = "dense"
+    krylov_dimension: int = 40
 
     def __post_init__(self) -> None:
         if self.method not in ("BDF", "Adams"):
             raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
+        if self.linear_solver not in ("dense", "krylov"):
+            raise SettingsError(f"unknown linear solver {self.linear_solver!r} of CVODE; choose 'dense' or 'krylov'.")
 
     @property
     def name(self) -> str:
@@ -54,18 +61,13 @@ class CVODE:
         def rhs(t: float, y: Array, out: Array) -> None:
             out[:] = guard.rhs(t, y)
 
-        def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
-            out[:] = guard.jacobian(t, y)
-
-        options: dict[str, Any] = {"jacfn": jacobian} if self.method == "BDF" else {}
         solver = cvode.CVODE(
             rhs,
             method=self.method,
             rtol=max(self.rtol, 1e-14),
             atol=guard.absolute(self.rtol),
             max_step=0.0 if np.isinf(longest := longest_step(system)) else longest,
-            linsolver="dense" if len(y) < 150 else "lapackdense",
-            **options,
+            **self._linear_solver(guard),
         )
         solver.init_step(start, y)
         times, states = [start], [y.copy()]
@@ -90,6 +92,18 @@ class CVODE:
             raise
         return _dense(guard, times, states)
 
+    def _linear_solver(self, guard: Guard) -> dict[str, Any]:
+        """Return the options of the linear systems inside BDF steps; Adams steps have none."""
+        if self.method == "Adams":
+            return {}
+        if self.linear_solver == "krylov":
+            return _krylov(guard, self.krylov_dimension)
+
+        def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
+            out[:] = guard.jacobian(t, y)
+
+        return {"jacfn": jacobian, "linsolver": "dense" if guard.system.size < 150 else "lapackdense"}
+
     def _outrun_by(self, system: OdeSystem, t: float) -> SciPy | None:
         """Return the fallback if it gets farther than this, though its steps cost several of ours."""
         if self.fallback is None:
@@ -104,4 +118,32 @@ class CVODE:
 def _dense(guard: Guard, times: list[float], states: list[Array]) -> HermiteTrajectory:
     moments, stacked = np.array(times), np.array(states)
     rates = guard.system.rates(moments, stacked)
-    return HermiteTrajectory(moments, stacked, rates, guard.name, Work(guard.rhs_calls + len(times), guard.jacobian_calls))
+    return HermiteTrajectory(
+        moments, stacked, rates, guard.name, Work(guard.rhs_calls + len(times), guard.jacobian_calls)
+    )
+
+
+def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
+    """Return the options for GMRES: products with the exact Jacobian, and a preconditioner if there is one."""
+    from sksundae import cvode
+
+    system, current = guard.system, {}
+    spectrum = system.linear.position.spectrum() if system.linear.order == 1 else None
+
+    def renew(t: float, y: Array, *_: Any) -> None:
+        guard.jacobian_calls += 1
+        current["jacobian"] = system.jacobian_operator(t, np.array(y))
+
+    def product(t: float, y: Array, _: Array, v: Array, out: Array) -> None:
+        with np.errstate(all="ignore"):
+            out[:] = current["jacobian"] @ np.array(v)
+
+    options: dict[str, Any] = {"linsolver": "gmres", "krylov_dim": dimension}
+    options["jactimes"] = cvode.CVODEJacTimes(renew, product)
+    if spectrum is not None:
+
+        def precondition(t: float, y: Array, rate: Array, r: Array, out: Array, gamma: float, *_: Any) -> None:
+            out[:] = spectrum.apply(1.0 / (1.0 - gamma * spectrum.eigenvalues), np.array(r)).real
+
+        options["precond"] = cvode.CVODEPrecond(None, precondition)
+    return options

@@ -152,4 +152,5 @@ class LoadTrajectory:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> LoadTrajectory:
         """Rebuild a stored trajectory."""
-        return cls(*(arrays[name] for name in ("eigenvalues", "vectors", "times", "states", "loads")))
+        eigenvalues, vectors = arrays["eigenvalues"], arrays["vectors"]
+        return cls(eigenvalues, vectors, arrays["times"], arrays["states"], arrays["loads"])

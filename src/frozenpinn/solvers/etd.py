@@ -26,7 +26,7 @@ import numpy as np
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.solvers.decomposition import Decomposition, decompose, has_real_modes
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, Work, longest_step
+from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less

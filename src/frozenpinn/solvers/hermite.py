@@ -19,9 +19,7 @@ class HermiteTrajectory:
 
     kind = "hermite"
 
-    def __init__(
-        self, times: Array, states: Array, rates: Array, name: str = "hermite", work: Work = NO_WORK
-    ) -> None:
+    def __init__(self, times: Array, states: Array, rates: Array, name: str = "hermite", work: Work = NO_WORK) -> None:
         self.times, self.states, self.slopes, self.name, self.work = times, states, rates, name, work
 
     @property

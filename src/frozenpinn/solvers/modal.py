@@ -209,8 +209,8 @@ class ModalTrajectory:
     def from_arrays(cls, arrays: Mapping[str, Array]) -> ModalTrajectory:
         """Rebuild a stored trajectory."""
         modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
-        names = ("vectors", "starts", "ends", "states", "polynomials")
-        return cls(modes, *(arrays[name] for name in names))
+        vectors, starts, ends = arrays["vectors"], arrays["starts"], arrays["ends"]
+        return cls(modes, vectors, starts, ends, arrays["states"], arrays["polynomials"])
 
 
 def unforced(modes: Modes, vectors: Array, state: Array, start: float, end: float) -> ModalTrajectory:

@@ -76,7 +76,9 @@ class SciPy:
                 if stop or len(pieces) == self.max_steps:
                     break
         except IntegrationError as error:
-            error.trajectory = PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work) if pieces else None
+            error.trajectory = (
+                PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work) if pieces else None
+            )
             raise
         return PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work)
 

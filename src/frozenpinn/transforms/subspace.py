@@ -131,9 +131,7 @@ def _equation_residual(solution: Solution, name: str, x: Array, times: Array) ->
 def _initial_residual(solution: Solution, name: str, x: Array) -> float:
     """Return the relative L² misfit of the initial value or the initial velocity, whichever is larger."""
     gaps = [gap for gap in initial_gaps(solution, x) if gap.name == name]
-    return max(
-        float(np.linalg.norm(g.found - g.wanted)) / (float(np.linalg.norm(g.wanted)) or 1.0) for g in gaps
-    )
+    return max(float(np.linalg.norm(g.found - g.wanted)) / (float(np.linalg.norm(g.wanted)) or 1.0) for g in gaps)
 
 
 def _boundary_misfit(

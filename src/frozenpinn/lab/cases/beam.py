@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
 from frozenpinn.geometry import Interval
 from frozenpinn.lab.cases.case import Case, Published

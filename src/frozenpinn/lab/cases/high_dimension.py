@@ -31,7 +31,7 @@ from dataclasses import replace
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM, Orthogonal, ProjectedSWIM
 from frozenpinn.geometry import Ball, Box
 from frozenpinn.lab.cases.case import Case, Published, Variant

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.results.evaluation import arranged as read
+from frozenpinn.results.evaluation import check_inside
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -23,28 +25,11 @@ class Places(NamedTuple):
 
 def arranged(problem: Problem, where: Sequence[Any]) -> Places:
     """Read (x, t), (x, y, t), … that broadcast against each other, or points (n, d) and t; refuse what lies outside."""
-    d = problem.domain.dimension
-    arrays = [np.asarray(w, dtype=float) for w in where]
-    shapes = ", ".join(str(a.shape) for a in arrays)
-    if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
-        arrays = [*arrays[0].T, arrays[1]]
-    names = ", ".join((*problem.domain.coordinates, "t"))
-    if len(arrays) != d + 1:
-        raise EvaluationError(
-            f"expected ({names}), or (points, t) with points of shape (n, {d}); got {len(arrays)} argument(s) of shape "
-            f"{shapes or 'none'}."
-        )
-    try:
-        grid = np.broadcast_arrays(*arrays)
-    except ValueError:
-        raise EvaluationError(
-            f"the shapes {shapes} do not broadcast; for a grid give each coordinate as x[:, None], and t[None, :]."
-        ) from None
-    x, t = np.stack([a.ravel() for a in grid[:-1]], axis=1), grid[-1].ravel()
-    start, end = problem.time
-    if not problem.domain.contains(x).all() or not np.all((start <= t) & (t <= end)):
-        raise EvaluationError(f"a point or a time lies outside {problem.domain!r} × [{start:g}, {end:g}].")
-    return Places(problem.domain.wrap(x), t, grid[0].shape)
+    coordinates, times = read(where, problem)
+    *grid, t = np.broadcast_arrays(*coordinates, times)
+    x = np.stack([a.ravel() for a in grid], axis=1)
+    check_inside(problem, x, t.ravel())
+    return Places(problem.domain.wrap(x), t.ravel(), t.shape)
 
 
 def field_of(problem: Problem, field: str | None) -> str:

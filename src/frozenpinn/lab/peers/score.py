@@ -6,9 +6,9 @@ from time import perf_counter
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
+from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.lab.peers.evaluation import field_of
-from frozenpinn.results.solution import unseen_points
+from frozenpinn.results.evaluation import exact_values, relative_error, unseen_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -24,29 +24,14 @@ class Scored:
     ) -> dict[str, float]:
         """Return relative L² error and RMSE against ``problem.exact``, as ``Solution.error`` does."""
         name = field_of(self.problem, field)
-        if name not in self.problem.exact:
-            raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
         x, t = unseen_points(self.problem, points, times)
         x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
-        return errors(self.outer(name, x, t), exact_values(self.problem, name, x, t))
+        exact = exact_values(self.problem, name, x, t)
+        return relative_error(self.outer(name, x, t), exact)
 
     def outer(self, field: str, x: Array, times: Array) -> Array:
         """Return a field at all points (n, d) and all times (m,), shape (n, m)."""
         raise NotImplementedError
-
-
-def exact_values(problem: Problem, field: str, x: Array, times: Array) -> Array:
-    """Return the exact solution at all points (n, d) and all times (m,), shape (n, m)."""
-    return np.stack([problem.exact[field](x, float(t)) for t in times], axis=1)
-
-
-def errors(found: Array, exact: Array) -> dict[str, float]:
-    """Return relative L² error and RMSE of values."""
-    difference = found - exact
-    return {
-        "rel_l2": float(np.linalg.norm(difference)) / (float(np.linalg.norm(exact)) or 1.0),
-        "rmse": float(np.sqrt(np.mean(difference**2))),
-    }
 
 
 def check_seconds(seconds: float | None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError
-from frozenpinn.solvers.exact import WELL_CONDITIONED
+from frozenpinn.operators.eigen import WELL_CONDITIONED
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.estimate import ErrorEstimate
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, IntegrationError
 from frozenpinn.lab.cases.case import Case, Variant
 from frozenpinn.lab.runner import own_estimate, timed
 from frozenpinn.lab.studies.study import Announce
+from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, solve
-from frozenpinn.solvers import Integrator, OdeSystem, Trajectory
+from frozenpinn.solvers import Integrator, Observer, OdeSystem, Trajectory
+from frozenpinn.solvers.protocol import NOBODY
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -39,19 +40,18 @@ class Within:
         """How reports call it."""
         return self.integrator.name
 
-    def integrate(self, system: OdeSystem) -> Trajectory:
+    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """Integrate, and look at the clock after every accepted step."""
         deadline, (_, end) = time.perf_counter() + self.seconds, system.time
 
-        def watch(t: float, _: Array) -> bool:
+        def watch(t: float, y: Array) -> bool:
             if time.perf_counter() > deadline:
                 raise OverBudgetError(
                     f"{self.name} stopped at t = {t:.3g} (of {end:g}): more than {self.seconds:g} s.", time=t
                 )
-            return False
+            return observer.stop is not None and observer.stop(t, y)
 
-        system.monitor = watch
-        return self.integrator.integrate(system)
+        return self.integrator.integrate(system, replace(observer, stop=watch))
 
 
 class TimedSolution(NamedTuple):

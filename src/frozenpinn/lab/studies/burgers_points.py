@@ -15,7 +15,8 @@ from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.studies.attempts import attempt
 from frozenpinn.lab.studies.pictures import FIELDS, rounded
 from frozenpinn.lab.studies.study import Announce, Row, Study, finish
-from frozenpinn.results.solution import Piece, Solution
+from frozenpinn.results.expansion import Piece
+from frozenpinn.results.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,7 @@ def rows(_: int, announce: Announce) -> list[Row]:
 
 
 def _window(solution: Solution, piece: Piece) -> Row:
-    network = piece.system.spaces[0].network
+    network = piece.expansions[0].basis
     points = np.sort(network.points.x[:, 0])
     x = np.linspace(-1, 1, _FINE)
     slope = np.abs(solution(x, piece.start, derivative="x"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.case import Variant
 from frozenpinn.lab.studies.attempts import attempts

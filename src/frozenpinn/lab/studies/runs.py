@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.studies.attempts import Within, attempts
 from frozenpinn.lab.studies.study import Announce
