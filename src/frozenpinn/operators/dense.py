@@ -1,0 +1,73 @@
+"""Operators that hold their matrix: dense ones, and what they share with sparse ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.operators.eigen import eigensystem
+from frozenpinn.operators.protocol import Array, Operator, Scalar, Spectrum, Tags
+
+
+@dataclass(frozen=True, eq=False)
+class Stored(Operator):
+    """A matrix; sums, multiples and products of two of a kind are multiplied out at once."""
+
+    matrix: Any
+    tags: Tags = frozenset()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape
+
+    @property
+    def T(self) -> Operator:  # noqa: N802
+        """The transposed matrix."""
+        return type(self)(self.matrix.T, self.tags)
+
+    def _apply(self, block: Array) -> Array:
+        return self.matrix @ block
+
+    def __matmul__(self, other: Any) -> Any:
+        """Apply to a vector or a block, or compose with another operator."""
+        if isinstance(other, np.ndarray):
+            return self.matrix @ other
+        if isinstance(other, type(self)):
+            return type(self)(self.matrix @ other.matrix)
+        return super().__matmul__(other)
+
+    def __add__(self, other: Operator) -> Operator:
+        if isinstance(other, type(self)):
+            return type(self)(self.matrix + other.matrix, self.tags & other.tags)
+        return super().__add__(other)
+
+    def __rmul__(self, scale: Scalar) -> Operator:
+        return type(self)(scale * self.matrix, self.tags if np.isrealobj(scale) else frozenset())
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(Stored):
+    """A dense matrix, with the structure that it is known to have.
+
+    >>> from frozenpinn.operators import Tag
+    >>> A = Dense(np.array([[2.0, 1.0], [1.0, 2.0]]), frozenset({Tag.SYMMETRIC}))
+    >>> A.spectrum().eigenvalues
+    array([1., 3.])
+    >>> A.factorise(4.0).solve(np.array([1.0, 1.0]))
+    array([1., 1.])
+    """
+
+    matrix: Array
+
+    def _entries(self, limit: int) -> Array:
+        return self.matrix
+
+    def spectrum(self, rate: float | None = None) -> Spectrum | None:
+        """Return eigenvalues and eigenvectors by LAPACK; None if there are too few eigenvectors."""
+        found = eigensystem(self.matrix, self.tags, rate)
+        if found is None:
+            return None
+        return Spectrum(found.eigenvalues, Dense(found.vectors), Dense(found.left), found.condition)

@@ -1,0 +1,180 @@
+"""Operators on tensor grids and on products of functions, applied axis by axis and never multiplied out.
+
+A₁ ⊗ A₂ ⊗ A₃ acts on tensors (n₁, n₂, n₃), the last axis varying fastest. Of all products of functions some may be kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.operators import tensor
+from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.eigen import WELL_CONDITIONED, detect, eigensystem
+from frozenpinn.operators.factors import SpectralFactor
+from frozenpinn.operators.protocol import Array, Factor, Operator, Scalar, Spectrum, Tag, Tags, scale_rows
+from frozenpinn.operators.tensor import AxisFactor, Product, Selection
+
+
+def kronecker(*factors: AxisFactor, rows: Selection | None = None, columns: Selection | None = None) -> KroneckerSum:
+    """Return F₁ ⊗ F₂ ⊗ …, restricted to kept rows and columns.
+
+    >>> kronecker(np.array([[1.0, 2.0]]), Identity(2)).dense()
+    array([[1., 0., 2., 0.],
+           [0., 1., 0., 2.]])
+    """
+    return KroneckerSum((Product(factors),), rows, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class KroneckerSum(Operator):
+    """A sum of products over axes, all of the same sizes.
+
+    Attributes
+    ----------
+    products
+        The terms. A factor that is the identity up to round-off becomes :class:`Identity`, which costs nothing.
+    rows, columns
+        Which entries of the tensors are kept; None keeps all. Weights of a product belong to kept entries only.
+        Operators fit together where they share one selection, not a copy of it.
+
+    Examples
+    --------
+    A Laplacian is diagonalised axis by axis:
+
+    >>> D = np.array([[-2.0, 1.0], [1.0, -2.0]])
+    >>> laplacian = kronecker(D, Identity(2)) + kronecker(Identity(2), D)
+    >>> laplacian.spectrum().eigenvalues
+    array([-6., -4., -4., -2.])
+    """
+
+    products: tuple[Product, ...]
+    rows: Selection | None = None
+    columns: Selection | None = None
+
+    def __post_init__(self) -> None:
+        plain = tuple(p._replace(factors=tuple(map(tensor.simplified, p.factors))) for p in self.products)
+        object.__setattr__(self, "products", plain)
+        for side, kept in enumerate((self.rows, self.columns)):
+            sizes = {tuple(f.shape[side] for f in p.factors) for p in plain} | ({kept.sizes} if kept else set())
+            weights = {len(w) for p in plain if (w := (p.left, p.right)[side]) is not None}
+            if len(sizes) > 1 or weights - {self.shape[side]}:
+                raise SettingsError(
+                    f"{('rows', 'columns')[side]} of a Kronecker sum disagree: axes of sizes {sorted(sizes)}, "
+                    f"{self.shape[side]} kept, {sorted(weights) or 'no'} weights."
+                )
+
+    def _sizes(self, side: int) -> tuple[int, ...]:
+        return tuple(f.shape[side] for f in self.products[0].factors)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        sides = enumerate((self.rows, self.columns))
+        rows, columns = (len(kept.flat) if kept else prod(self._sizes(side)) for side, kept in sides)
+        return rows, columns
+
+    @property
+    def T(self) -> KroneckerSum:  # noqa: N802
+        """The transposed map."""
+        turned = tuple(Product(tuple(f.T for f in p.factors), p.scale, p.right, p.left) for p in self.products)
+        return KroneckerSum(turned, self.columns, self.rows)
+
+    @cached_property
+    def tags(self) -> Tags:
+        """Symmetric or skew if all products are, by the symmetries of their factors."""
+        signs = {tensor.sign_of(p) for p in self.products} if self.rows is self.columns else set()
+        return frozenset({Tag.SYMMETRIC} if signs == {1} else {Tag.SKEW} if signs == {-1} else ())
+
+    # ---- application ------------------------------------------------------------------------------
+
+    def _apply(self, block: Array) -> Array:
+        total: Array = np.zeros(())
+        full = self._scattered(block)  # once for all products
+        for factors, scale, left, right in self.products:
+            x = tensor.along_axes(factors, full if right is None else self._scattered(scale_rows(right, block)))
+            x = x if self.rows is None else x[self.rows.flat]
+            x = x if left is None else scale_rows(left, x)
+            total = total + scale * x
+        return total
+
+    def _scattered(self, block: Array) -> Array:
+        return block if self.columns is None else self.columns.scatter(block)
+
+    def _entries(self, limit: int) -> Array:
+        i, j = (tensor.kept_indices(kept, self._sizes(side)) for side, kept in enumerate((self.rows, self.columns)))
+        out: Array = np.zeros(())
+        for factors, scale, left, right in self.products:
+            term = np.full((1, 1), scale)
+            for axis, factor in enumerate(factors):
+                term = term * tensor.entries_of(factor, i[:, axis], j[:, axis])
+            term = term if left is None else left[:, None] * term
+            out = out + (term if right is None else term * right)
+        return out
+
+    # ---- algebra ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Operator) -> Operator:
+        if isinstance(other, KroneckerSum) and self.rows is other.rows and self.columns is other.columns:
+            return replace(self, products=self.products + other.products)
+        return super().__add__(other)
+
+    def __rmul__(self, scale: Scalar) -> Operator:
+        return replace(self, products=tuple(p._replace(scale=scale * p.scale) for p in self.products))
+
+    def __matmul__(self, other: Any) -> Any:
+        """Apply to a vector or a block, or compose: axis by axis where nothing is selected or weighted in between."""
+        if not isinstance(other, KroneckerSum) or self.columns or other.rows:
+            return super().__matmul__(other)
+        if any(p.right is not None for p in self.products) or any(q.left is not None for q in other.products):
+            return super().__matmul__(other)
+        pairs = product(self.products, other.products)
+        composed = (
+            Product(tuple(map(tensor.multiplied, p.factors, q.factors)), p.scale * q.scale, p.left, q.right)
+            for p, q in pairs
+        )
+        return KroneckerSum(tuple(composed), self.rows, other.columns)
+
+    # ---- spectrum -------------------------------------------------------------------------------------
+
+    def factorise(self, shift: Scalar = 0.0) -> Factor:
+        """Divide in modal coordinates if there are such and they are well conditioned."""
+        spectrum = self.spectrum()
+        if spectrum is None or spectrum.condition > WELL_CONDITIONED:
+            return super().factorise(shift)
+        parts = [shift, *(x for p in self.products for x in (p.scale, *p.factors) if not isinstance(x, Identity))]
+        return SpectralFactor(spectrum, shift, real=all(map(np.isrealobj, parts)))
+
+    def spectrum(self, rate: float | None = None) -> Spectrum | None:
+        """Diagonalise Σ I ⊗ … ⊗ Aₐ ⊗ … ⊗ I axis by axis, if all entries of the tensor are kept; else return None."""
+        matrices = self._axis_matrices()
+        if matrices is None:
+            return None
+        parts = [part for a in matrices if (part := eigensystem(a, detect(a), rate))]
+        if len(parts) < len(matrices):
+            return None
+        eigenvalues = reduce(np.add.outer, [p.eigenvalues for p in parts]).ravel()
+        vectors = kronecker(*(p.vectors for p in parts), rows=self.rows)
+        left = kronecker(*(p.left for p in parts), columns=self.rows)
+        return Spectrum(eigenvalues, vectors, left, prod(p.condition for p in parts))
+
+    def _axis_matrices(self) -> list[Array] | None:
+        """Return the Aₐ of a true Kronecker sum, None if it is another."""
+        sizes = self._sizes(0)
+        if sizes != self._sizes(1) or self.rows is not self.columns or self.shape[0] < prod(sizes):
+            return None
+        sums: list[Array] = [np.zeros((n, n)) for n in sizes]
+        for p in self.products:
+            axes = tensor.active_axes(p.factors)
+            if len(axes) > 1 or p.is_weighted:
+                return None
+            axis = axes[0] if axes else 0
+            factor = p.factors[axis]
+            sums[axis] = sums[axis] + p.scale * (factor.dense() if isinstance(factor, Identity) else factor)
+        return sums

@@ -1,0 +1,117 @@
+"""Tensors, kept entries of tensors, and matrices that act on one axis each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.eigen import detect
+from frozenpinn.operators.protocol import Array, Scalar, Tag
+
+AxisFactor: TypeAlias = Array | Identity
+
+_ROUND_OFF = 1e-13  # products of orthonormal tables differ from the identity by less
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Kept entries of a tensor: ``indices`` (r, d) into a tensor of ``sizes``, each at most once."""
+
+    indices: Array
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(np.unique(self.flat)) < len(self.flat):
+            raise SettingsError("the indices of a Selection must differ; some products are listed twice.")
+
+    @cached_property
+    def flat(self) -> Array:
+        """Positions in the flattened tensor."""
+        return np.ravel_multi_index(tuple(self.indices.T), self.sizes)
+
+    def scatter(self, block: Array) -> Array:
+        """Put the rows of a vector or block at their places among zeros."""
+        out = np.zeros((prod(self.sizes), *block.shape[1:]), block.dtype)
+        out[self.flat] = block
+        return out
+
+
+class Product(NamedTuple):
+    """scale · diag(left) · (F₁ ⊗ F₂ ⊗ …) · diag(right); None stands for ones."""
+
+    factors: tuple[AxisFactor, ...]
+    scale: Scalar = 1.0
+    left: Array | None = None
+    right: Array | None = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows or columns have weights."""
+        return self.left is not None or self.right is not None
+
+
+def active_axes(factors: Sequence[AxisFactor]) -> list[int]:
+    """Return the axes on which something happens."""
+    return [axis for axis, f in enumerate(factors) if not isinstance(f, Identity)]
+
+
+def simplified(factor: AxisFactor) -> AxisFactor:
+    """Return the identity for a matrix that differs from it by round-off only."""
+    if isinstance(factor, Identity) or factor.shape[0] != factor.shape[1]:
+        return factor
+    if np.max(np.abs(np.diagonal(factor) - 1.0), initial=0.0) > _ROUND_OFF:
+        return factor
+    gap = np.max(np.abs(factor - np.eye(len(factor))), initial=0.0)
+    return Identity(len(factor)) if gap <= _ROUND_OFF else factor
+
+
+def multiplied(first: AxisFactor, second: AxisFactor) -> AxisFactor:
+    """Return the product of two matrices of one axis."""
+    if isinstance(first, Identity):
+        return second
+    return first if isinstance(second, Identity) else first @ second
+
+
+def sign_of(term: Product) -> int:
+    """Return 1 for a symmetric product, −1 for a skew one, 0 for others."""
+    if term.is_weighted or np.iscomplexobj(term.scale):
+        return 0
+    tags = [f.tags if isinstance(f, Identity) else detect(f) for f in term.factors]
+    return prod(1 if Tag.SYMMETRIC in t else -1 if Tag.SKEW in t else 0 for t in tags)
+
+
+def kept_indices(kept: Selection | None, sizes: tuple[int, ...]) -> Array:
+    """Return the indices of all kept entries, shape (r, d)."""
+    return np.indices(sizes).reshape(len(sizes), -1).T if kept is None else kept.indices
+
+
+def entries_of(factor: AxisFactor, i: Array, j: Array) -> Array:
+    """Return the entries of a matrix in given rows and columns, shape (len(i), len(j))."""
+    if isinstance(factor, Identity):
+        return np.equal.outer(i, j)
+    return factor.take(j, axis=1).take(i, axis=0)  # in the end whole rows are copied: faster than np.ix_
+
+
+def along_axes(factors: Sequence[AxisFactor], block: Array) -> Array:
+    """Apply one factor to each axis of a flattened tensor, those that shrink it most first."""
+    sizes = [f.shape[1] for f in factors]
+    x, tail = block, block.shape[1:]
+    for axis in sorted(active_axes(factors), key=lambda a: _cost(*factors[a].shape)):
+        factor: Any = factors[axis]
+        before, after = prod(sizes[:axis]), prod(sizes[axis + 1 :]) * prod(tail)
+        x = x.reshape(before, sizes[axis], after)
+        x = factor @ x if after > 1 else x[:, :, 0] @ factor.T  # not many products with single vectors
+        sizes[axis] = len(factor)
+    return x.reshape(prod(sizes), *tail)
+
+
+def _cost(rows: int, columns: int) -> float:
+    """Return what to sort axes by for the fewest multiplications: two neighbours in this order cost least."""
+    return 1.0 / max(columns, 1) - 1.0 / max(rows, 1)
