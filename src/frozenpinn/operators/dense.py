@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.operators.eigen import eigensystem
-from frozenpinn.operators.protocol import Array, Operator, Scalar, Spectrum, Tags
+from frozenpinn.operators.protocol import DENSE_LIMIT, Array, Operator, Scalar, Spectrum, Tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,8 @@ class Dense(Stored):
 
     matrix: Array
 
-    def _entries(self, limit: int) -> Array:
+    def dense(self, limit: int = DENSE_LIMIT) -> Array:
+        """Return the matrix, which is there already, however large."""
         return self.matrix
 
     def spectrum(self, rate: float | None = None) -> Spectrum | None:
