@@ -13,7 +13,7 @@ from frozenpinn.analysis.regularity import POINTS, VISIBLE, Line, Roughness, cla
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.findings import Finding, Severity
+from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -58,7 +58,7 @@ def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
     a, b = datum(low, start), datum(high, start)
     at = int(np.argmax(np.abs(a - b)))
     size = max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start)))))
-    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > VISIBLE * size else (0.0, 0.0)
+    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > max(VISIBLE * size, UNDERFLOW) else (0.0, 0.0)
 
 
 def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:

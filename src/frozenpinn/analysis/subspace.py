@@ -27,8 +27,8 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
 _POINTS = 16  # where gradients are sampled
-_MANY = 2000  # points and times at which the data are compared with their restriction, …
-_FEW = 32  # … and times, if they have to be taken one by one
+_COMPARED = 2000  # points and times at which the data are compared with their restriction, …
+_ONE_BY_ONE = 32  # … and times of Python functions, which take one at a time
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
 _BLOCK = 2_000_000  # numbers held at a time while sampling gradients
@@ -203,7 +203,7 @@ class _Given(NamedTuple):
         start, end = time
         if not self.changes:
             return self.values(x, draw, start)
-        count = _MANY if self.vectorised else _FEW
+        count = _COMPARED if self.vectorised else _ONE_BY_ONE
         moments = start + (end - start) * np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, count))
         which = draw % count
         if self.vectorised:
@@ -316,8 +316,8 @@ def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
     """Whether all data have the same values at points of the domain and at their images on the section."""
-    x = problem.domain.sample(_MANY, "random", 31).x
-    image, draw = subspace.lift(subspace.project(x)), np.arange(_MANY)
+    x = problem.domain.sample(_COMPARED, "random", 31).x
+    image, draw = subspace.lift(subspace.project(x)), np.arange(_COMPARED)
     for given in _given(problem):
         here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
         scale = float(np.max(np.abs(here)))

@@ -15,7 +15,7 @@ from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.findings import Finding
+from frozenpinn.statement.findings import UNDERFLOW, Finding
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -118,7 +118,7 @@ def _gap(
         total = total + coefficient * value
         scale = max(scale, float(np.max(np.abs(coefficient * value))))
     gap = float(np.max(np.abs(total)))
-    if gap <= tolerance * scale:
+    if gap <= max(tolerance * scale, UNDERFLOW):
         return 0.0
     for jet, coefficient in zip(condition.jets, coefficients, strict=True):  # what may cancel, in the user's units
         typical = _size(problem, data[jet.field], t) / problem.domain.size**jet.order
@@ -163,7 +163,7 @@ def _at_corners(problem: Problem) -> list[str]:
         times = (start, start + 0.37 * (end - start), end)
         gaps = np.stack([np.abs(_prescribed(one, x, t) - _prescribed(other, x, t)) for t in times])
         worst, (when, where) = float(np.max(gaps)), np.unravel_index(np.argmax(gaps), gaps.shape)
-        if worst > 0 and worst > _CONTRADICTS * _common_size(problem, one, other):
+        if worst > UNDERFLOW and worst > _CONTRADICTS * _common_size(problem, one, other):
             found.append(
                 f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
                 f"other by {worst:.3g} where the sides meet, at {_place(x[where], times[when])}; the solution jumps "
@@ -294,6 +294,6 @@ def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
     difference = np.abs(a - b)
     where = int(np.argmax(difference))
     largest = max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
-    if difference[where] <= _ROUND_OFF * max(size, largest):
+    if difference[where] <= max(_ROUND_OFF * max(size, largest), UNDERFLOW):
         return 0.0, where
     return float(difference[where]) / (largest or 1.0), where
