@@ -65,16 +65,6 @@ class Subspace:
     origin: Array
     axes: tuple[int, ...] | None = None
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Subspace) and self._bytes == other._bytes
-
-    def __hash__(self) -> int:
-        return hash(self._bytes)
-
-    @property
-    def _bytes(self) -> tuple[bytes, ...]:
-        return self.rows.tobytes(), self.section.tobytes(), self.origin.tobytes()
-
     @classmethod
     def spanned_by(cls, directions: Sequence[Sequence[float]] | Array, domain: Domain) -> Subspace:
         """Return the subspace of independent directions (k, d), with simple numbers where they are meant."""
@@ -360,7 +350,8 @@ def _without_directions(problem: Problem) -> Subspace | None:
     return Subspace.spanned_by(np.eye(problem.domain.dimension)[axes], problem.domain)
 
 
-def with_axes(problem: Problem, subspace: Subspace, axes: set[int]) -> Subspace | None:
+@remembered
+def with_axes(problem: Problem, subspace: Subspace, axes: frozenset[int]) -> Subspace | None:
     """Return a subspace with further coordinates; None if it gets too large, or is not one of coordinates."""
     if not axes or (subspace.axes is not None and axes <= set(subspace.axes)):
         return subspace
@@ -372,11 +363,11 @@ def with_axes(problem: Problem, subspace: Subspace, axes: set[int]) -> Subspace 
     return Subspace.spanned_by(np.eye(subspace.dimension)[wanted], problem.domain)
 
 
-def contradicted_axes(problem: Problem) -> set[int]:
+def contradicted_axes(problem: Problem) -> frozenset[int]:
     """Return the axes of a box with a side on which the initial value contradicts a Dirichlet condition."""
     result: set[int] = set()
     if not isinstance(problem.domain, Box):
-        return result
+        return frozenset()
     start = problem.time[0]
     for condition in problem.conditions:
         if not is_dirichlet(condition):
@@ -387,7 +378,7 @@ def contradicted_axes(problem: Problem) -> set[int]:
         wanted = condition.value(x, start)
         if np.max(np.abs(known - wanted)) > 1e-6 * max(1.0, float(np.max(np.abs(known)))):
             result.add(_axis(condition))
-    return result
+    return frozenset(result)
 
 
 def is_dirichlet(condition: LinearCondition) -> bool:

@@ -89,7 +89,7 @@ def try_subspace(problem: Problem, run: Run, tol: float) -> Solution | None:
             for warning in caught:
                 warn(warning.message)
             return found
-        wider = with_axes(problem, subspace, set(found.axes))
+        wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
     return None
 
