@@ -10,8 +10,10 @@ from scipy.interpolate import CubicSpline, make_smoothing_spline
 import frozenpinn as fp
 from frozenpinn.analysis.regularity import Line, classify
 from frozenpinn.analysis.smoothness import roughness
+from frozenpinn.analysis.wellposedness import examine
 
 LINE = fp.Interval(0, 1)
+RING = fp.Interval(0, 1, periodic=True)
 
 
 def of(function):
@@ -140,6 +142,17 @@ def test_lines_through_several_dimensions(domain):
 
 
 @pytest.mark.timing
+@pytest.mark.parametrize("size", [5e-324, 1e-323, 1e-320, 1e-312, 2.2e-308, 2.3e-308, 1e-300])
+def test_numbers_without_digits_are_neither_rough_nor_contradictory(size):
+    """Below 2e-308 numbers have few digits, and smooth data step from one to the next."""
+    assert of(lambda s: size * np.sin(np.pi * s)) is None
+    given = {"a": size}
+    assert not examine(stated("a*sin(pi*x)", parameters=given))
+    assert not examine(stated("a*cos(3*x)**2", boundary="u = a*cos(3*x)**2", parameters=given))
+    assert not examine(stated("a*sin(2*pi*x + 1)", domain=RING, boundary=None, parameters=given))
+    assert not examine(stated("a*sin(pi*x)", parameters=given, exact="a*exp(-pi**2*t)*sin(pi*x)"))
+
+
 def test_smooth_data_cost_nothing():
     best = 1.0
     for _ in range(5):

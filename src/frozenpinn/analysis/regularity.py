@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.statement.findings import UNDERFLOW
+
 Array = np.ndarray
 POINTS = 4096  #: on a line
 VISIBLE = 1e-6  #: of the size of the data: smaller jumps and fainter noise are left alone
@@ -64,7 +66,7 @@ def classify(line: Line) -> Roughness | None:
     s = np.linspace(0.0, 1.0, line.points + 1)
     values = np.asarray(line.of(s), dtype=float)
     size = float(np.max(np.abs(values)))
-    if not np.isfinite(size) or size == 0:
+    if not np.isfinite(size) or size < UNDERFLOW:
         return None
     finest = np.abs(fourth_differences(values, 1))
     if float(np.max(finest)) <= VISIBLE * size:

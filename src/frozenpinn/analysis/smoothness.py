@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.probing import forcings
 from frozenpinn.analysis.regularity import POINTS, VISIBLE, Line, Roughness, classify
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.findings import Finding, Severity
+from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -58,7 +59,7 @@ def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
     a, b = datum(low, start), datum(high, start)
     at = int(np.argmax(np.abs(a - b)))
     size = max(abs(a[at]), abs(b[at]), float(np.max(np.abs(datum(inside, start)))))
-    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > VISIBLE * size else (0.0, 0.0)
+    return (float(a[at]), float(b[at])) if abs(a[at] - b[at]) > max(VISIBLE * size, UNDERFLOW) else (0.0, 0.0)
 
 
 def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
@@ -71,7 +72,7 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
                 yield datum.what, rough, False, "warning"
     for equation in problem.equations:
         if not _is_polynomial(equation.forcing):
-            forces = [_force(problem, equation.forcing, share) for share in (0.13, 0.71)]
+            forces = [partial(_forcing, problem, equation.field, share=share) for share in (0.13, 0.71)]
             rough = _worst(_along(points, force) for force in forces for points in lines)
             if rough is not None:
                 yield f"the forcing of {equation.field}", rough, False, "warning"
@@ -134,16 +135,8 @@ def _along(points: Callable[[Array], Array], values: Callable[[Array], Array]) -
     return Line(lambda s: values(points(s)), place, POINTS // 4 if several else POINTS)
 
 
-def _force(problem: Problem, forcing: sp.Expr, share: float) -> Callable[[Array], Array]:
-    """Return a forcing after some share of the time."""
-    program = problem.compile([forcing])
-    t = problem.time[0] + share * (problem.time[1] - problem.time[0])
-
-    def values(x: Array) -> Array:
-        with np.errstate(all="ignore"):
-            return np.broadcast_to(program(*x.T, t)[0], len(x))
-
-    return values
+def _forcing(problem: Problem, field: str, x: Array, share: float) -> Array:
+    return forcings(problem, field, x, (share,))[0]
 
 
 def _in_time(problem: Problem, condition: LinearCondition) -> Line:

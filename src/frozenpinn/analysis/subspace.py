@@ -27,8 +27,8 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
 _POINTS = 16  # where gradients are sampled
-_MANY = 2000  # points and times at which the data are compared with their restriction, …
-_FEW = 32  # … and times, if they have to be taken one by one
+_COMPARED = 2000  # points and times at which the data are compared with their restriction, …
+_ONE_BY_ONE = 32  # … and times of Python functions, which take one at a time
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
 _BLOCK = 2_000_000  # numbers held at a time while sampling gradients
@@ -64,16 +64,6 @@ class Subspace:
     section: Array
     origin: Array
     axes: tuple[int, ...] | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Subspace) and self._bytes == other._bytes
-
-    def __hash__(self) -> int:
-        return hash(self._bytes)
-
-    @property
-    def _bytes(self) -> tuple[bytes, ...]:
-        return self.rows.tobytes(), self.section.tobytes(), self.origin.tobytes()
 
     @classmethod
     def spanned_by(cls, directions: Sequence[Sequence[float]] | Array, domain: Domain) -> Subspace:
@@ -203,7 +193,7 @@ class _Given(NamedTuple):
         start, end = time
         if not self.changes:
             return self.values(x, draw, start)
-        count = _MANY if self.vectorised else _FEW
+        count = _COMPARED if self.vectorised else _ONE_BY_ONE
         moments = start + (end - start) * np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, count))
         which = draw % count
         if self.vectorised:
@@ -316,8 +306,8 @@ def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
     """Whether all data have the same values at points of the domain and at their images on the section."""
-    x = problem.domain.sample(_MANY, "random", 31).x
-    image, draw = subspace.lift(subspace.project(x)), np.arange(_MANY)
+    x = problem.domain.sample(_COMPARED, "random", 31).x
+    image, draw = subspace.lift(subspace.project(x)), np.arange(_COMPARED)
     for given in _given(problem):
         here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
         scale = float(np.max(np.abs(here)))
@@ -360,7 +350,8 @@ def _without_directions(problem: Problem) -> Subspace | None:
     return Subspace.spanned_by(np.eye(problem.domain.dimension)[axes], problem.domain)
 
 
-def with_axes(problem: Problem, subspace: Subspace, axes: set[int]) -> Subspace | None:
+@remembered
+def with_axes(problem: Problem, subspace: Subspace, axes: frozenset[int]) -> Subspace | None:
     """Return a subspace with further coordinates; None if it gets too large, or is not one of coordinates."""
     if not axes or (subspace.axes is not None and axes <= set(subspace.axes)):
         return subspace
@@ -372,11 +363,11 @@ def with_axes(problem: Problem, subspace: Subspace, axes: set[int]) -> Subspace 
     return Subspace.spanned_by(np.eye(subspace.dimension)[wanted], problem.domain)
 
 
-def contradicted_axes(problem: Problem) -> set[int]:
+def contradicted_axes(problem: Problem) -> frozenset[int]:
     """Return the axes of a box with a side on which the initial value contradicts a Dirichlet condition."""
     result: set[int] = set()
     if not isinstance(problem.domain, Box):
-        return result
+        return frozenset()
     start = problem.time[0]
     for condition in problem.conditions:
         if not is_dirichlet(condition):
@@ -387,7 +378,7 @@ def contradicted_axes(problem: Problem) -> set[int]:
         wanted = condition.value(x, start)
         if np.max(np.abs(known - wanted)) > 1e-6 * max(1.0, float(np.max(np.abs(known)))):
             result.add(_axis(condition))
-    return result
+    return frozenset(result)
 
 
 def is_dirichlet(condition: LinearCondition) -> bool:

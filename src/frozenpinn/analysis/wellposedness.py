@@ -35,7 +35,7 @@ Array = np.ndarray
 _FED = 20.0  # growth exp(20) of a layer at a side
 _USUAL = 0.37  # part of the time after which coefficients are looked at
 _DURING = (0.03, 0.2, _USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
-_SCALES = (1e2, 1e3)  # wave numbers, in units of one over the size of the domain
+_WAVE_NUMBERS = (1e2, 1e3)  # in units of one over the size of the domain
 
 
 def examine(problem: Problem) -> Findings:
@@ -147,14 +147,14 @@ def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
             continue
         for direction in directions:
             growth, speed = [], 0.0
-            for scale in _SCALES:
+            for scale in _WAVE_NUMBERS:
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
                 eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=1j * xi)))
                 growth.append(float(np.max(eigenvalues.real)))
                 speed = float(np.max(np.abs(eigenvalues)))
             explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
             if explodes and growth[1] * duration > 50:
-                return _explosion(symbol, x, growth[1], _SCALES[1])
+                return _explosion(symbol, x, growth[1], _WAVE_NUMBERS[1])
     return None
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.columns import column_measure, fitted_rule
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.lines import CombinedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side, distinct
@@ -21,7 +20,6 @@ Array = np.ndarray
 KINDS = {"union": "|", "intersection": "&", "difference": "-"}
 PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
 CHECKED = {2: 4096, 3: 16384}  # points per side that decide how much of it bounds the result
-FINE = {2: 10_000, 3: 60_000}  # points of the rule that measures a result
 EMPTY = {"intersection": "the parts don't overlap", "difference": "nothing is left"}
 
 
@@ -132,22 +130,12 @@ class Combination(Domain):
     @cached_property
     def measure(self) -> float:
         """Area or volume: exact for polygons, else by a fine quadrature rule."""
-        if self._polygons is not None:
-            return float(self._polygons.area)
-        if self.dimension <= 3:
-            return column_measure(self._lines, self.lower, self.upper, FINE[self.dimension])
-        unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
-        share = np.mean(self.contains(self.lower + unit * self.lengths, 0.0))
-        return float(share * np.prod(self.lengths))
+        return self._measured(self._lines) if self._polygons is None else float(self._polygons.area)
 
     def _rule(self, n: int) -> Points:
         if self._triangles is not None:
             return self._points(*simplex_rule(self._triangles, n)[:2])
-        if self.dimension > 3:
-            x = self._scatter(n, "sobol", np.random.default_rng(0))
-            return self._points(x, np.full(n, self.measure / n))
-        x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+        return self._rule_by_lines(self._lines, n)
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         if self._triangles is not None:

@@ -140,16 +140,9 @@ def _write_cloud(domain: PointCloud) -> Document:
     return {**tables, "sides": named}
 
 
-def _write_ball(domain: Ball) -> Document:
-    return {"center": domain.center.tolist(), "radius": domain.radius, "name": domain.name}
-
-
-def _write_shell(domain: Shell) -> Document:
-    return {"inner": domain.inner, "outer": domain.outer, "center": domain.center.tolist()}
-
-
-def _write_ellipsoid(domain: Ellipsoid) -> Document:
-    return {"center": domain.center.tolist(), "semi_axes": domain.semi_axes.tolist(), "name": domain.name}
+def _attributes(*names: str) -> Callable[[Domain], Document]:
+    """Return a writer of attributes that are numbers, texts or arrays."""
+    return lambda domain: {name: np.asarray(getattr(domain, name)).tolist() for name in names}
 
 
 def _write_implicit(domain: Implicit) -> Document:
@@ -192,16 +185,19 @@ def _parted(domain: Any, sides: Any) -> Domain:
     return Parted(domain_from_dict(domain), sides)
 
 
+_BALL, _SHELL = _attributes("center", "radius", "name"), _attributes("inner", "outer", "center")
 KINDS: dict[str, Kind] = {
     "polygon": Kind(Polygon, ("vertices",), ("holes", "sides"), Polygon, _write_polygon),
     "polytope": Kind(
         ConvexPolytope, ("points",), cls=ConvexPolytope, write=lambda domain: {"points": domain.corners.tolist()}
     ),
-    "disk": Kind(Disk, (), ("center", "radius", "name"), Disk, _write_ball),
-    "ball": Kind(Ball, (), ("center", "radius", "dimension", "name"), Ball, _write_ball),
-    "ellipsoid": Kind(Ellipsoid, ("center", "semi_axes"), ("name",), Ellipsoid, _write_ellipsoid),
-    "annulus": Kind(Annulus, ("inner", "outer"), ("center",), Annulus, _write_shell),
-    "shell": Kind(Shell, ("inner", "outer"), ("center", "dimension"), Shell, _write_shell),
+    "disk": Kind(Disk, (), ("center", "radius", "name"), Disk, _BALL),
+    "ball": Kind(Ball, (), ("center", "radius", "dimension", "name"), Ball, _BALL),
+    "ellipsoid": Kind(
+        Ellipsoid, ("center", "semi_axes"), ("name",), Ellipsoid, _attributes("center", "semi_axes", "name")
+    ),
+    "annulus": Kind(Annulus, ("inner", "outer"), ("center",), Annulus, _SHELL),
+    "shell": Kind(Shell, ("inner", "outer"), ("center", "dimension"), Shell, _SHELL),
     **{kind: Kind(_combined(kind), ("parts",)) for kind in COMBINATIONS},
     "implicit": Kind(_implicit, ("function", "lower", "upper"), (), Implicit, _write_implicit),
     "extruded": Kind(

@@ -10,11 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.geometry.columns import column_measure, fitted_rule
+from frozenpinn.geometry.lines import Lines, ScannedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
 from frozenpinn.language.jets import coordinate_names
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
+FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
 
 
 class Domain(ABC):
@@ -182,8 +185,6 @@ class Domain(ABC):
 
         A line is a point of the first d − 1 coordinates. This is for domains that know no better.
         """
-        from frozenpinn.geometry.lines import ScannedLines
-
         line, start, end = ScannedLines(self._strictly, self.lower[-1], self.upper[-1]).intervals(base)
         return np.concatenate([line, line]), np.concatenate([start, end])
 
@@ -250,6 +251,24 @@ class Domain(ABC):
         return draw(self, n, file)
 
     # ---- plumbing of the rules ------------------------------------------------------------------
+
+    def _share_inside(self, n: int) -> float:
+        """Return which share of the bounding box is inside, by quasi-random points."""
+        unit = SCATTERED_RULES["sobol"](n, self.dimension, np.random.default_rng(0))
+        return float(np.mean(self.contains(self.lower + unit * self.lengths, 0.0)))
+
+    def _measured(self, lines: Lines) -> float:
+        """Return the measure by a fine rule: by columns up to three dimensions, by quasi-random points beyond."""
+        if self.dimension <= 3:
+            return column_measure(lines, self.lower, self.upper, FINE[self.dimension])
+        return self._share_inside(2**18) * float(np.prod(self.lengths))
+
+    def _rule_by_lines(self, lines: Lines, n: int) -> Points:
+        """Return a rule by columns up to three dimensions, quasi-random points beyond."""
+        if self.dimension > 3:
+            return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
+        x, weights = fitted_rule(lines, self.lower, self.upper, n, self.measure)
+        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
 
     def _points(self, x: Array, weights: Array, stretched: bool = False) -> Points:
         """Wrap a quadrature rule; neighbours of Gauss points are up to π/2 times farther apart than on average.

@@ -10,14 +10,13 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.chords import boundary_measure, boundary_points
-from frozenpinn.geometry.columns import column_lines, column_measure, fitted_rule
+from frozenpinn.geometry.columns import column_lines
 from frozenpinn.geometry.domain import Domain, place
 from frozenpinn.geometry.lines import ScannedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side
 from frozenpinn.geometry.predicates import LevelFunction
 
 Array = np.ndarray
-FINE = {2: 10_000, 3: 60_000}
 STEPS = {2: 129, 3: 97}  # per line: what is narrower than this part of the bounding box may be missed
 
 
@@ -102,21 +101,15 @@ class Implicit(Domain):
 
     @cached_property
     def _lines(self) -> ScannedLines:
-        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], STEPS[self.dimension])
+        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], STEPS.get(self.dimension, 97))
 
     @cached_property
     def measure(self) -> float:
         """Area or volume, by a fine quadrature rule."""
-        if self.dimension <= 3:
-            return column_measure(self._lines, self.lower, self.upper, FINE[self.dimension])
-        unit = SCATTERED_RULES["sobol"](2**18, self.dimension, np.random.default_rng(0))
-        return float(np.mean(self._inside(self.lower + unit * self.lengths)) * np.prod(self.lengths))
+        return self._measured(self._lines)
 
     def _rule(self, n: int) -> Points:
-        if self.dimension > 3:
-            return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
-        x, weights = fitted_rule(self._lines, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+        return self._rule_by_lines(self._lines, n)
 
     # ---- boundary -------------------------------------------------------------------------------
 

@@ -116,11 +116,7 @@ class PointCloud(Domain):
         """Area or volume of the kept simplices; beyond three dimensions by quasi-random points."""
         if self._mesh is not None:
             return self._mesh.measure
-        from frozenpinn.geometry.points import SCATTERED_RULES
-
-        unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
-        share = max(float(np.mean(self.contains(self.lower + unit * self.lengths, 0.0))), 1e-4)
-        return share * float(np.prod(self.lengths))
+        return max(self._share_inside(2**14), 1e-4) * float(np.prod(self.lengths))
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:

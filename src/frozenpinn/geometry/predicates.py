@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import EvaluationError, ExpressionError, ProblemError
-from frozenpinn.language.functions import UserFunction, checked_values, place_of, read_given
+from frozenpinn.language.functions import PointFunction, UserFunction
 from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.program import Program
@@ -32,30 +32,21 @@ class LevelFunction:
 
     def __init__(self, given: Any, coordinates: Sequence[str], what: str) -> None:
         scope = Scope(JetSpace(coordinates))
-        expression = read_given(given, scope, what)
-        self._what = what
-        self._function: UserFunction | None = None
-        if expression is None:
-            self._function = UserFunction.read(given, coordinates, what)
-            moves = TIME in self._function.arguments
-        else:
-            moves, symbols = scope.jets.t in expression.free_symbols, [*scope.jets.x, scope.jets.t]
-            self._value = Program([expression], symbols)
-            self._gradient = Program([sp.diff(expression, x) for x in scope.jets.x], symbols)
-        if moves:
+        self._values = PointFunction(given, scope, {}, what)
+        if self._values.depends_on_time:
             raise ProblemError(f"{what} depends on t, but domains don't move in time; use the coordinates only.")
+        self._gradient: Program | None = None
+        if self._values.expression is not None:
+            slopes = [sp.diff(self._values.expression, x) for x in scope.jets.x]
+            self._gradient = Program(slopes, [*scope.jets.x, scope.jets.t])
 
     def __call__(self, x: Array) -> Array:
         """Return the values at points (n, d)."""
-        x = np.asarray(x, dtype=float)
-        with np.errstate(all="ignore"):
-            if self._function is not None:
-                return self._function.at(x, 0.0)
-            return checked_values(self._value(*x.T, 0.0)[0], len(x), self._what, place_of(x, 0.0))
+        return self._values(x, 0.0)
 
     def gradient(self, x: Array, size: float) -> Array:
         """Return the gradient (n, d): of the formula, or by central differences with steps of 1e-5 of ``size``."""
-        if self._function is None:
+        if self._gradient is not None:
             with np.errstate(all="ignore"):
                 return np.column_stack([np.broadcast_to(g, len(x)) for g in self._gradient(*x.T, 0.0)]).astype(float)
         step = 1e-5 * size

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.columns import fitted_rule
 from frozenpinn.geometry.domain import Domain, frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
 from frozenpinn.geometry.points import Points, Side
@@ -61,8 +60,7 @@ class Faceted(Domain):
         return np.asarray(self.vertices[np.unique(self.facets)])
 
     def _rule(self, n: int) -> Points:
-        x, weights = fitted_rule(self._surface, self.lower, self.upper, n, self.measure)
-        return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+        return self._rule_by_lines(self._surface, n)
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         own = np.flatnonzero(self._side_of_facet == self._sides.index(side))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import sympy as sp
@@ -17,6 +18,7 @@ from frozenpinn.errors import EvaluationError, FrozenPinnError, ProblemError, ch
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse
+from frozenpinn.language.program import Program
 from frozenpinn.language.scope import Scope
 from frozenpinn.language.sympy_input import from_sympy
 
@@ -63,19 +65,7 @@ def real_number(value: object) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class UserFunction:
-    """A Python function of a user, with what is known about it.
-
-    Attributes
-    ----------
-    function
-        What the user has given.
-    what
-        How error messages call it.
-    coordinates
-        The names of all coordinates.
-    arguments
-        What it is called with; see :func:`callable_arguments`.
-    """
+    """A Python function of a user: how messages call it, and with which of the coordinates it is called."""
 
     function: Callable[..., Any]
     what: str
@@ -188,6 +178,72 @@ def callable_arguments(
         f"{what} is a function of {count} arguments; write it with arguments named after {choices(legal)}, "
         f"for example `lambda {', '.join(legal)}: …`."
     )
+
+
+# ---- both alike -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class PointFunction:
+    """A scalar function of space and time with one calling convention, ``function(x, t) -> (n,)``.
+
+    Parameters
+    ----------
+    given
+        Number, text, SymPy expression or Python function.
+    scope
+        Names that a text may use (parameters, coordinates).
+    functions
+        Python functions for the names in ``scope.functions``, and numbers for parameters that stay symbols.
+    what
+        How error messages call this function, e.g. ``"the initial value of u"``.
+    """
+
+    what: str
+    expression: sp.Expr | None
+    function: UserFunction | None
+    _scope: Scope
+    _functions: Mapping[str, Any]
+
+    def __init__(self, given: Given, scope: Scope, functions: Mapping[str, Any], what: str = "the value") -> None:
+        expression = read_given(given, scope, what)
+        function = None
+        if isinstance(given, UserFunction):
+            function = given
+        elif expression is None:
+            function = UserFunction.read(cast(Callable[..., Any], given), scope.jets.coordinates, what)
+        elif jets := scope.jets.jets_in(expression):
+            raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
+        vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([self.expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
+
+    @property
+    def source(self) -> object:
+        """The expression or the Python function: equal for what was given alike."""
+        return self.expression if self.function is None else self.function.function
+
+    @cached_property
+    def depends_on_time(self) -> bool:
+        """Whether the value may change in time."""
+        if self.expression is not None:
+            return self._scope.jets.t in self.expression.free_symbols
+        return self.function is not None and TIME in self.function.arguments
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the value is identically zero."""
+        return self.expression is not None and self.expression == 0
+
+    def __call__(self, x: Array, t: float = 0.0) -> Array:
+        """Evaluate at points ``x`` of shape (n, d) and one time."""
+        x = np.asarray(x, dtype=float)
+        with np.errstate(all="ignore"):
+            if self.function is not None:
+                return self.function.at(x, t)
+            return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
 
 
 # ---- values ---------------------------------------------------------------------------------------

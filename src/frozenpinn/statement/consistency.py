@@ -15,7 +15,7 @@ from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
 from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.findings import Finding
+from frozenpinn.statement.findings import UNDERFLOW, Finding
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -53,7 +53,7 @@ def further_contradictions(problem: Problem) -> list[Finding]:
 def _against_initial(problem: Problem, condition: LinearCondition) -> str | None:
     points, start = _on_side(problem, condition), problem.time[0]
     gap = _gap(problem, condition, points, problem.initial, start, condition.value(points.x, start))
-    if gap is None or not gap > 0:
+    if not gap > 0:
         return None
     return (
         f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
@@ -74,9 +74,7 @@ def _against_velocity(problem: Problem, condition: LinearCondition) -> str | Non
     except FrozenPinnError:
         return None
     gap = _gap(problem, condition, points, problem.initial_velocity, start, rate, _MISSED)
-    if gap is None or not gap > 0:
-        return None
-    if gap <= _MISSED * _data_size(condition, points, problem.time) / (problem.time[1] - start):
+    if not gap > 0 or gap <= _MISSED * _data_size(condition, points, problem.time) / (problem.time[1] - start):
         return None  # derivatives of Python functions in time are differences
     return (
         f"the initial velocity contradicts the time derivative of the condition '{condition.text}' on side "
@@ -104,21 +102,21 @@ def _gap(
     t: float,
     wanted: Array,
     tolerance: float = _CONTRADICTS,
-) -> float | None:
-    """Return how far data miss a condition; 0 within the tolerance, None if a derivative of them is not known."""
+) -> float:
+    """Return how far data miss a condition; 0 within the tolerance, or if a derivative of them is not known."""
     total = -wanted
     scale = float(np.max(np.abs(total)))
     coefficients = condition.coefficients_at(points)
     for jet, coefficient in zip(condition.jets, coefficients, strict=True):
         value = _values(problem, data[jet.field], jet, points.x, t)
         if value is None:
-            return None
+            return 0.0
         if not np.all(np.isfinite(value)):
             return float("inf")
         total = total + coefficient * value
         scale = max(scale, float(np.max(np.abs(coefficient * value))))
     gap = float(np.max(np.abs(total)))
-    if gap <= tolerance * scale:
+    if gap <= max(tolerance * scale, UNDERFLOW):
         return 0.0
     for jet, coefficient in zip(condition.jets, coefficients, strict=True):  # what may cancel, in the user's units
         typical = _size(problem, data[jet.field], t) / problem.domain.size**jet.order
@@ -163,7 +161,7 @@ def _at_corners(problem: Problem) -> list[str]:
         times = (start, start + 0.37 * (end - start), end)
         gaps = np.stack([np.abs(_prescribed(one, x, t) - _prescribed(other, x, t)) for t in times])
         worst, (when, where) = float(np.max(gaps)), np.unravel_index(np.argmax(gaps), gaps.shape)
-        if worst > 0 and worst > _CONTRADICTS * _common_size(problem, one, other):
+        if worst > UNDERFLOW and worst > _CONTRADICTS * _common_size(problem, one, other):
             found.append(
                 f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
                 f"other by {worst:.3g} where the sides meet, at {_place(x[where], times[when])}; the solution jumps "
@@ -272,17 +270,16 @@ def _exact_against_conditions(problem: Problem) -> list[str]:
         points = _on_side(problem, condition)
         wanted = [condition.value(points.x, t) for t in times]
         gaps = [_gap(problem, condition, points, problem.exact, t, w) for t, w in zip(times, wanted, strict=True)]
-        known = [gap for gap in gaps if gap is not None]
-        if not any(known):
+        if not any(gaps):
             continue
-        worst = int(np.argmax(known))
+        worst = int(np.argmax(gaps))
         scale = max(float(np.max(np.abs(w))) for w in wanted)
         for jet, coefficient in zip(condition.jets, condition.coefficients_at(points), strict=True):
             size = _size(problem, problem.exact[jet.field], start, *times) / problem.domain.size**jet.order
             scale = max(scale, float(np.max(np.abs(coefficient))) * size)
-        if not known[worst] <= _MISSED * scale:
+        if not gaps[worst] <= _MISSED * scale:
             found.append(
-                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {known[worst]:.3g} at "
+                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {gaps[worst]:.3g} at "
                 f"t = {times[worst]:.4g}. Check the boundary data and the sign of the normal derivative, which points "
                 "outwards."
             )
@@ -294,6 +291,6 @@ def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
     difference = np.abs(a - b)
     where = int(np.argmax(difference))
     largest = max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
-    if difference[where] <= _ROUND_OFF * max(size, largest):
+    if difference[where] <= max(_ROUND_OFF * max(size, largest), UNDERFLOW):
         return 0.0, where
     return float(difference[where]) / (largest or 1.0), where

@@ -6,20 +6,18 @@ object, which can be evaluated at points, knows whether it changes in time, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ExpressionError, ProblemError, warn
 from frozenpinn.language.derivatives import resolve_function_derivatives
-from frozenpinn.language.functions import Given, UserFunction, checked_values, place_of, read_given
-from frozenpinn.language.jets import TIME, Jet
+from frozenpinn.language.functions import PointFunction, checked_values, place_of
+from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
-from frozenpinn.language.scope import Scope
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -38,66 +36,8 @@ class Multiple:
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Datum:
-    """A scalar function of space and time with one calling convention, ``datum(x, t) -> (n,)``.
-
-    Parameters
-    ----------
-    given
-        Number, text, SymPy expression or Python function.
-    scope
-        Names that a text may use (parameters, coordinates).
-    functions
-        Python functions for the names in ``scope.functions``, and numbers for parameters that stay symbols.
-    what
-        How error messages call this datum, e.g. ``"the initial value of u"``.
-    """
-
-    what: str
-    expression: sp.Expr | None
-    function: UserFunction | None
-    _scope: Scope
-    _functions: Mapping[str, Any]
-
-    def __init__(self, given: Given, scope: Scope, functions: Mapping[str, Any], what: str = "the value") -> None:
-        expression = read_given(given, scope, what)
-        function = None
-        if isinstance(given, UserFunction):
-            function = given
-        elif expression is None:
-            function = UserFunction.read(cast(Callable[..., Any], given), scope.jets.coordinates, what)
-        elif jets := scope.jets.jets_in(expression):
-            raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
-        vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)
-
-    @cached_property
-    def _program(self) -> Program:
-        return Program([self.expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
-
-    @property
-    def source(self) -> object:
-        """The expression or the Python function: equal for data that were given alike."""
-        return self.expression if self.function is None else self.function.function
-
-    @cached_property
-    def depends_on_time(self) -> bool:
-        """Whether the datum may change in time."""
-        if self.expression is not None:
-            return self._scope.jets.t in self.expression.free_symbols
-        return self.function is not None and TIME in self.function.arguments
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether the datum is identically zero."""
-        return self.expression is not None and self.expression == 0
-
-    def __call__(self, x: Array, t: float = 0.0) -> Array:
-        """Evaluate at points ``x`` of shape (n, d) and one time."""
-        x = np.asarray(x, dtype=float)
-        with np.errstate(all="ignore"):
-            if self.function is not None:
-                return self.function.at(x, t)
-            return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
+class Datum(PointFunction):
+    """A function of space and time that belongs to a problem, and its derivatives."""
 
     def scaled(self, factor: sp.Number) -> Datum:
         """Return a multiple of this datum."""

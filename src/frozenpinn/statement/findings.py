@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
+UNDERFLOW = float(np.finfo(float).tiny)  #: below this, numbers have few digits: no difference means anything
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -76,14 +76,12 @@ def read_parameters(
         if expression is not None:
             expressions[name] = expression
         else:
-            functions[name] = function = UserFunction.read(
-                cast(Callable[..., Any], value), jets.coordinates, what, fields
-            )
-            arguments[name] = function.names
+            function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
+            functions[name], arguments[name] = function, function.names
     return Parameters(expressions, functions, arguments)
 
 
-def check_known(names: Sequence[str], given: Mapping[str, Given]) -> None:
+def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
     """Refuse names of parameters that a problem does not have."""
     for name in names:
         if name not in given:

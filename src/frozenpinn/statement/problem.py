@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -99,7 +99,7 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
         }
-        vars(self).update(_read(given, domain, time))
+        self._read(given, domain, time)
         for finding in inconsistencies(self):
             warn(finding.text)
 
@@ -154,9 +154,9 @@ class Problem:
         u_t = 3*u_xx
         """
         given = self._stated()
-        parameters = given["parameters"]
-        check_known(tuple(values), parameters)
-        other = Problem(domain=self.domain, time=self.time, **{**given, "parameters": {**parameters, **values}})
+        check_known(values, given["parameters"])
+        changed = {**given, "parameters": {**given["parameters"], **values}}
+        other = Problem(domain=self.domain, time=self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
     def with_symbols(self, names: Sequence[str]) -> Problem:
@@ -171,7 +171,9 @@ class Problem:
         >>> sp.diff(problem.with_symbols(["k"]).equations[0].right_side, sp.Symbol("k", real=True))
         u_xx
         """
-        return self.replaced(**_read(self._stated(), self.domain, self.time, names))
+        other = object.__new__(Problem)
+        other._read(self._stated(), self.domain, self.time, names)
+        return other
 
     def during(self, time: tuple[float, float]) -> Problem:
         """Return the same problem on another span of time."""
@@ -188,53 +190,82 @@ class Problem:
         vars(other).update(vars(self) | attributes)
         return other
 
+    # ---- reading and checking -------------------------------------------------------------------
 
-# ---- reading and checking -------------------------------------------------------------------------
+    def _read(
+        self, given: Mapping[str, Any], domain: Domain, time: tuple[float, float], symbols: Sequence[str] = ()
+    ) -> None:
+        """Read a statement part by part, each with what is known from those before it."""
+        keep = vars(self).update
+        domain, boundary = _with_periodic_axes(domain, given["boundary"])
+        keep(domain=domain, time=_read_time(time), jets=JetSpace(domain.coordinates))
+        texts = _as_equations(given["equation"])
+        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]))))
+        if not self.fields:
+            raise ProblemError(
+                f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
+                "Stationary equations are not time-dependent problems."
+            )
+        keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
+        scope, points = self.parameters.scope(self.jets, self.fields), domain.sample(256, "random", rng=0).x
+        residuals = [read_residual(text, scope) for text in texts]
+        keep(equations=tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points)))
+        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
+        keep(groups=self._coupled_fields())
+        keep(initial=self._data(given["initial"], "the initial value", self.fields))
+        keep(initial_velocity=self._read_velocity(given["initial_velocity"]))
+        exact = given["exact"]
+        keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
+        self._probe_initial_data()
+        keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
 
+    def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
+        """Group the fields that share a boundary condition: they need one common basis."""
+        groups = [{name} for name in self.fields]
+        for condition in self.conditions:
+            touched = [g for g in groups if g & set(condition.fields)]
+            groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
+        for group in groups:
+            if len({self.equation(name).order for name in group}) > 1:
+                raise ProblemError(
+                    f"a boundary condition couples {choices(group)}, which have different time orders; "
+                    "write the second-order one as a first-order system."
+                )
+        ordered = [tuple(name for name in self.fields if name in group) for group in groups]
+        return tuple(sorted(ordered, key=lambda g: self.fields.index(g[0])))
 
-def _read(
-    given: Mapping[str, Any], domain: Domain, time: tuple[float, float], symbols: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Read and check a statement; return the attributes of its problem."""
-    domain, boundary = _with_periodic_axes(domain, given["boundary"])
-    interval, jets = _read_time(time), JetSpace(domain.coordinates)
-    texts = _as_equations(given["equation"])
-    fields = tuple(field_names(texts, jets, list(given["parameters"])))
-    if not fields:
-        raise ProblemError(
-            f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
-            "Stationary equations are not time-dependent problems."
-        )
-    parameters = read_parameters(given["parameters"], jets, fields, symbols)
-    residuals = [read_residual(text, parameters.scope(jets, fields)) for text in texts]
-    points = domain.sample(256, "random", rng=0).x
-    equations = tuple(solve_for_time_derivatives(residuals, fields, jets, points))
-    conditions = read_boundary(boundary, domain, fields, jets, parameters)
-    groups = _coupled_fields(equations, conditions)
+    def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
+        scope, functions = self.parameters.scope(self.jets), self.parameters.functions
+        table = _by_field(given, what, required)
+        return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
-    def data(key: str, what: str, required: Sequence[str] = fields) -> dict[str, Datum]:
-        scope, table = parameters.scope(jets), _by_field(given[key], what, required)
-        return {name: Datum(v, scope, parameters.functions, f"{what} of {name}") for name, v in table.items()}
+    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
+        second = [e.field for e in self.equations if e.order == 2]
+        if given is None:
+            if second:
+                raise ProblemError(
+                    f"{choices(second)} is of second order in time: give initial_velocity (u_t at the start), "
+                    "for example initial_velocity=0."
+                )
+            return {}
+        if not second:
+            raise ProblemError(
+                "initial_velocity is given, but no equation is of second order in time; "
+                "leave it out, or write u_tt in the equation."
+            )
+        return self._data(given, "the initial velocity", required=second)
 
-    initial = data("initial", "the initial value")
-    second = _fields_with_velocity(equations, given["initial_velocity"] is not None)
-    velocity = data("initial_velocity", "the initial velocity", second) if second else {}
-    exact = {} if given["exact"] is None else data("exact", "the exact solution")
-    _probe(domain, interval[0], conditions, [*initial.values(), *velocity.values()], exact.values())
-    return {
-        "domain": domain,
-        "time": interval,
-        "jets": jets,
-        "fields": fields,
-        "parameters": parameters,
-        "equations": equations,
-        "conditions": conditions,
-        "groups": groups,
-        "initial": initial,
-        "initial_velocity": velocity,
-        "exact": exact,
-        "given": {**given, "boundary": boundary},  # the last: data that can't be pickled say so before
-    }
+    def _probe_initial_data(self) -> None:
+        """Call user functions once, so that mistakes in them show up here and not inside a solve."""
+        x = self.domain.sample(7, "random", rng=0).x
+        start = self.time[0]
+        for datum in (*self.initial_data, *self.exact.values()):
+            datum(x, start)
+        for condition in self.conditions:
+            condition.value(self.domain.sample_side(condition.side, 3, "random", rng=0).x, start)
+        for datum in self.initial_data:
+            if datum.depends_on_time and datum.expression is not None:
+                raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
 
 
 def _own(given: Any) -> Any:
@@ -252,25 +283,6 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes), boundary
-
-
-def _coupled_fields(
-    equations: Sequence[Equation], conditions: Sequence[LinearCondition]
-) -> tuple[tuple[str, ...], ...]:
-    """Group the fields that share a boundary condition: they need one common basis."""
-    orders = {equation.field: equation.order for equation in equations}
-    groups = [{name} for name in orders]
-    for condition in conditions:
-        touched = [g for g in groups if g & set(condition.fields)]
-        groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
-    for group in groups:
-        if len({orders[name] for name in group}) > 1:
-            raise ProblemError(
-                f"a boundary condition couples {choices(group)}, which have different time orders; "
-                "write the second-order one as a first-order system."
-            )
-    ordered = [tuple(name for name in orders if name in group) for group in groups]
-    return tuple(sorted(ordered, key=lambda g: list(orders).index(g[0])))
 
 
 def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
@@ -295,40 +307,6 @@ def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Give
             f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
         )
     return {required[0]: given}
-
-
-def _fields_with_velocity(equations: Sequence[Equation], given: bool) -> list[str]:
-    """Return the fields that need an initial velocity, if one is given where and only where it is needed."""
-    second = [equation.field for equation in equations if equation.order == 2]
-    if second and not given:
-        raise ProblemError(
-            f"{choices(second)} is of second order in time: give initial_velocity (u_t at the start), "
-            "for example initial_velocity=0."
-        )
-    if given and not second:
-        raise ProblemError(
-            "initial_velocity is given, but no equation is of second order in time; "
-            "leave it out, or write u_tt in the equation."
-        )
-    return second
-
-
-def _probe(
-    domain: Domain,
-    start: float,
-    conditions: Sequence[LinearCondition],
-    initial: Sequence[Datum],
-    exact: Iterable[Datum],
-) -> None:
-    """Call user functions once, so that mistakes in them show up here and not inside a solve."""
-    x = domain.sample(7, "random", rng=0).x
-    for datum in (*initial, *exact):
-        datum(x, start)
-    for condition in conditions:
-        condition.value(domain.sample_side(condition.side, 3, "random", rng=0).x, start)
-    for datum in initial:
-        if datum.depends_on_time and datum.expression is not None:
-            raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
 
 
 def _read_time(time: Any) -> tuple[float, float]:
