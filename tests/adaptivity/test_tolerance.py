@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.estimate import ErrorEstimate, compare
+from frozenpinn.adaptivity.estimate import compare
 from frozenpinn.lab.cases import CASES
+from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.statement.problem import Problem
 

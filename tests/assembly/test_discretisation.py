@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.assembly.spaces import build_product_space
+from frozenpinn.assembly.products import build_product_space
 from frozenpinn.basis.hidden import Derivative, Term
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import frozenpinn as fp
 from frozenpinn.assembly.boundary import boundary_rows
-from frozenpinn.assembly.spaces import build_product_space
+from frozenpinn.assembly.products import build_product_space
 from frozenpinn.basis.boundary_layer import (
     Functional,
     NullSpace,

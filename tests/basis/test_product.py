@@ -6,7 +6,7 @@ import sympy as sp
 
 import frozenpinn as fp
 from frozenpinn.assembly.boundary import condition_terms
-from frozenpinn.assembly.spaces import build_product_space
+from frozenpinn.assembly.products import build_product_space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import cli
-from frozenpinn.assembly.spaces import AugmentedODE
+from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.cases.burgers import cole_hopf

@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.operators.symmetry import MatrixAt, first_order, keep_structure, spectral_abscissa, stable_cutoff
+from frozenpinn.adaptivity.stability import stable_cutoff
+from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.state import StateLayout
+from frozenpinn.operators import Dense
+from frozenpinn.operators.symmetry import keep_structure, spectral_abscissa
 
 SIGNS = {"symmetric": 1, "skew-symmetric": -1}
 
@@ -92,9 +96,10 @@ def test_the_structure_of_equations_is_found(equation, boundary, kind):
     points = domain.sample(120)
     hidden = fp.samplers.MultiScale(60).sample(points, 0)
     system = fp.stages.discretise(problem, fp.stages.build_space(problem, hidden, points))
-    assert system.structure == kind
+    assert system.linear.structure == kind
     if kind in SIGNS:
-        np.testing.assert_array_equal(system.position, SIGNS[kind] * system.position.T)
+        position = system.linear.position.dense()
+        np.testing.assert_array_equal(position, SIGNS[kind] * position.T)
 
 
 # ---- spectra ------------------------------------------------------------------------------------------
@@ -118,6 +123,10 @@ def growing_tail(rates, size=12):
     return np.diag(np.concatenate([-np.arange(1.0, size + 1), rates])), singular
 
 
+def first_order_part(matrix):
+    return LinearPart(Dense(matrix), np.zeros((len(matrix), 0)), StateLayout((len(matrix),), (1,)))
+
+
 CUTOFFS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 
 
@@ -133,21 +142,21 @@ CUTOFFS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 )
 def test_the_finest_cutoff_without_spurious_growth_is_taken(rates, expected):
     matrix, singular = growing_tail(rates)
-    matrix_at = MatrixAt(matrix, np.zeros((len(matrix), 0)), np.zeros(len(matrix), dtype=bool))
+    matrix_at = first_order_part(matrix).restricted
     assert stable_cutoff(matrix_at, singular, 2.0, CUTOFFS, 1e-8) == expected
 
 
 def test_growth_of_the_equation_itself_is_allowed():
     matrix, singular = growing_tail([7.3, 7.3, 7.3])
     matrix[0, 0] = 7.0
-    matrix_at = MatrixAt(matrix, np.zeros((len(matrix), 0)), np.zeros(len(matrix), dtype=bool))
+    matrix_at = first_order_part(matrix).restricted
     assert stable_cutoff(matrix_at, singular, 2.0, CUTOFFS, 1e-8) == 1e-13
     assert stable_cutoff(matrix_at, singular, 20.0, CUTOFFS, 1e-8) == 1e-9
 
 
 def test_if_nothing_is_stable_the_reference_is_taken():
     matrix, singular = growing_tail([50, 50, 50])
-    matrix_at = MatrixAt(matrix, np.zeros((len(matrix), 0)), np.zeros(len(matrix), dtype=bool))
+    matrix_at = first_order_part(matrix).restricted
     assert stable_cutoff(matrix_at, singular, 2.0, (1e-13, 1e-12), 1e-8) == 1e-8
 
 
@@ -155,7 +164,7 @@ def test_the_cutoff_of_an_advection_equation_with_inflow_is_stable():
     hill, boundary = "exp(-100*(x - 0.5)**2)", {"left": "u = 0", "right": fp.Free()}
     problem = fp.Problem("u_t = -u_x", fp.Interval(0, 1), (0, 5), hill, boundary)
     solution = fp.solve(problem, settings=fp.Settings(width=100))
-    assert solution.system.spectral_abscissa * 5 < 1.0
+    assert solution.system.linear.abscissa * 5 < 1.0
     assert np.abs(solution(np.linspace(0, 1, 20), 5.0)).max() < 1e-6  # everything has left the domain
 
 
@@ -172,17 +181,19 @@ def test_the_first_order_form_carries_velocities(second):
     highest = position @ c + velocity @ v
     expected_c = highest.copy()
     expected_c[second] = v
-    found = first_order(position, velocity, second) @ np.concatenate([c, v])
+    layout = StateLayout((1, 1, 1), tuple(1 + second))
+    found = layout.matrix(position, velocity) @ np.concatenate([c, v])
     np.testing.assert_allclose(found, np.concatenate([expected_c, highest[second]]), rtol=1e-14)
 
 
 def test_a_restricted_matrix_is_that_of_the_kept_functions():
     rng = np.random.default_rng(0)
-    second = np.array([0, 0, 1, 1, 1], dtype=bool)
+    layout = StateLayout((2, 3), (1, 2))
     position, velocity = rng.normal(size=(5, 5)), rng.normal(size=(5, 3))
     kept = np.array([1, 0, 1, 0, 1], dtype=bool)
-    expected = first_order(position[np.ix_(kept, kept)], velocity[np.ix_(kept, [True, False, True])], second[kept])
-    np.testing.assert_array_equal(MatrixAt(position, velocity, second)(kept), expected)
+    kept_layout = StateLayout((1, 2), (1, 2))
+    expected = kept_layout.matrix(position[np.ix_(kept, kept)], velocity[np.ix_(kept, [True, False, True])])
+    np.testing.assert_array_equal(LinearPart(Dense(position), velocity, layout).restricted(kept), expected)
 
 
 @pytest.mark.parametrize(
@@ -196,15 +207,15 @@ def test_a_restricted_matrix_is_that_of_the_kept_functions():
 def test_even_and_odd_derivatives_keep_their_own_structure(equation, exact):
     problem = fp.Problem(equation, fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)", exact=exact)
     solution = fp.solve(problem)
-    assert solution.system.structure == "split"
+    assert solution.system.linear.structure == "split"
     assert solution.integrator == "exact"
-    assert solution.system.spectral_abscissa < 1e-9
+    assert solution.system.linear.abscissa < 1e-9
     assert solution.error()["rel_l2"] < 1e-9
 
 
 def test_coefficients_in_space_spoil_the_split():
     problem = fp.Problem("u_t + sin(x)*u_x = 0.05*u_xx", fp.Interval(0, 2 * np.pi, periodic=True), (0, 1), "sin(x)")
-    assert fp.solve(problem).system.structure == "general"
+    assert fp.solve(problem).system.linear.structure == "general"
 
 
 def test_a_dispersive_dissipative_nonlinear_wave():

@@ -8,8 +8,9 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn import EvaluationError, FrozenPinnError
-from frozenpinn.results.storage import FORMAT, StoredProblem
+from frozenpinn.results.storage import FORMAT
 from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.statement.outline import Outline
 
 UNIT = fp.Interval(0, 1)
 RING = fp.Interval(0, 1, periodic=True)
@@ -253,7 +254,7 @@ def test_loaded_problem(pair):
     assert loaded.problem.fields == solution.problem.fields
     assert loaded.problem.time == solution.problem.time
     assert repr(loaded.problem.domain) == repr(solution.problem.domain)
-    assert isinstance(loaded.problem, StoredProblem if name == "python_functions" else fp.Problem)
+    assert isinstance(loaded.problem, Outline if name == "python_functions" else fp.Problem)
 
 
 def test_loaded_solution_checks_its_arguments(pair):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.solvers import SciPy, choose_integrator
+from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.solvers import SciPy
 
 STRING = fp.Interval(0, np.pi)
 

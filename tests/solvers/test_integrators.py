@@ -9,13 +9,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.operators.symmetry import first_order
-from frozenpinn.solve import Settings, solve_once
-from frozenpinn.solvers import INTEGRATORS, SciPy, choose_integrator
-from frozenpinn.solvers.exact import REBUILD, Ladder, symmetric_modes
+from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.adaptivity.tolerances import Tolerances
+from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.state import StateLayout
+from frozenpinn.operators import Dense, Tag, symmetric_modes
+from frozenpinn.solvers import INTEGRATORS, TRAJECTORIES, SciPy
+from frozenpinn.solvers.exact import Ladder
 from frozenpinn.solvers.hermite import HermiteTrajectory
 
 STEPPERS = ["bdf", "cvode", "cvode-adams", "dop853", "lsoda", "radau", "rk23", "rk45"]
+
+
+class Load:
+    """b(t) of a system, as integrators see it."""
+
+    is_separable = False
+
+    def __init__(self, value, is_constant):
+        self.value, self.is_constant = value, is_constant
+
+    def __call__(self, t):
+        return self.value(t)
+
+    def batch(self, times):
+        return np.array([self.value(t) for t in times])
 
 
 class Linear:
@@ -28,33 +48,21 @@ class Linear:
     growth = np.array([[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, -7], [0, 0, 7, 0]], dtype=float)
 
     def __init__(self, position, initial, force, time=(0.0, 1.0), order=1, velocity=None, structure="general"):
-        self.position, self.structure, self.time, self._force = position, structure, time, force
+        self.time, self._force = time, force
         self.coefficients = len(position)
-        self.second = np.full(self.coefficients, order == 2)
-        self.moving = np.flatnonzero(self.second)
-        self.velocity = np.zeros((self.coefficients, len(self.moving))) if velocity is None else velocity
-        self.size = self.coefficients + len(self.moving)
+        layout = StateLayout((self.coefficients,), (order,))
+        velocity = np.zeros((self.coefficients, len(layout.moving))) if velocity is None else velocity
+        tags = {"symmetric": {Tag.SYMMETRIC}, "skew-symmetric": {Tag.SKEW}, "general": set()}[structure]
+        self.linear = LinearPart(Dense(position, frozenset(tags)), velocity, layout)
+        self.matrix, self.size = self.linear.matrix, layout.size
         self.initial_state = initial
-        self.matrix = first_order(position, self.velocity, self.second)
-        self.spectral_abscissa = float(np.linalg.eigvals(self.matrix).real.max())
-        self.is_autonomous = not np.any(force[:, 1:])
+        self.forcing = Load(self.load, is_constant=not np.any(force[:, 1:]))
 
-    @property
-    def eigensystem(self):
-        eigenvalues, vectors = np.linalg.eig(self.matrix)
-        return eigenvalues, vectors, float(np.linalg.cond(vectors))
-
-    def forcing(self, t):
+    def load(self, t):
         return self._force @ np.array([1.0, t, np.cos(7 * t), np.sin(7 * t)])
 
-    forcing_is_separable = forcing_is_constant = False
-    monitor = reference_size = None
-
-    def forcings(self, times):
-        return np.array([self.forcing(t) for t in times])
-
     def state_forcing(self, t):
-        return np.concatenate([np.zeros(len(self.moving)), self.forcing(t)])[-self.size :]
+        return np.concatenate([np.zeros(self.size - self.coefficients), self.forcing(t)])
 
     def rhs(self, t, y):
         return self.matrix @ y + self.state_forcing(t)
@@ -140,7 +148,7 @@ def test_closed_forms_under_forcing_in_time_agree_with_expm(structure, order, da
 @pytest.mark.parametrize("force", ["none", "constant"])
 def test_closed_forms_survive_storage(structure, order, damping, force):
     trajectory = fp.integrators.ExactPropagator().integrate(system(structure, order, damping, force=force))
-    again = REBUILD[trajectory.name](trajectory.arrays())
+    again = TRAJECTORIES[trajectory.kind].from_arrays(trajectory.arrays())
     times = np.linspace(0.3, 2.0, 7)
     np.testing.assert_array_equal(again(times), trajectory(times))
     np.testing.assert_array_equal(again.rates(times), trajectory.rates(times))
@@ -215,14 +223,9 @@ def test_an_ill_conditioned_matrix_is_propagated_all_the_same():
 class Driven(Linear):
     """y' = −y + f(t), for any function f."""
 
-    is_autonomous = False
-
     def __init__(self, function, time=(0.0, 2.0)):
         super().__init__(np.array([[-1.0]]), np.zeros(1), np.zeros((1, 4)), time, structure="symmetric")
-        self._function, self.is_autonomous = function, False
-
-    def forcing(self, t):
-        return np.array([self._function(t)])
+        self.forcing = Load(lambda t: np.array([function(t)]), is_constant=False)
 
 
 def test_a_jump_of_the_forcing_is_enclosed():
@@ -254,7 +257,7 @@ def test_forcing_that_varies_too_rapidly_goes_to_the_fallback():
     class Recorder:
         name = "recorder"
 
-        def integrate(self, system):
+        def integrate(self, system, observer):
             return "its trajectory"
 
     with pytest.warns(fp.FrozenPinnWarning, match="vary too rapidly in time to be interpolated; recorder is used"):
@@ -517,7 +520,7 @@ def test_an_ill_posed_equation_is_an_integration_error(equation, velocity):
     with pytest.raises(fp.ProblemError, match="ill posed"):
         fp.check(problem)
     with pytest.raises(fp.IntegrationError, match=r"not finite|overflows"):
-        solve_once(problem, Settings(width=60, cutoff=1e-8))
+        solve_once(problem, Task(fp.Settings(width=60, cutoff=1e-8), 0, Tolerances.of(None, None)), Knowledge())
 
 
 # ---- accuracy of modes, narrow pulses -----------------------------------------------------------------

@@ -8,7 +8,6 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.analysis.scales import Scales, nondimensional, scales_of, sizes_of
 from frozenpinn.analysis.wellposedness import examine
-from frozenpinn.transforms.units import solve_in_units
 
 UNITS = [(1e-9, 1.0, 1.0), (1e9, 1e-9, 1e-9), (1.0, 1e9, 1e9), (1e-6, 1e-9, 1e6)]
 
@@ -67,7 +66,7 @@ def reaction(U, V):
 def solved(problem, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return solve_in_units(problem, lambda scaled: fp.solve(scaled, settings=fp.Settings(**settings)))
+        return fp.solve(problem, settings=fp.Settings(**settings))
 
 
 def errors(solution):

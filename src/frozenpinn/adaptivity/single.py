@@ -132,7 +132,7 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
             seconds = found.solution.seconds
             rest = time.perf_counter() - started - sum(seconds.values())
             return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
-        wider = with_axes(problem, subspace, set(found.axes))
+        wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
     outcome = inner(problem, knowledge)
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
