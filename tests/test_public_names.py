@@ -32,10 +32,10 @@ MODULES = {
     "samplers": {"ELM", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler"},
     "integrators": {
         *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "SciPy"),
-        *("HermiteTrajectory", "Integrator", "OdeSystem", "Trajectory"),
+        *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory"),
     },
-    "boundary": {"AugmentedODE", "NullSpaceLayer", "OuterBasis"},
-    "stages": {"Network", "System", "build_space", "discretise"},
+    "boundary": {"AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"},
+    "stages": {"Discretisation", "Network", "build_space", "discretise"},
 }
 
 

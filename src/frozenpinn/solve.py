@@ -18,6 +18,7 @@ from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import SettingsError
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.findings import Findings
@@ -73,15 +74,21 @@ def solve(
         check_settings(problem, task)
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
-    check(problem)
+    _warned(problem)
     with LateBar() if progress is None else nullcontext(progress) as told:
         if tol is not None:
             return Search(problem, task, budget, told).solve()
         return solve_once(problem, task, Knowledge(), told).solution
 
 
+@remembered
+def _warned(problem: Problem) -> None:
+    """Check a problem, but do not repeat what has been said about it in an earlier solve."""
+    check(problem)
+
+
 def check(problem: Problem) -> Findings:
-    """Check that a problem is well posed, as :func:`solve` does.
+    """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
 
     Returns
     -------

@@ -75,7 +75,7 @@ def test_constant_data_say_nothing():
 def data_of(text, **options):
     square = fp.Box([0, 0], [1, 1])
     problem = problem_with("0", domain=square, boundary=text, **options)
-    return boundary_rows(problem, ("u",), 20).data
+    return boundary_rows(problem, ("u",), 20).data()
 
 
 def test_data_of_one_shape_become_one_number():

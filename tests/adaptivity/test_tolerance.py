@@ -2,13 +2,13 @@
 
 import time
 import warnings
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 import frozenpinn as fp
 from frozenpinn.adaptivity.estimate import compare
+from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.lab.cases import CASES
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget
@@ -187,7 +187,7 @@ class Chaotic:
 
 @pytest.mark.parametrize(("rate", "found"), [(8.0, True), (0.5, False)])
 def test_chaos_is_recognised(rate, found):
-    growth = compare(Chaotic(1e-7, rate), Chaotic(0.0, rate)).growth
+    growth = compare(Chaotic(1e-7, rate), Chaotic(0.0, rate), EstimateRules()).growth
     assert (growth == pytest.approx(rate, rel=0.1)) if found else growth is None
 
 
@@ -280,7 +280,7 @@ def test_a_small_budget_gives_what_there_is():
 def test_a_step_that_takes_too_long_is_broken_off(monkeypatch):
     """What goes on longer than foreseen ends without a limit, too, once there is something to return."""
     monkeypatch.setattr("frozenpinn.runtime.budget._PATIENCE", 1e-3)
-    monkeypatch.setattr("frozenpinn.adaptivity.tolerance.Control._reason_to_stop", lambda self: None)
+    monkeypatch.setattr("frozenpinn.adaptivity.search.Search._reason_to_stop", lambda self: None)
     with pytest.warns(
         fp.FrozenPinnWarning, match=r"above tol=1e-13: going on took more than .* \(give time_limit for m"
     ):
@@ -293,7 +293,7 @@ def test_without_time_for_a_witness_the_first_solve_is_returned(monkeypatch):
     def no_time(self):
         raise fp.BudgetError("the time limit of 3 s was over during: integration.")
 
-    monkeypatch.setattr("frozenpinn.adaptivity.tolerance.Control._witness", no_time)
+    monkeypatch.setattr("frozenpinn.adaptivity.search.Search._witness", no_time)
     with pytest.warns(fp.FrozenPinnWarning, match=r"can't be estimated: the time limit of 3 s was over during: integr"):
         solution = fp.solve(heat(), tol=1e-6, time_limit=3)
     assert solution.status == "reached"
@@ -325,7 +325,7 @@ def test_errors_of_layers_in_time_are_seen(rate, tol):
 
 
 def test_more_memory_than_there_is(monkeypatch):
-    monkeypatch.setattr(import_module("frozenpinn.solve"), "physical_memory", lambda: 2e6)
+    monkeypatch.setattr("frozenpinn.adaptivity.sizing.physical_memory", lambda: 2e6)
     square = Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0")
     for tol in (None, 1e-6):
         with pytest.raises(

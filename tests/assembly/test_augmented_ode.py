@@ -87,17 +87,17 @@ def test_the_rows_are_soft_and_nothing_is_lifted():
     system = solved("Dirichlet in time", 1e5).system
     space = system.spaces[0]
     assert space.network.lift_size == 0
-    assert len(space.soft) == space.soft_data.size == 2
-    assert system.structure == "general"
-    np.testing.assert_allclose(space.soft_data(0.3), np.exp(-0.3) * np.array([1.0, np.cos(1.0)]), rtol=1e-14)
-    np.testing.assert_allclose(space.soft_data(0.3, 1), -np.exp(-0.3) * np.array([1.0, np.cos(1.0)]), rtol=1e-14)
+    assert len(space.soft.functionals) == space.soft.data.size == 2
+    assert system.linear.structure == "general"
+    np.testing.assert_allclose(space.soft.data(0.3), np.exp(-0.3) * np.array([1.0, np.cos(1.0)]), rtol=1e-14)
+    np.testing.assert_allclose(space.soft.data(0.3, 1), -np.exp(-0.3) * np.array([1.0, np.cos(1.0)]), rtol=1e-14)
 
 
 def test_periodic_axes_stay_exact():
     ring = fp.Interval(0, 2 * np.pi, periodic=True)
     problem = fp.Problem("u_t + u_x = 0", ring, (0, 1), "sin(x)", exact="sin(x - t)")
     solution = fp.solve(problem, settings=fp.Settings(width=60, boundary="augmented-ode"))
-    assert not solution.system.spaces[0].soft
+    assert solution.system.spaces[0].soft is None
     assert solution.error()["rel_l2"] < 1e-6
 
 

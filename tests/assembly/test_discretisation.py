@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.assembly.products import build_product_space
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.solvers.protocol import Guard
 
 
 def discretized(problem, width=20, cutoff=1e-4, strategy=None, seed=0):
@@ -100,14 +101,14 @@ def test_the_jacobian_of_a_linear_system_is_its_matrix():
 def test_states_split_into_fields_and_velocities(systems, name):
     system = systems[name]
     y = np.arange(float(system.size))
-    parts = system.split(y)
+    parts = system.layout.split(y)
     assert len(parts) == len(system.spaces)
     assert [len(p) for p in parts] == [space.order for space in system.spaces]
     assert all(len(a) == space.network.size for p, space in zip(parts, system.spaces, strict=True) for a in p)
     positions, velocities = [p[0] for p in parts], [p[1] for p in parts if len(p) == 2]
     np.testing.assert_array_equal(np.concatenate(positions + velocities), y)
     assert system.rhs(0.2, y).shape == system.initial_state.shape == y.shape == system.state_forcing(0.2).shape
-    assert system.jacobian(0.2, y).shape == system.matrix.shape == (system.size, system.size)
+    assert system.jacobian(0.2, y).shape == system.linear.matrix.shape == (system.size, system.size)
     assert system.forcing(0.2).shape == (system.coefficients,)
 
 
@@ -115,7 +116,7 @@ def test_velocities_are_the_rates_of_positions(systems):
     for name in ("damped wave", "lifting of a wave", "orders one and two"):
         system = systems[name]
         y = np.random.default_rng(0).normal(size=system.size)
-        for state, rate in zip(system.split(y), system.split(system.rhs(0.3, y)), strict=True):
+        for state, rate in zip(system.layout.split(y), system.layout.split(system.rhs(0.3, y)), strict=True):
             if len(state) == 2:
                 np.testing.assert_array_equal(rate[0], state[1])
 
@@ -149,12 +150,12 @@ def test_what_changes_in_time_is_known(equation, boundary, linear, autonomous):
 
 
 def test_evaluations_are_counted():
-    system = discretized(NONLINEAR["Burgers"])
-    y = system.initial_state
+    guard = Guard(discretized(NONLINEAR["Burgers"]), "by hand")
+    y = guard.system.initial_state
     for _ in range(3):
-        system.rhs(0.0, y)
-    system.jacobian(0.0, y)
-    assert (system.rhs_evaluations, system.jacobian_evaluations) == (3, 1)
+        guard.rhs(0.0, y)
+    guard.jacobian(0.0, y)
+    assert guard.work == (3, 1)
 
 
 # ---- consistency with exact solutions -----------------------------------------------------------------
@@ -217,7 +218,7 @@ def test_initial_data_are_reproduced(name, boundary):
     network, data = system.spaces[0].network, system.spaces[0].data
     unseen = problem.domain.sample(77, "random", 5).x
     value = [Term("u", Derivative((0,)))]
-    for order, coefficients in enumerate(system.split(system.initial_state)[0]):
+    for order, coefficients in enumerate(system.layout.split(system.initial_state)[0]):
         found = network.operator(unseen, value) @ coefficients + network.lift_operator(unseen, value) @ data(0.0, order)
         expected = problem.compile([sp.diff(WAVE, T, order).subs(T, 0)])(*unseen.T, 0.0)[0]
         np.testing.assert_allclose(found, expected, atol=1e-7)
@@ -232,7 +233,7 @@ def test_initial_data_of_two_fields_stay_apart():
     x = problem.domain.sample(40, "random", 5).x
     for name, expected in (("u", np.cos(2 * np.pi * x[:, 0])), ("v", np.sin(2 * np.pi * x[:, 0]))):
         index, space = system.space_of(name)
-        found = space.network.evaluate(x, name, Derivative((0,))) @ system.initial_state[system.blocks[index]]
+        found = space.network.evaluate(x, name, Derivative((0,))) @ system.initial_state[system.layout.blocks[index]]
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 

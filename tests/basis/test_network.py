@@ -98,7 +98,7 @@ def test_truncation_keeps_the_leading_functions():
     assert short.size == len(short.singular_values) == 7
     np.testing.assert_allclose(short.evaluate(x, "u", SLOPE), net.evaluate(x, "u", SLOPE)[:, :7], atol=1e-10)
     np.testing.assert_array_equal(short.singular_values, net.singular_values[:7])
-    np.testing.assert_array_equal(short.projector(), net.projector()[:7])
+    np.testing.assert_array_equal(short.projector().dense(), net.projector().dense()[:7])
     np.testing.assert_array_equal(short.lifting, net.lifting)
     assert net.truncate(net.size) is net
     assert net.truncate(10_000) is net
@@ -126,7 +126,7 @@ def test_without_an_svd_layer_the_projector_is_the_weighted_pseudo_inverse(metho
     net = network(8, 60, method).comply_with(ENDS)
     assert not net.is_orthonormal
     root = np.sqrt(net.points.weights)[:, None]
-    features, inverse = root * net.evaluate(net.points.x, "u", VALUE), net.projector() / root.T
+    features, inverse = root * net.evaluate(net.points.x, "u", VALUE), net.projector().dense() / root.T
     size = np.linalg.norm(inverse)
     np.testing.assert_allclose(features @ inverse @ features, features, atol=1e-14 * size)
     np.testing.assert_allclose(inverse @ features @ inverse, inverse, atol=1e-14 * size**2)

@@ -34,7 +34,8 @@ def homogeneous(dimension=2):
 def test_the_products_are_orthonormal_on_the_grid(dimension):
     network = product_space(homogeneous(dimension), 10 if dimension == 3 else 16).network
     assert network.is_orthonormal
-    np.testing.assert_allclose(network.values.T @ network.values, np.eye(network.size), atol=1e-12)
+    values = network.at_points([Term("u", Derivative((0,) * dimension))])
+    np.testing.assert_allclose((network.projector() @ values).dense(), np.eye(network.size), atol=1e-12)
     basis = network.evaluate(network.points.x, "u", Derivative((0,) * dimension))
     gram = basis.T @ (network.points.weights[:, None] * basis)
     np.testing.assert_allclose(gram, np.eye(network.size), atol=1e-8)
@@ -107,7 +108,7 @@ def test_truncation_keeps_the_leading_products():
     assert isinstance(short, ProductNetwork)
     assert short.size == 9
     np.testing.assert_array_equal(short.indices, network.indices[:9])
-    np.testing.assert_array_equal(short.projector(), network.projector()[:9])
+    np.testing.assert_array_equal(short.projector().dense(), network.projector().dense()[:9])
     assert network.truncate(network.size) is network
 
 

@@ -185,7 +185,7 @@ def test_cost_does_not_depend_on_stiffness(diffusivity):
 def test_symmetry_is_found_not_claimed():
     def structure(equation, boundary, **more):
         problem = fp.Problem(equation, UNIT, (0, 1), "sin(pi*x)", boundary, **more)
-        return fp.solve(problem).system.structure
+        return fp.solve(problem).system.linear.structure
 
     assert structure("u_t = dx((1 + x)*u_x) - x*u", "u = 0") == "symmetric"
     assert structure("u_t = (1 + x)*u_xx", "u = 0") == "general"

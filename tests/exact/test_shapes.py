@@ -53,7 +53,7 @@ def test_wave_on_a_disk():
     )
     solution = solved(problem)
     assert solution.error()["rel_l2"] < 1e-8
-    assert solution.system.structure == "symmetric"  # no wave grows, for all times
+    assert solution.system.linear.structure == "symmetric"  # no wave grows, for all times
 
 
 def test_heat_in_a_ball():
@@ -191,9 +191,9 @@ def test_the_first_eigenvalue_of_the_l_shape():
     """9.639723844021… (Trefethen and Betcke 2006): what singular functions of the corner are for."""
     problem = fp.Problem("u_t = lap(u)", fp.Polygon(L_SHAPE), (0, 0.1), l_initial, "u = 0")
     solution = solved(problem, width=600)
-    assert solution.system.spectral_abscissa == pytest.approx(-9.6397238440219, rel=3e-6)
+    assert solution.system.linear.abscissa == pytest.approx(-9.6397238440219, rel=3e-6)
     smooth = fp.solve(problem, settings=fp.Settings(sampler=fp.samplers.MultiScale(600)))  # neurons alone
-    assert abs(smooth.system.spectral_abscissa + 9.6397238440219) > 0.05
+    assert abs(smooth.system.linear.abscissa + 9.6397238440219) > 0.05
 
 
 # ---- what is thin, narrow, or of mixed kind ------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_a_thin_plate_with_a_hole_in_space():
 def test_symmetric_systems_on_narrow_ellipses_do_not_grow(seed):
     ellipse = fp.domains.Ellipsoid([0, 0], [1, 0.1])
     problem = fp.Problem("u_t = lap(u)", ellipse, (0, 1), "1 - x**2 - 100*y**2", "u = 0")
-    assert solved(problem, seed=seed, width=400).system.spectral_abscissa == pytest.approx(-263.3, rel=1e-2)
+    assert solved(problem, seed=seed, width=400).system.linear.abscissa == pytest.approx(-263.3, rel=1e-2)
 
 
 def test_where_given_values_meet_given_slopes_on_a_straight_side():

@@ -128,7 +128,7 @@ def test_nothing_asked_nothing_returned(heat):
 def test_many_points_are_evaluated_in_blocks(heat, monkeypatch):
     x, t = np.linspace(0, 1, 1000), np.linspace(0, 0.2, 1000)
     pairs, grid = heat(x, t), heat(x[:, None], T)
-    monkeypatch.setattr("frozenpinn.results.solution._BLOCK", 64)
+    monkeypatch.setattr("frozenpinn.results.expansion._BLOCK", 64)
     np.testing.assert_allclose(heat(x, t), pairs, rtol=0, atol=1e-15)
     np.testing.assert_allclose(heat(x[:, None], T), grid, rtol=0, atol=1e-15)
 
@@ -476,7 +476,7 @@ class Euler:
 
     name = "euler"
 
-    def integrate(self, system):
+    def integrate(self, system, observer):
         times, states = np.linspace(*system.time, 51), [system.initial_state]
         for t in times[:-1]:
             states.append(states[-1] + (times[1] - times[0]) * system.rhs(t, states[-1]))

@@ -22,7 +22,7 @@ class Midpoint:
 
     name = "midpoint"
 
-    def integrate(self, system):
+    def integrate(self, system, observer):
         times, states = np.linspace(*system.time, 101), [system.initial_state]
         h = times[1] - times[0]
         for t in times[:-1]:
@@ -430,7 +430,7 @@ def test_format_of_another_version(stored, tmp_path):
         (lambda meta: {k: v for k, v in meta.items() if k != "pieces"}, ()),
         (lambda meta: [1, 2, 3], ()),
         (lambda meta: {}, ()),
-        (lambda meta: meta, ("0/network/0/0/weights",)),
+        (lambda meta: meta, ("0/basis/0/0/weights",)),
         (lambda meta: {**meta, "pieces": [{**meta["pieces"][0], "trajectory": "sundial"}]}, ()),
     ],
     ids=["no pieces", "a list", "nothing", "no weights", "unknown trajectory"],

@@ -53,7 +53,7 @@ def test_advection_costs_at_most_three_svd_and_expm():
     problem, options = case.problem(), case.options("best", "high", case.variants[0])
     solution = fp.solve(problem, **options)
     assert solution.error()["rel_l2"] < 1e-10
-    network, matrix = solution.system.spaces[0].network, solution.system.matrix
+    network, matrix = solution.system.spaces[0].network, solution.system.linear.matrix
     features = network.hidden.operator(network.points.x, [Term("u", Derivative((0,)))])
     with threadpool_limits(1):
         yardstick = best_of(lambda: sla.svd(features, full_matrices=False)) + best_of(lambda: sla.expm(matrix))

@@ -202,9 +202,11 @@ def _in(
 def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     sizes = knowledge.sizes
-    if isinstance(sizes, Unknown):
+    if not asked:
+        sizes = Sizes(None, True)
+    elif isinstance(sizes, Unknown):
         with watch.stage("choice of sizes"), blas_threads(0.0):
-            sizes = first_sizes(problem, task) if asked else Sizes(None, True)
+            sizes = first_sizes(problem, task)
     plan = sized_plan(problem, task, sizes)
     plan.check_memory()
     with blas_threads(plan.operations):

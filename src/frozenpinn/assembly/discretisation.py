@@ -102,7 +102,10 @@ class Discretisation:
 
     def space_of(self, field: str) -> tuple[int, Space]:
         """Return the index and the space of a field."""
-        return next((i, space) for i, space in enumerate(self.spaces) if field in space.fields)
+        for i, space in enumerate(self.spaces):
+            if field in space.fields:
+                return i, space
+        raise KeyError(field)
 
     def field_projector(self, field: str) -> Operator:
         """Return the columns of the projector that act on the equation of one field."""
@@ -207,6 +210,11 @@ class Discretisation:
     def has_constant_coefficients(self) -> bool:
         """Whether the right-hand side is linear in y with constant coefficients."""
         return self.pointwise is None
+
+    @property
+    def is_autonomous(self) -> bool:
+        """Whether the right-hand side is linear and does not depend on t, given y."""
+        return self.has_constant_coefficients and self.forcing.is_constant
 
     # ---- the system as integrators see it --------------------------------------------------------
 
