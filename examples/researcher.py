@@ -8,6 +8,7 @@ Points → hidden layer → boundary and SVD layer → system c' = A c + b(t) + 
 import numpy as np
 
 import frozenpinn as fp
+from frozenpinn.integrators import HermiteTrajectory, Observer, OdeSystem
 
 
 class RungeKutta4:
@@ -15,7 +16,7 @@ class RungeKutta4:
 
     name = "rk4"
 
-    def integrate(self, system: fp.stages.System, steps: int = 250) -> fp.integrators.HermiteTrajectory:
+    def integrate(self, system: OdeSystem, observer: Observer, steps: int = 250) -> HermiteTrajectory:
         """Step from start to end; states and rates at the steps define the states in between."""
         times, states, f = np.linspace(*system.time, steps + 1), [system.initial_state], system.rhs
         h = times[1] - times[0]
@@ -26,7 +27,7 @@ class RungeKutta4:
             k3 = f(t + h / 2, y + h / 2 * k2)
             states.append(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(t + h, y + h * k3)))
         rates = [f(t, y) for t, y in zip(times, states, strict=True)]
-        return fp.integrators.HermiteTrajectory(times, np.array(states), np.array(rates))
+        return HermiteTrajectory(times, np.array(states), np.array(rates))
 
 
 def main() -> None:
@@ -42,12 +43,12 @@ def main() -> None:
 
     y = system.initial_state  # the coefficients c at the start
     stiffness = np.abs(np.linalg.eigvals(system.jacobian(0, y))).max()
-    print(f"A {system.matrix.shape}, abscissa {system.spectral_abscissa:.3g}; RK4 needs h < {2.8 / stiffness:.1e}")
+    print(f"A {system.linear.matrix.shape}, abscissa {system.linear.abscissa:.3g}; RK4 needs h < {2.8 / stiffness:.1e}")
     direction, h = np.cos(np.arange(system.size)), 1e-6
     slope = (system.rhs(0, y + h * direction) - system.rhs(0, y - h * direction)) / (2 * h)
     assert np.allclose(system.jacobian(0, y) @ direction, slope, rtol=1e-6, atol=1e-6)  # the Jacobian is exact
 
-    by_hand = fp.Solution.of(problem, system, RungeKutta4().integrate(system))
+    by_hand = fp.Solution.of(problem, system, RungeKutta4().integrate(system, Observer()))
     in_one_call = fp.solve(problem, settings=fp.Settings(width=60, points=120, cutoff=1e-7, integrator=RungeKutta4()))
     for solution in (by_hand, in_one_call):
         error = solution.error()["rel_l2"]

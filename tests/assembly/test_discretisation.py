@@ -91,7 +91,7 @@ def test_the_jacobian_of_a_product_network():
 
 def test_the_jacobian_of_a_linear_system_is_its_matrix():
     system = discretized(fp.Problem("u_t = u_xx + x*u_x", LINE, (0, 1), HILL, "u = 0"))
-    assert system.jacobian(0.3, np.ones(system.size)) is system.matrix
+    assert system.jacobian(0.3, np.ones(system.size)) is system.linear.matrix
 
 
 # ---- shapes -------------------------------------------------------------------------------------------

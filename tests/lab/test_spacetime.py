@@ -269,7 +269,7 @@ def test_every_baseline_solves_by_name(method):
     assert solution(x[:, None], t).shape == (7, 7)
     assert solution(x, t) == pytest.approx(np.diag(solution(x[:, None], t)))  # pairs, as those of fp.solve
     assert solution([], 0.5).shape == (0,)
-    for where, text in (((x, t[:3]), "do not broadcast"), ((x,), r"expected \(x, t\)")):
+    for where, text in (((x, t[:3]), "do not broadcast"), ((x,), r"expected solution\(x, t\)")):
         if len(where) == 2 or not method.startswith("iga"):
             with pytest.raises(EvaluationError, match=text):
                 solution(*where)
