@@ -14,6 +14,7 @@ from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.residuals import condition_gap, initial_misfits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import typical_size
 
 Array = np.ndarray
@@ -23,7 +24,7 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
     raise_if_infinite(solution)
     problem, first = solution.problem, _system(solution.pieces[0])
-    misfits = initial_misfits(solution, problem.domain.sample(60, "random", 2357).x)
+    misfits = initial_misfits(solution, problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
     for name, error in misfits.items():
         if error > rules.checks.initial:
             warn(
@@ -107,7 +108,7 @@ def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
     soft = not all(space.obeys_conditions for space in system.spaces)
     start, end = problem.time
     times = np.array([start + 0.3 * (end - start), end])
-    rng = np.random.default_rng(24680)
+    rng = np.random.default_rng(Seed.BOUNDARY_CHECK)
     inside = problem.domain.sample(40, "random", rng).x
     sizes = {
         name: float(np.max(np.abs(solution.jet_values(inside, times, problem.jets.field(name)))))

@@ -25,6 +25,7 @@ from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.discretisation import Stage
 from frozenpinn.basis.samplers import MultiScale, Sampler
 from frozenpinn.errors import FrozenPinnError
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers import Observer
 from frozenpinn.statement.problem import Problem
 
@@ -97,7 +98,7 @@ def _width_for_data(problem: Problem, task: Task) -> int:
 
 def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
     """Return the largest relative misfit of the data at points that the fit did not see."""
-    rng = np.random.default_rng(13579)
+    rng = np.random.default_rng(Seed.FIRST_WIDTH)
     domain, width = problem.domain, sampler.width
     train = domain.sample(2 * width, "gauss" if domain.dimension == 1 else "random", rng)
     x = np.concatenate([train.x, domain.sample(max(40, width // 2), "random", rng).x, probe(problem).x])
@@ -109,7 +110,7 @@ def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
 
 def _misfit_on_axes(problem: Problem, sampler: Sampler, ridge: float) -> float:
     """Return the same for a product, along lines parallel to the axes."""
-    rng, domain = np.random.default_rng(13579), problem.domain
+    rng, domain = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain
     worst = 0.0
     for i in range(domain.dimension):
         axis = domain.axis(i)  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -73,7 +74,7 @@ def _on_a_line(problem: Problem) -> Probe:
 
 def _scattered(problem: Problem) -> Probe:
     """Keep random places for all, and the extreme ones for themselves."""
-    x = problem.domain.sample(4 * _SCANNED if problem.domain.dimension <= 3 else _SCANNED // 2, "random", 8675).x
+    x = problem.domain.sample(4 * _SCANNED if problem.domain.dimension <= 3 else _SCANNED // 2, "random", Seed.PROBE).x
     extreme: set[int] = set()
     for values in _varying(problem, x):
         order = np.argsort(values)

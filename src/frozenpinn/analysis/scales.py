@@ -15,6 +15,7 @@ import sympy as sp
 
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.findings import Finding
 
@@ -104,13 +105,13 @@ def sizes_of(problem: Problem) -> dict[str, float]:
 def _given_size(problem: Problem, name: str) -> float:
     """Return the size of initial value, initial velocity over the whole time, and boundary values."""
     start, end = problem.time
-    x = problem.domain.sample(60, "random", 17).x
+    x = problem.domain.sample(60, "random", Seed.SIZES).x
     size = float(np.max(np.abs(problem.initial[name](x, start))))
     if name in problem.initial_velocity:
         size = max(size, float(np.max(np.abs(problem.initial_velocity[name](x, start)))) * (end - start))
     for condition in problem.conditions:
         if condition.fields == (name,):
-            points = problem.domain.sample_side(condition.side, 8, "random", 17)
+            points = problem.domain.sample_side(condition.side, 8, "random", Seed.SIZES)
             values = max(float(np.max(np.abs(condition.value(points.x, t)))) for t in np.linspace(start, end, 4))
             factors = [
                 float(np.max(np.abs(c))) / problem.domain.size**jet.order
@@ -122,7 +123,7 @@ def _given_size(problem: Problem, name: str) -> float:
 
 def _rates(problem: Problem) -> dict[tuple[str, str], float]:
     """Return how fast each field acts on each: the sizes of linear coefficients, in the length of the domain."""
-    x = problem.domain.sample(20, "random", 19).x
+    x = problem.domain.sample(20, "random", Seed.RATES).x
     middle = sum(problem.time) / 2
     rates: dict[tuple[str, str], float] = {}
     for equation in problem.equations:
@@ -146,7 +147,7 @@ def _driven_size(
     for other in others:  # to and fro
         pace = max(pace, np.sqrt(rates.get((name, other), 0.0) * rates.get((other, name), 0.0)))
     jets = list(problem.jets.jets_in(equation.nonlinear).values())
-    x = problem.domain.sample(20, "random", 19).x
+    x = problem.domain.sample(20, "random", Seed.RATES).x
     values = [_typical(jet, sizes, problem) if jet.field != name else 0.0 for jet in jets]
     for share in (0.1, 0.6):
         t = problem.time[0] + share * duration

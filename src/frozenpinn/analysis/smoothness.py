@@ -14,6 +14,7 @@ from frozenpinn.analysis.regularity import POINTS, VISIBLE, Line, Roughness, cla
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _seams(problem: Problem) -> Iterator[Finding]:
 def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
     """Return the values at the ends of an axis where they differ most; twice the same if they do not."""
     domain, start = problem.domain, problem.time[0]
-    inside = domain.sample(40, "random", 5).x
+    inside = domain.sample(40, "random", Seed.SMOOTHNESS_INSIDE).x
     low, high = inside.copy(), inside.copy()
     low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
     a, b = datum(low, start), datum(high, start)
@@ -108,7 +109,7 @@ def _lines_through(domain: Domain) -> Iterator[Callable[[Array], Array]]:
     if d == 1:
         yield _segment(domain.lower, domain.upper)
         return
-    points = domain.sample(2 * _LINES + 3, "random", 11).x
+    points = domain.sample(2 * _LINES + 3, "random", Seed.SMOOTHNESS_LINES).x
     if isinstance(domain, Box):
         for axis in range(min(d, 3)):
             ends = np.stack([points[axis]] * 2)
@@ -142,7 +143,7 @@ def _forcing(problem: Problem, field: str, x: Array, share: float) -> Array:
 def _in_time(problem: Problem, condition: LinearCondition) -> Line:
     """Return the boundary data at one point as a function of time."""
     start, end = problem.time
-    x = problem.domain.sample_side(condition.side, 1, "random", 3).x
+    x = problem.domain.sample_side(condition.side, 1, "random", Seed.SMOOTHNESS_ON_SIDES).x
     value = condition.value
 
     def of(s: Array) -> Array:

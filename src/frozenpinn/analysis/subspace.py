@@ -20,6 +20,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -194,7 +195,9 @@ class _Given(NamedTuple):
         if not self.changes:
             return self.values(x, draw, start)
         count = _COMPARED if self.vectorised else _ONE_BY_ONE
-        moments = start + (end - start) * np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, count))
+        moments = start + (end - start) * np.random.default_rng(Seed.GRADIENTS_IN_TIME).permutation(
+            np.linspace(0.0, 1.0, count)
+        )
         which = draw % count
         if self.vectorised:
             return self.values(x, draw, moments[which])
@@ -232,7 +235,7 @@ def _term(expression: sp.Expr, problem: Problem) -> _Given:
     """Return an expression as a function of x, with random values for the unknowns in it."""
     jets = list(problem.jets.jets_in(expression).values())
     program = problem.compile([expression], jets)
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(Seed.GRADIENTS)
     table = rng.uniform(0.2, 2.0, (64, len(jets)))  # logarithms and roots are defined there
     x = problem.domain.sample(32, "random", rng).x
     for column, jet in enumerate(jets):  # and where the solution starts, if that is elsewhere
@@ -257,7 +260,7 @@ def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0])
     An empty array means that the data do not depend on x at all.
     """
     domain = problem.domain
-    rng = np.random.default_rng(2025)
+    rng = np.random.default_rng(Seed.DIRECTIONS)
     d = domain.dimension
     center = _center(domain)
     x = center + (1.0 - 8.0 * step) * (domain.sample(_POINTS, "random", rng).x - center)  # room for the differences
@@ -306,7 +309,7 @@ def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
     """Whether all data have the same values at points of the domain and at their images on the section."""
-    x = problem.domain.sample(_COMPARED, "random", 31).x
+    x = problem.domain.sample(_COMPARED, "random", Seed.RESTRICTION).x
     image, draw = subspace.lift(subspace.project(x)), np.arange(_COMPARED)
     for given in _given(problem):
         here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
@@ -372,7 +375,7 @@ def contradicted_axes(problem: Problem) -> frozenset[int]:
     for condition in problem.conditions:
         if not is_dirichlet(condition):
             continue
-        points = problem.domain.sample_side(condition.side, 20, "random", 17)
+        points = problem.domain.sample_side(condition.side, 20, "random", Seed.SIZES)
         x = points.x
         known = condition.coefficients_at(points)[0] * problem.initial[condition.jets[0].field](x, start)
         wanted = condition.value(x, start)

@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Box
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -58,7 +59,7 @@ def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Arr
     if d == 2 and isinstance(problem.domain, Box):
         each = max(2, int(np.ceil(np.sqrt(points)))) * 2
         return problem.domain.sample([each, each], "uniform").x, t
-    return problem.domain.sample(max(points, 1000), "random", 12345).x, t
+    return problem.domain.sample(max(points, 1000), "random", Seed.TEST_POINTS).x, t
 
 
 def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:

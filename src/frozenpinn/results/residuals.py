@@ -10,6 +10,7 @@ import numpy as np
 
 from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Residuals(NamedTuple):
 
 def measure_residuals(solution: Solution, points: int = 200, times: int = 12) -> Residuals:
     """Measure how well a solution satisfies what it was asked to satisfy, at held-out points."""
-    rng = np.random.default_rng(987654321)
+    rng = np.random.default_rng(Seed.RESIDUALS)
     x = solution.problem.domain.sample(points, "random", rng).x
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times

@@ -18,6 +18,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import arranged, check_inside, exact_values, relative_error, unseen_points
 from frozenpinn.results.expansion import Piece
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
@@ -300,7 +301,7 @@ class Solution:
         times = np.broadcast_to(t, shape).ravel()
         check_inside(self.problem, x, times)
         domain, jet = self.problem.domain, self.problem.jets.field(name)
-        rng = np.random.default_rng(8642)
+        rng = np.random.default_rng(Seed.NEIGHBOURHOOD)
         offsets = rng.uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension)) * domain.lengths
         offsets[0] = 0.0
         total, count = np.zeros(len(x)), np.zeros(len(x))

@@ -20,6 +20,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.expansion import OnSubspace
 from frozenpinn.results.residuals import condition_gap, imbalance, initial_gaps
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.restriction import restrict
@@ -102,7 +103,7 @@ def judge(solution: Solution, accepted: float) -> Agreement:
     reduced, subspace = solution.reduced, solution.subspace
     assert reduced is not None
     assert subspace is not None
-    problem, rng = solution.problem, np.random.default_rng(4242)
+    problem, rng = solution.problem, np.random.default_rng(Seed.AGREEMENT)
     start, end = problem.time
     times = start + (end - start) * (np.arange(4) + rng.random(4)) / 4
     x = problem.domain.sample(60, "random", rng).x

@@ -9,6 +9,7 @@ import numpy as np
 from frozenpinn.analysis.scales import Scales, nondimensional
 from frozenpinn.results.expansion import InUnits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 
@@ -36,7 +37,7 @@ class Units:
 def measured_sizes(solution: Solution) -> dict[str, float]:
     """Return the largest value of each field at some points and times."""
     problem = solution.problem
-    x = problem.domain.sample(60, "random", 23).x
+    x = problem.domain.sample(60, "random", Seed.MEASURED_SIZES).x
     times = np.linspace(*problem.time, 9)
     return {
         name: float(np.max(np.abs(solution.jet_values(x, times, problem.jets.field(name))))) for name in problem.fields
