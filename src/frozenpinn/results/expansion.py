@@ -183,6 +183,21 @@ class Piece:
             out[part] = expansion.basis.combine(x[part], terms, coefficients.T, data)
         return out
 
+    @cached_property
+    def initial_state(self) -> Array:
+        """The state at the start of the window."""
+        return self.trajectory(np.array([self.start]))[0] if self.system is None else self.system.initial_state
+
+    def at_start(self, x: Array, field: str) -> Array:
+        """Return a field and, if it is of second order in time, its velocity at the start, one column for each."""
+        index, expansion = self.expansion_of(field)
+        coefficients = np.stack(self.layout.split(self.initial_state)[index], axis=1)
+        lifted = None
+        if expansion.basis.lift_size:
+            lifted = np.stack([expansion.data(self.start, k) for k in range(coefficients.shape[1])], axis=1)
+        zero = Derivative((0,) * x.shape[1])
+        return expansion.basis.combine(*expansion.pulled(x, [Term(field, zero)]), coefficients, lifted)
+
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
         index, expansion = self.expansion_of(jet.field)

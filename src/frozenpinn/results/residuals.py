@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,12 +56,12 @@ class InitialGap(NamedTuple):
 
 def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     """Yield values and velocities at the start, as found and as wanted, field by field."""
-    problem, start = solution.problem, np.array([solution.problem.time[0]])
+    problem, first = solution.problem, solution.pieces[0]
+    x, start = problem.domain.wrap(x), problem.time[0]
     for name in problem.fields:
-        for order, data in enumerate((problem.initial, problem.initial_velocity)):
-            if name in data:
-                found = solution.jet_values(x, start, replace(problem.jets.field(name), time=order))[:, 0]
-                yield InitialGap(name, order, found, np.broadcast_to(data[name](x, float(start[0])), len(x)))
+        known = [data[name] for data in (problem.initial, problem.initial_velocity) if name in data]
+        for order, (datum, found) in enumerate(zip(known, first.at_start(x, name).T, strict=True)):
+            yield InitialGap(name, order, found, np.broadcast_to(datum(x, start), len(x)))
 
 
 def initial_misfits(solution: Solution, x: Array) -> dict[str, float]:
