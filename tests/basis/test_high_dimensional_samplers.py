@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.initial_gradient import initial_gradient, with_initial_gradient
-from frozenpinn.basis.samplers import ELM, SWIM, MultiScale, Orthogonal, ProjectedSWIM, sampler_by_name
+from frozenpinn.adaptivity.initial_gradient import InitialGradient
+from frozenpinn.basis.samplers import ELM, SWIM, MultiScale, Orthogonal, ProjectedSWIM, adapted, sampler_by_name
 from frozenpinn.basis.samplers.orthogonal import random_rotation
 from frozenpinn.basis.samplers.projected import project
 from frozenpinn.basis.samplers.swim import HALF
@@ -254,7 +254,7 @@ def problem_5d():
 
 
 def test_gradients_of_the_initial_value():
-    gradient = initial_gradient(problem_5d())
+    gradient = InitialGradient(problem_5d())
     x = fp.Box([-1] * 5, [1] * 5).sample(50, "random", 0).x
     x[0], x[1] = 1.0, -1.0  # at the corners differences stay inside
     exact = np.zeros((50, 1, 5))
@@ -265,10 +265,10 @@ def test_gradients_of_the_initial_value():
 def test_only_samplers_that_ask_get_gradients():
     problem = problem_5d()
     for other in (SWIM(10), MultiScale(10), Orthogonal(10)):
-        assert with_initial_gradient(other, problem) is other
+        assert adapted(other, "oriented", InitialGradient(problem)) is other
     own = ProjectedSWIM(10, ridge(np.eye(5)[0]))
-    assert with_initial_gradient(own, problem) is own
-    filled = with_initial_gradient(sampler_by_name("projected-swim", 10), problem)
+    assert adapted(own, "oriented", InitialGradient(problem)) is own
+    filled = adapted(sampler_by_name("projected-swim", 10), "oriented", InitialGradient(problem))
     assert filled.width == 10
     layer = filled.sample(cloud(5), 0)
     assert np.max(np.abs(layer.weights[:, 2:])) < 1e-6 * np.max(np.abs(layer.weights))

@@ -23,7 +23,7 @@ from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.discretisation import Stage
-from frozenpinn.basis.samplers import MultiScale, Sampler
+from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers import Observer
@@ -79,9 +79,9 @@ def _width_for_data(problem: Problem, task: Task) -> int:
     assert task.tolerances.solution is not None
     frame = Frame.of(problem, task.settings)
     line = dimension == 1
-    ladder = rules.ladder[dimension] if frame.product or line else rules.ladder_on_shapes
+    ladder = rules.ladder[dimension - 1] if frame.product or line else rules.ladder_on_shapes
     if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
-        widest = rules.stepping[dimension] if frame.product or line else rules.stepping_on_shapes
+        widest = rules.stepping[dimension - 1] if frame.product or line else rules.stepping_on_shapes
         ladder = tuple(width for width in ladder if width <= widest)
     margin = rules.margin_on_lines if line else rules.margin_on_products if frame.product else rules.margin_on_shapes
     before = np.inf
@@ -141,8 +141,6 @@ def _trial(problem: Problem, task: Task) -> Trial:
     rules, windows = task.rules.sizing, task.rules.windows
     settings = Settings(width=rules.trial_width, windows=None, rules=task.rules)
     plan = make_plan(problem, Task(settings, task.seed, Tolerances(None, rules.trial_rtol)))
-    if not isinstance(plan.sampler, MultiScale):
-        return Trial(True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

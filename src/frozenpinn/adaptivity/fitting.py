@@ -8,14 +8,13 @@ fitted at some points and judged at others. The held-out error is also a forecas
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.analysis.probing import known_values
-from frozenpinn.basis.samplers import Orthogonal
+from frozenpinn.basis.samplers import Sampler, adapted, with_width
 from frozenpinn.geometry import Points
 from frozenpinn.statement.problem import Problem
 
@@ -26,8 +25,10 @@ _NOTHING = 1e-100  # data below this are a pulse at another time
 _RIDGE = 1e-11  # what the SVD layer would cut off
 
 
-def fitted(problem: Problem, sampler: Orthogonal, points: Points, seed: int) -> Orthogonal:
+def fitted(problem: Problem, sampler: Sampler, points: Points, seed: int) -> Sampler:
     """Return the sampler with the scale, and with or without pairs of both signs, that fits the data best."""
+    if not hasattr(sampler, "rescaled"):
+        return sampler
     x, targets = _targets(problem, points, sampler.width)
     if targets is None:
         return sampler
@@ -36,23 +37,23 @@ def fitted(problem: Problem, sampler: Orthogonal, points: Points, seed: int) -> 
 
     def error(k: int, antithetic: bool) -> float:
         if (k, antithetic) not in errors:
-            layer = replace(sampler, scale=SCALES[k], antithetic=antithetic).sample(points, seed)
+            layer = adapted(sampler, "rescaled", SCALES[k], antithetic).sample(points, seed)
             errors[k, antithetic] = held_out(layer.features(x), targets, train)
         return errors[k, antithetic]
 
     best = _descend(partial(error, antithetic=True), _glance(sampler, points, x, targets, seed))
     _descend(partial(error, antithetic=False), best)
     (k, antithetic), _ = min(errors.items(), key=lambda item: item[1])
-    return replace(sampler, scale=SCALES[k], antithetic=antithetic)
+    return adapted(sampler, "rescaled", SCALES[k], antithetic)
 
 
-def _glance(sampler: Orthogonal, points: Points, x: Array, targets: Array, seed: int) -> int:
+def _glance(sampler: Sampler, points: Points, x: Array, targets: Array, seed: int) -> int:
     """Return which scale is best for a few neurons."""
     width = min(sampler.width, _GLANCE)
     few, train = slice(5 * width // 2), 2 * width
     errors = []
     for scale in SCALES:
-        layer = replace(sampler, width=width, scale=scale).sample(points, seed)
+        layer = adapted(with_width(sampler, width), "rescaled", scale).sample(points, seed)
         errors.append(held_out(layer.features(x[few]), targets[few], train))
     return int(np.argmin(errors))
 

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from frozenpinn.basis.samplers import ProjectedSWIM, Sampler
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _STEP = 1e-6  # of differences, relative to the domain
 
 
-def with_initial_gradient(sampler: Sampler, problem: Problem) -> Sampler:
-    """Give a sampler that asks for gradients those of the problem's initial value; others stay as they are."""
-    if isinstance(sampler, ProjectedSWIM) and sampler.gradient is None:
-        return replace(sampler, gradient=initial_gradient(problem))
-    return sampler
+@dataclass(frozen=True)
+class InitialGradient:
+    """The gradients of all initial values, by differences: from points (n, d) to an array (n, fields, d)."""
 
+    problem: Problem
 
-def initial_gradient(problem: Problem) -> Callable[[Array], Array]:
-    """Return the gradients of all initial values as a function from points (n, d) to an array (n, fields, d)."""
-    domain, start = problem.domain, problem.time[0]
-
-    def gradient(x: Array) -> Array:
+    def __call__(self, x: Array) -> Array:
+        """Return the gradients at points."""
+        problem, domain, start = self.problem, self.problem.domain, self.problem.time[0]
         result = np.empty((len(x), len(problem.fields), domain.dimension))
         for axis in range(domain.dimension):
             step = np.zeros(domain.dimension)
@@ -36,5 +31,3 @@ def initial_gradient(problem: Problem) -> Callable[[Array], Array]:
                 datum = problem.initial[name]
                 result[:, i, axis] = (datum(after, start) - datum(before, start)) / distance
         return result
-
-    return gradient

@@ -6,8 +6,7 @@ they were found, and on which problems, is told in docs/method.md; the commands 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
 
@@ -19,7 +18,7 @@ class SizingRules:
     dimensions: int = 3  #: up to as many, domains have quadrature rules and functions that vanish on the boundary
     line: int = 200  #: neurons on an interval, if nothing is asked for
     line_high_order: int = 80  #: the same for linear equations of third order and more: flatter neurons, less round-off
-    box: Mapping[int, int] = field(default_factory=lambda: {2: 48, 3: 20})  #: the same per axis of a product
+    box: tuple[int, int] = (48, 20)  #: the same per axis of a product, in two and three dimensions
     shape: int = 800  #: the same on other shapes
     points_on_lines: float = 2.0  #: points per neuron on an interval, …
     points_on_products: float = 1.25  #: … on each axis of a product, …
@@ -27,16 +26,13 @@ class SizingRules:
     boundary_rows: float = 1.5  #: points on the whole boundary per neuron, …
     fewest_boundary_points: int = 8  #: … and on each side at least
     many_start: int = 200  #: first width in many dimensions
-    ladder: Mapping[int, tuple[int, ...]] = field(
-        default_factory=lambda: {
-            1: (40, 56, 80, 110, 150, 200, 280, 400),
-            2: (12, 16, 20, 24, 32, 40, 48),
-            3: (8, 10, 12, 16, 20),
-        }
-    )  #: widths at which the data are fitted to find the first one: interval, and per axis of products
+    ladder: tuple[tuple[int, ...], ...] = (
+        (40, 56, 80, 110, 150, 200, 280, 400),
+        (12, 16, 20, 24, 32, 40, 48),
+        (8, 10, 12, 16, 20),
+    )  #: widths at which data are fitted to find the first one: on an interval, per axis in two and three dimensions
     ladder_on_shapes: tuple[int, ...] = (100, 150, 220, 330, 500, 800)  #: the same on shapes
-    stepping: Mapping[int, int] = field(default_factory=lambda: {1: 400, 2: 24, 3: 12})
-    """The widest first networks where there is no closed form in time, so that solves are costly …"""
+    stepping: tuple[int, int, int] = (400, 24, 12)  #: the widest first ones where there is no closed form in time …
     stepping_on_shapes: int = 220  #: … and the same on shapes
     margin_on_lines: float = (
         0.02  #: how well data must be represented, in units of the tolerance; widths are cheap here
@@ -94,6 +90,8 @@ class WindowRules:
     hasty: float = 1e-5  #: … down to this
     rounds: int = 8  #: of placing neurons where the last ones have failed
     better: float = 0.5  #: part of the misfit that a further round may leave
+    looser: float = 10.0  #: by which the accuracy is lowered if windows are many, …
+    much_looser: float = 100.0  #: … and if they are short
     visible: float = 1e-3  #: a share of the solution beyond the basis from which on nothing of it can be trusted
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
     negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
@@ -120,7 +118,7 @@ class SearchRules:
     floor: float = 1e-11  #: … below this a failure to do so is round-off
     cost: float = 2.5  #: power of the width with which time grows, at least …
     steepest: float = 7.0  #: … and at most
-    brief: float = 1.0  #: seconds that may be spent on more safety than was asked for
+    brief: float = 1e9  #: operations that may be spent on more safety than was asked for: about a second
     coarse: float = 1e-2  #: above this error nothing is resolved yet, until the width has grown …
     enough: float = 16.0  #: … by this factor
     wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth

@@ -134,7 +134,10 @@ class Search:
         rates = [b / a for a, b in pairwise(judged)]
         growth = self._growth()
         ahead = last.seconds * max(growth, self._needed if judged[-1] < self.rules.coarse else 1.0) ** self._exponent
-        if judged[-1] <= self.tol and (ahead > self.rules.brief or (rates and rates[-1] > self.rules.helps)):
+        if judged[-1] <= self.tol and (
+            last.solution.operations * growth**self.rules.cost > self.rules.brief
+            or (rates and rates[-1] > self.rules.helps)
+        ):
             return ""
         if rates and rates[-1] > self.rules.helps:
             if max(judged[-2:]) < self.rules.floor:

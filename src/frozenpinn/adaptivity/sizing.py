@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from frozenpinn.adaptivity.fitting import fitted
-from frozenpinn.adaptivity.initial_gradient import with_initial_gradient
+from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.assembly.products import build_product_space, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
-from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, sampler_by_name
+from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, adapted, sampler_by_name
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.budget import amount, physical_memory
@@ -44,7 +44,7 @@ class Frame:
         product = (
             2 <= d <= 3
             and settings.sampler is None
-            and strategy.renewable
+            and strategy.separable
             and settings.cutoff is not None
             and settings.point_method in ("auto", "gauss")
             and all(is_separable(problem, group) for group in problem.groups)
@@ -60,7 +60,7 @@ class Frame:
         if isinstance(settings.sampler, str | None):
             width = _default_width(problem, settings, self.product) if width is None else width
             if isinstance(settings.sampler, str):
-                return with_initial_gradient(sampler_by_name(settings.sampler, width), problem)
+                return adapted(sampler_by_name(settings.sampler, width), "oriented", InitialGradient(problem))
             many = problem.domain.dimension > settings.rules.sizing.dimensions
             return Orthogonal(width) if many else MultiScale(width)
         if settings.width is not None and settings.width != settings.sampler.width:
@@ -68,7 +68,7 @@ class Frame:
                 f"width={settings.width} contradicts the sampler, which has width {settings.sampler.width}; set it "
                 "once."
             )
-        return with_initial_gradient(settings.sampler, problem)
+        return adapted(settings.sampler, "oriented", InitialGradient(problem))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Plan:
             cutoff = self._product_cutoff()
             return [build_product_space(problem, name, layers, cloud, cutoff) for (name,) in problem.groups]
         sampler = self.sampler
-        if settings.sampler is None and isinstance(sampler, Orthogonal):
+        if settings.sampler is None:
             sampler = fitted(problem, sampler, cloud, task.seed)
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
         if settings.sampler is None:
@@ -192,7 +192,7 @@ def _default_width(problem: Problem, settings: Settings, product: bool) -> int:
     """
     rules, d = settings.rules.sizing, problem.domain.dimension
     if d > 1:
-        return rules.box[d] if product else rules.shape
+        return rules.box[d - 2] if product else rules.shape
     high_order = max(problem.spatial_order(name) for name in problem.fields) > 2
     return rules.line_high_order if high_order and problem.is_linear else rules.line
 

@@ -32,7 +32,7 @@ from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.assembly.discretisation import Discretisation, Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.samplers import SWIM, MultiScale
+from frozenpinn.basis.samplers import adapted, with_width
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
@@ -81,7 +81,7 @@ class March:
         suits = (
             renewal == "auto"
             and self.problem.domain.dimension == 1
-            and isinstance(self.plan.sampler, MultiScale)
+            and hasattr(self.plan.sampler, "graded")
             and frame.strategy.renewable
             and frame.method == "gauss"
             and settings.cutoff is not None
@@ -163,7 +163,7 @@ class March:
             and self.threshold < self.rules.hasty
         ):
             self._given_up = t if self._given_up is None else self._given_up
-            self.threshold *= 10.0
+            self.threshold *= self.rules.looser
         if self._short < 2:
             return
         self._short = 0
@@ -173,13 +173,13 @@ class March:
             return
         if self._given_up is None:
             self._given_up = t
-        self.threshold *= 100.0
+        self.threshold *= self.rules.much_looser
         if self.threshold > self._tolerated:
             raise self._failure(share, t)
 
     def _lower_expectations(self, misfit: float, t: float) -> None:
         """Accept a basis that can't take over the solution as accurately as asked; give up if it is far from it."""
-        if misfit <= 10.0 * self.threshold:
+        if misfit <= self.rules.looser * self.threshold:
             return
         if misfit > self._tolerated:
             raise self._failure(misfit, t)
@@ -207,7 +207,9 @@ class March:
         return error
 
     def _tell(self) -> None:
-        if self._given_up is not None and self.threshold > max(100.0 * self.tolerances.time, self.rules.harmless):
+        if self._given_up is not None and self.threshold > max(
+            self.rules.much_looser * self.tolerances.time, self.rules.harmless
+        ):
             warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
                 f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
@@ -265,20 +267,18 @@ class March:
         """Build a basis by slope; return the system and what projecting onto it has lost."""
         self._built += 1
         plan = self.plan
-        sampler = replace(plan.sampler, width=self._width) if self._width != plan.sampler.width else plan.sampler  # type: ignore[type-var]
         grading = grade(*slopes, windows.floor, self._width)
-        if isinstance(sampler, MultiScale):
-            sampler = replace(sampler, grading=grading)
+        sampler = adapted(with_width(plan.sampler, self._width), "graded", grading)
         n = round(plan.counts[0] * self._width / plan.sampler.width)
         rng = np.random.default_rng((plan.task.seed, self._built))
         with self.watch.stage("points"):
             cloud = graded_points(grading, n, plan.frame.method, rng, self.rules.per_cell)
             pool = getattr(sampler, "pool", None)
             many = graded_points(grading, pool, "random", rng) if pool else None
-        if isinstance(sampler, SWIM) and sampler.supervised:
+        if hasattr(sampler, "informed"):
             x = cloud.x if many is None else many.x
             known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
-            sampler = replace(sampler, values=np.stack(known, axis=1))
+            sampler = adapted(sampler, "informed", np.stack(known, axis=1))
         with self.watch.stage("hidden, boundary and SVD layer"):
             spaces = replace(plan, sampler=sampler).build_spaces(self.problem, cloud, self._built, many)
         system = self._assemble(spaces, stage)
@@ -317,9 +317,17 @@ class March:
             plan.sampler.width,
             plan.counts,
             plan.bytes,
+            (1 + self._built) * plan.operations + sum(_stepping(piece) for piece in self.pieces),
             dict(self.watch.seconds),
             provenance=plan.task,
         )
+
+
+def _stepping(piece: Piece) -> float:
+    """Return about how many operations the steps of a window have taken."""
+    work, size = piece.trajectory.work, piece.layout.size
+    points = sum(len(e.basis.points.weights) for e in piece.expansions)
+    return 4.0 * points * size * (work.rhs + size * work.jacobians)
 
 
 def _label(stepper: Integrator, trajectory: Trajectory) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 
 from frozenpinn.adaptivity.estimate import compare
 from frozenpinn.adaptivity.rules import SearchRules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.basis.samplers import with_width
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
@@ -39,11 +40,9 @@ def _enlarged(solution: Solution, settings: Settings, growth: float) -> Settings
         settings = replace(settings, boundary_points=more(settings.boundary_points))
     if isinstance(settings.sampler, str | None):
         return replace(settings, width=more(solution.width))
-    try:
-        sampler = replace(settings.sampler, width=more(solution.width))  # type: ignore[type-var]
-    except TypeError:  # a sampler of the user's own
+    if not is_dataclass(settings.sampler):  # one of the user's own, of a fixed width
         return settings
-    return replace(settings, width=None, sampler=sampler)
+    return replace(settings, width=None, sampler=with_width(settings.sampler, more(solution.width)))
 
 
 def estimate_error(solution: Solution) -> Solution:

@@ -13,6 +13,7 @@ from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.errors import FrozenPinnError
 
 Array = np.ndarray
 
@@ -31,7 +32,8 @@ def basis_arrays(basis: Basis) -> tuple[dict[str, Any], dict[str, Array]]:
     if isinstance(basis, Network):
         arrays: dict[str, Array] = {}
         return {**about, "kind": "network", "activations": [_put(basis, "0/", arrays)]}, arrays
-    assert isinstance(basis, ProductNetwork)
+    if not isinstance(basis, ProductNetwork):
+        raise FrozenPinnError(f"a basis of class {type(basis).__name__} can't be stored yet.")
     arrays = {"indices": basis.indices, "lift_indices": basis.lift_indices}
     activations = [_put(factor, f"{k}/", arrays) for k, factor in enumerate(basis.factors)]
     return {**about, "kind": "product", "activations": activations}, arrays

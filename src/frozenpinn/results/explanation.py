@@ -49,9 +49,8 @@ def _boundary(solution: Solution) -> str:
     if not problem.conditions:
         return "periodic: built into the basis" if all(problem.domain.periodic) else ""
     if not all(space.obeys_conditions for space in spaces):
-        return (
-            "conditions are met in least squares while the solution evolves, as no basis in many dimensions obeys them"
-        )
+        why = ", as no basis in many dimensions obeys them" if problem.domain.dimension > 3 else ""
+        return f"conditions are met in least squares while the solution evolves{why}"
     if spaces[0].network.is_product:
         return "the basis is a product of functions of one variable that obey the conditions"
     return "every function of the basis obeys the conditions; data are lifted by functions of their own"

@@ -45,8 +45,10 @@ class Solution:
         What was solved.
     pieces
         The windows of time, each with its own basis; mostly there is one.
-    sampler, width, counts, bytes
-        Name of the sampler, neurons (per axis of a product), points, and about how much memory the solve has taken.
+    sampler, width, counts
+        Name of the sampler, neurons (per axis of a product), and points.
+    bytes, operations
+        About how much memory and how many floating point operations the solve has taken.
     seconds
         Wall-clock seconds of each stage.
     notes
@@ -78,6 +80,7 @@ class Solution:
     width: int = 0
     counts: tuple[int, ...] = ()
     bytes: float = 0.0
+    operations: float = 0.0
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     error_estimate: ErrorEstimate | None = None

@@ -13,8 +13,6 @@ from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Traj
 from frozenpinn.solvers.scipy_ivp import SciPy
 
 Array = np.ndarray
-_TRIAL, _SHARE = 1000, 0.125  # steps after which this part of the time must be behind us
-_COSTLY = 5  # steps of BDF that take as long as one of the fallback
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,9 @@ class CVODE:
     method: str = "BDF"
     max_steps: int = 500_000
     fallback: SciPy | None = None
+    trial: int = 1000  #: steps after which …
+    trial_share: float = 0.125  #: … this part of the time must be behind us, or the fallback is tried
+    costly: int = 5  #: steps of BDF that take as long as one of the fallback
     linear_solver: str = "dense"
     krylov_dimension: int = 40
 
@@ -82,7 +83,7 @@ class CVODE:
                 states.append(y)
                 if stop:
                     break
-                stuck = len(times) == _TRIAL and t - start < _SHARE * (end - start)
+                stuck = len(times) == self.trial and t - start < self.trial_share * (end - start)
                 if stuck and (faster := self._outrun_by(system, t)) is not None:
                     return faster.integrate(system, observer)
                 if len(times) > self.max_steps:
@@ -109,7 +110,7 @@ class CVODE:
         if self.fallback is None:
             return None
         try:
-            reached = replace(self.fallback, max_steps=_TRIAL // _COSTLY).integrate(system).end
+            reached = replace(self.fallback, max_steps=self.trial // self.costly).integrate(system).end
         except IntegrationError:
             return None
         return self.fallback if reached > t else None

@@ -30,15 +30,8 @@ from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, Ode
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less
-_PER_OCTAVE = 3  # step lengths between h and 2h
 _SHORTEST = 1e-13
-_PATIENCE = 3  # rejections in a row before a restart
 _KEPT = 512  # formulas
-_BLOCK = 32  # steps after which the speed is looked at
-_IMPLICIT = 0.02 * 1e8 ** (1 / 6)  # steps of CVODE as part of ‖y'‖/‖y''‖, per sixth root of rtol, in a dozen problems
-_STEEPEST = 0.5  # load against linear part on fast modes
-_HOPELESS = 20.0  # rate of the load on fast modes × step of CVODE
-_DEARER = 2.5  # a step of CVODE against one of ours, with some reluctance
 _PLACES_AND_END = np.append(PLACES, 1.0)
 
 
@@ -58,11 +51,32 @@ class ETD:
         first case and goes on in the second.
     max_steps
         Steps after which to give up.
+    per_octave
+        Step lengths between h and 2h.
+    patience
+        Rejections in a row before a restart.
+    block
+        Steps after which the speed is looked at.
+    implicit_step
+        Steps of the fallback as a part of ‖y'‖/‖y''‖, per sixth root of ``rtol``, as CVODE took them in a dozen
+        problems.
+    dearer
+        What a step of the fallback costs, in steps of this method, with some reluctance to hand over.
+    steepest, hopeless
+        The load against the linear part on fast modes, and its rate there × a step of the fallback, from which on the
+        fallback takes over at once.
     """
 
     rtol: float = 1e-10
     fallback: Integrator | None = None
     max_steps: int = 500_000
+    per_octave: int = 3
+    patience: int = 3
+    block: int = 32
+    implicit_step: float = 0.02 * 1e8 ** (1 / 6)
+    dearer: float = 2.5
+    steepest: float = 0.5
+    hopeless: float = 20.0
     name: str = "etd"
 
     def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
@@ -172,7 +186,7 @@ class _March:
                 h = self._start(h)
                 while not self._finished():
                     h = self._attempt(h)
-                    if self.settings.fallback is not None and len(self.times) % _BLOCK == 0:
+                    if self.settings.fallback is not None and len(self.times) % self.settings.block == 0:
                         self._compare()
         except IntegrationError as error:
             error.trajectory = self._trajectory() if len(self.times) > 1 else None
@@ -214,13 +228,13 @@ class _March:
             self._check(h, error)
             h *= max(0.25, min(0.8, 0.8 * error ** (-1.0 / (_ORDER + 1)))) if np.isfinite(error) else 0.25
             rejected += 1
-            if rejected >= _PATIENCE:
+            if rejected >= self.settings.patience:
                 return self._start(2 * h)
 
     def _quantise(self, h: float) -> float:
         """Round a length down to the geometric sequence."""
-        level = np.ceil(np.log2(self.duration / min(h, self.longest)) * _PER_OCTAVE - 1e-9)
-        return float(self.duration * 2.0 ** (-level / _PER_OCTAVE))
+        level = np.ceil(np.log2(self.duration / min(h, self.longest)) * self.settings.per_octave - 1e-9)
+        return float(self.duration * 2.0 ** (-level / self.settings.per_octave))
 
     def _fit(self, h: float) -> float:
         """Reach the end without a last step that is far too short."""
@@ -252,8 +266,8 @@ class _March:
         rate = self.eigenvalues * self.z + self.n
         acceleration = self.eigenvalues * rate + self._derivative(rate)
         step = self._implicit_step(float(np.linalg.norm(rate)), float(np.linalg.norm(acceleration)))
-        as_stiff = effect > _STEEPEST * float(np.linalg.norm(sizes * nudge))
-        if as_stiff and effect * step > _HOPELESS * float(np.linalg.norm(nudge)):
+        as_stiff = effect > self.settings.steepest * float(np.linalg.norm(sizes * nudge))
+        if as_stiff and effect * step > self.settings.hopeless * float(np.linalg.norm(nudge)):
             raise _SluggishError
 
     def _derivative(self, direction: Array) -> Array:
@@ -265,7 +279,7 @@ class _March:
         """Return the step that an implicit method would take, from the norms of y' and y''."""
         if rate == 0.0:
             return self.duration
-        return float(_IMPLICIT * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
+        return float(self.settings.implicit_step * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
 
     def _compare(self) -> None:
         """Hand over to the fallback if it would solve the whole problem with less work than remains."""
@@ -275,7 +289,7 @@ class _March:
         step = self._implicit_step(float(np.linalg.norm(self.block[1])), change / span)
         self.implicit += span / step
         left = self.end - self.t
-        if left / span * _BLOCK > _DEARER * (self.implicit + left / step):
+        if left / span * self.settings.block > self.settings.dearer * (self.implicit + left / step):
             raise _SluggishError
 
     # ---- one step ---------------------------------------------------------------------------------------------

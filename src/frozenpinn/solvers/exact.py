@@ -18,8 +18,8 @@ from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import (
     DEGREE,
-    FEW,
-    MANY,
+    FEW_PROBES,
+    MANY_PROBES,
     TooManyWindowsError,
     Window,
     interpolate,
@@ -79,7 +79,7 @@ class ExactPropagator:
             constant[0] = b
             return forced(modes, vectors, state.T, [Window(start, end - start, constant)])
         try:
-            probes = MANY if system.forcing.is_separable else FEW
+            probes = MANY_PROBES if system.forcing.is_separable else FEW_PROBES
             windows = interpolate(system.forcing.batch, start, end, max(self.margin * self.rtol, 1e-14), probes)
         except TooManyWindowsError:
             text = "forcing or boundary data vary too rapidly in time to be interpolated"

@@ -20,7 +20,6 @@ from frozenpinn.solvers.modal import ModalTrajectory, Modes
 from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, Work, longest_step
 
 Array = np.ndarray
-_ITERATIONS = 25
 _SHORTEST = 2.0**-14
 
 
@@ -34,10 +33,14 @@ class ExponentialCollocation:
         Relative accuracy of each window.
     fallback
         Integrator to use if the iteration stalls; None raises the error instead.
+    iterations, easy
+        How many a window may take, and after how many a longer one is tried.
     """
 
     rtol: float = 1e-10
     fallback: Integrator | None = None
+    iterations: int = 25
+    easy: int = 9
     name: str = "exponential"
 
     def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
@@ -56,7 +59,7 @@ class ExponentialCollocation:
                 "exponential collocation needs a linear part with well-conditioned eigenvectors; "
                 "use integrator='cvode'."
             )
-        return _March(system, parts, self.rtol, Guard(system, self.name, observer)).run()
+        return _March(system, parts, self, Guard(system, self.name, observer)).run()
 
 
 class _Maps:
@@ -90,8 +93,8 @@ class _Maps:
 class _March:
     """The state of an integration: current time, modal state, accepted windows."""
 
-    def __init__(self, system: OdeSystem, parts: Decomposition, rtol: float, guard: Guard) -> None:
-        self.system, self.rtol, self.guard = system, rtol, guard
+    def __init__(self, system: OdeSystem, parts: Decomposition, settings: ExponentialCollocation, guard: Guard) -> None:
+        self.system, self.settings, self.rtol, self.guard = system, settings, settings.rtol, guard
         self.modes, self.vectors, self.left = parts
         self.start, self.end = system.time
         self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
@@ -136,7 +139,7 @@ class _March:
         times = a + maps.tau[:-1]
         free = self.modes.propagate(self.state, maps.tau)  # (nodes + end, order, modes)
         z, previous = free, np.inf
-        for iteration in range(_ITERATIONS):
+        for iteration in range(self.settings.iterations):
             beta = self._beta(times, z[:-1])
             if not np.all(np.isfinite(beta)):
                 return None
@@ -171,7 +174,7 @@ class _March:
         self.windows.append((a, a + length, homogeneous, polynomial))
         self.state = z[-1]
         self.stopped = self.guard.accept(a + length, (z[-1] @ self.vectors.T).real.ravel())
-        return iteration <= 9 and tail < 1e-2 * self.rtol
+        return iteration <= self.settings.easy and tail < 1e-2 * self.rtol
 
     def _trajectory(self) -> ModalTrajectory:
         starts, ends, states, polynomials = zip(*self.windows, strict=True)

@@ -12,7 +12,10 @@ from frozenpinn.errors import IntegrationError
 
 Array = np.ndarray
 DEGREE = 16
-FEW, MANY = 32, 2048  # points to look at beside the nodes: of a function that is costly, or cheap to evaluate
+FEW_PROBES, MANY_PROBES = (
+    32,
+    2048,
+)  # points to look at beside the nodes: of a function that is costly, or cheap to evaluate
 _NOISE = 1e-9
 _BALANCE = 8.0  # how much longer than its neighbour a window may be
 _SMALLEST = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
@@ -51,7 +54,7 @@ def interpolate(
     start: float,
     end: float,
     tolerance: float,
-    probes: int = FEW,
+    probes: int = FEW_PROBES,
     first: int = 4,
     most: int = 4000,
 ) -> list[Window]:

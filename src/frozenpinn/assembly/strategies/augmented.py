@@ -40,6 +40,7 @@ class AugmentedODE:
     kappa: float = 1e5
     name: str = "augmented-ode"
     renewable = False
+    separable = False
     cutoff = 1e-10
 
     def __post_init__(self) -> None:

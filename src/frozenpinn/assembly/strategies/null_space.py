@@ -16,6 +16,7 @@ class NullSpaceLayer:
 
     name: str = "null-space"
     renewable = True
+    separable = True
     cutoff = None
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:

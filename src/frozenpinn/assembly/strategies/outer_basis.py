@@ -32,6 +32,7 @@ class OuterBasis(OuterFunctions):
 
     name: str = "outer-basis"
     renewable = False
+    separable = False
     cutoff = None
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:

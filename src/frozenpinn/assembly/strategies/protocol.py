@@ -18,7 +18,11 @@ class BoundaryStrategy(Protocol):
 
     @property
     def renewable(self) -> bool:
-        """Whether a basis may be renewed in time, or be a product of functions of one variable."""
+        """Whether a basis may be renewed while the solution evolves."""
+
+    @property
+    def separable(self) -> bool:
+        """Whether products of functions of one variable that obey the conditions serve as well, without ``build``."""
 
     @property
     def cutoff(self) -> float | None:

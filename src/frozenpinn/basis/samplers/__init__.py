@@ -6,7 +6,7 @@ from frozenpinn.basis.samplers.elm import ELM
 from frozenpinn.basis.samplers.multiscale import MultiScale
 from frozenpinn.basis.samplers.orthogonal import Orthogonal
 from frozenpinn.basis.samplers.projected import ProjectedSWIM
-from frozenpinn.basis.samplers.protocol import Sampler
+from frozenpinn.basis.samplers.protocol import Sampler, adapted, with_width
 from frozenpinn.basis.samplers.swim import SWIM
 from frozenpinn.errors import SettingsError, choices
 
@@ -18,7 +18,18 @@ SAMPLERS: dict[str, type] = {
     "projected-swim": ProjectedSWIM,
 }
 
-__all__ = ["ELM", "SAMPLERS", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler", "sampler_by_name"]
+__all__ = [
+    "ELM",
+    "SAMPLERS",
+    "SWIM",
+    "MultiScale",
+    "Orthogonal",
+    "ProjectedSWIM",
+    "Sampler",
+    "adapted",
+    "sampler_by_name",
+    "with_width",
+]
 
 
 def sampler_by_name(name: str, width: int) -> Sampler:

@@ -9,7 +9,7 @@ near a boundary have neurons on both sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class MultiScale:
             steps = np.linalg.norm(weights * points.spacing, axis=1) / (2.0 * HALF)
             weights /= np.maximum(1.0, _FEWEST * steps)[:, None]
         return HiddenLayer(weights, centres, np.zeros(self.width), self.activation)
+
+    def graded(self, grading: Grading) -> MultiScale:
+        """Return the sampler that puts more and shorter neurons where a grading is dense."""
+        return replace(self, grading=grading)
 
     def _graded(self, grading: Grading, rng: np.random.Generator) -> HiddenLayer:
         """Draw neurons evenly in the coordinate s of a grading; lengths follow the map."""

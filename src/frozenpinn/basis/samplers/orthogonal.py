@@ -12,7 +12,7 @@ isotropic need many directions more than both signs of each: ``antithetic=False`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,6 +70,10 @@ class Orthogonal:
         except (TypeError, ValueError):
             return np.nan, np.nan
         return float(low), float(high)
+
+    def rescaled(self, scale: float, antithetic: bool = True) -> Orthogonal:
+        """Return the sampler with other slopes, with or without pairs of both signs."""
+        return replace(self, scale=scale, antithetic=antithetic)
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw blocks around the middle of the points."""

@@ -7,7 +7,7 @@ function varies in few directions only, so do its neurons.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,10 @@ class ProjectedSWIM:
 
     def __post_init__(self) -> None:
         check_width(self.width)
+
+    def oriented(self, gradient: Callable[[Array], Array]) -> ProjectedSWIM:
+        """Return the sampler with the gradients of a problem's initial value, unless it has others."""
+        return replace(self, gradient=gradient) if self.gradient is None else self
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw pairs, project them, and place one neuron on each."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import is_dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +24,13 @@ class Cloud(Protocol):
 
 
 class Sampler(Protocol):
-    """Draws the neurons of a hidden layer; same generator state, same layer, bit for bit."""
+    """Draws the neurons of a hidden layer; same generator state, same layer, bit for bit.
+
+    A sampler may have further methods, each of which returns another sampler that knows more of the problem:
+    ``graded(grading)`` places neurons where a solution is steep, so that the basis can follow it; ``informed(values)``
+    knows the solution at its points; ``oriented(gradient)`` knows a function that returns gradients of the data;
+    ``rescaled(scale, antithetic)`` has other slopes. What a sampler does not have is left out.
+    """
 
     @property
     def width(self) -> int:
@@ -37,7 +44,24 @@ class Sampler(Protocol):
         """Draw the layer for a set of points."""
 
 
+def with_width(sampler: Sampler, width: int) -> Sampler:
+    """Return a sampler of another width."""
+    if width == sampler.width:
+        return sampler
+    if not is_dataclass(sampler):
+        raise SettingsError(
+            f"the sampler '{sampler.name}' has {sampler.width} neurons and can't be given {width}; make its class a "
+            "dataclass with a field 'width'."
+        )
+    return replace(sampler, width=width)
+
+
 def check_width(width: int) -> None:
     """Refuse a width that is not a positive whole number."""
     if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
         raise SettingsError(f"width must be a positive whole number of neurons, got {width!r}.")
+
+
+def adapted(sampler: Sampler, method: str, *known: Any) -> Sampler:
+    """Return a sampler that makes use of something known, if it has a method for that; else the sampler itself."""
+    return getattr(sampler, method)(*known) if hasattr(sampler, method) else sampler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -55,6 +55,10 @@ class SWIM:
 
     def __post_init__(self) -> None:
         check_width(self.width)
+
+    def informed(self, values: Array) -> SWIM:
+        """Return the sampler that knows function values at its points, if it is to make use of them."""
+        return replace(self, values=values) if self.supervised else self
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw pairs and place one neuron between the points of each."""
