@@ -10,7 +10,7 @@ import frozenpinn as fp
 from frozenpinn.cli import read_file
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
 
 
 def test_there_are_examples():

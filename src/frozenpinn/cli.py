@@ -1,4 +1,4 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``demo``."""
+"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_an_rcond_that_leaves_nothing_is_refused():
 
 
 def test_singular_values_are_ones_without_an_svd_layer():
-    """As the class documents it; ``System.singular_values`` and the report rely on it for cutoff=None."""
+    """As the class documents it; ``Discretisation.singular_values`` and the report rely on it for cutoff=None."""
     net = network(8, 30)
     np.testing.assert_array_equal(net.singular_values, np.ones(net.size))
     bound = net.comply_with(ENDS)

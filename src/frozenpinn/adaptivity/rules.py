@@ -13,7 +13,7 @@ FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
 
 @dataclass(frozen=True)
 class SizingRules:
-    """Widths and points. Study: ``frozenpinn study width`` (error against width), ``calibration`` (first widths)."""
+    """Widths and points. Study: ``frozenpinn study width-burgers`` and others, ``calibration``."""
 
     dimensions: int = 3  #: up to as many, domains have quadrature rules and functions that vanish on the boundary
     line: int = 200  #: neurons on an interval, if nothing is asked for

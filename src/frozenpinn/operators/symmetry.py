@@ -4,7 +4,7 @@ The Galerkin matrix Aᵢⱼ = ⟨ψᵢ, L ψⱼ⟩ is formed from orthonormal ve
 round-off, but L ψⱼ carries an error of about ε·σ₁/σⱼ: the derivative of a function with a small
 singular value is a difference of large numbers. So the column with the larger singular value is the one
 to trust. Where A is symmetric or skew, its other triangle is copied from there: averaging the two would
-spread the error of the last functions over all of them (tests/evolution/test_trusted_triangle.py).
+spread the error of the last functions over all of them (tests/operators/test_trusted_triangle.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""What docs/architecture.md says: files and functions exist, and registry lines make additions known by name."""
+
+import re
+from importlib import import_module, util
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.assembly.strategies import STRATEGIES
+from frozenpinn.basis.samplers import SAMPLERS
+from frozenpinn.geometry.documents import KINDS, Kind, _attributes, domain_from_dict
+from frozenpinn.integrators import Observer
+from frozenpinn.solvers import INTEGRATORS
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "frozenpinn"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def example(name):
+    """Load an example of examples/extending."""
+    spec = util.spec_from_file_location(f"extending_{name}", ROOT / "examples" / "extending" / f"{name}.py")
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def front():
+    return fp.Problem("u_t + u*u_x = 0.1*u_xx", fp.Interval(-1, 1), (0, 0.5), "-sin(pi*x)", "u = 0")
+
+
+# ---- the page -------------------------------------------------------------------------------------
+
+
+def test_files_and_functions_of_the_page_exist():
+    named = re.findall(r"`([\w/]+)\.py` `([\w.]+)`", PAGE)
+    assert len(named) > 20
+    for file, name in named:
+        assert callable(attrgetter(name)(import_module("frozenpinn." + file.replace("/", ".")))), (file, name)
+    for file in re.findall(r"`([\w/]+\.py)`", PAGE):
+        assert any((folder / file).exists() for folder in (SOURCE, ROOT)), file
+
+
+def test_the_page_tells_all_rooms():
+    rooms = {f"{path.name}/" for path in SOURCE.iterdir() if path.is_dir() and not path.name.startswith("__")}
+    assert rooms == set(re.findall(r"^\| `(\w+/)`", PAGE, flags=re.MULTILINE))
+
+
+def test_rooms_stand_in_the_order_of_their_imports():
+    contract = re.search(r"layers = \[(.*?)\]", (ROOT / "pyproject.toml").read_text(), flags=re.DOTALL)[1]
+    layers = [set(line.split(" | ")) for line in re.findall(r'"(.*?)"', contract)]
+    told = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in PAGE.splitlines() if row.startswith("| `")]
+    rank = {room: i for i, layer in enumerate(layers) for room in layer}
+    order = [rank[room] for row in told for room in row if room in rank]
+    assert order == sorted(order)
+    assert len(order) == len(rank)
+
+
+# ---- additions by name ------------------------------------------------------------------------------
+
+
+def test_integrator_by_name(monkeypatch, front, tmp_path):
+    monkeypatch.setitem(INTEGRATORS, "midpoint", lambda rtol: example("integrator").Midpoint())
+    solution = fp.solve(front, settings=fp.Settings(width=60, integrator="midpoint"))
+    assert solution.integrator == "midpoint"
+    assert abs(solution(0.3, 0.5) - fp.solve(front, settings=fp.Settings(width=60))(0.3, 0.5)) < 1e-4
+    solution.save(tmp_path / "s.npz")
+    assert fp.load(tmp_path / "s.npz")(0.3, 0.5) == pytest.approx(solution(0.3, 0.5), rel=1e-12)
+
+
+def test_integrator_stops_when_asked_to(front):
+    system = fp.solve(front, settings=fp.Settings(width=40)).system
+    trajectory = example("integrator").Midpoint().integrate(system, Observer(stop=lambda t, y: t > 0.2))
+    assert 0.2 < trajectory.end < 0.21
+
+
+def test_domain_by_name(monkeypatch, tmp_path):
+    quarter = example("domain").Quarter
+    kind = Kind(quarter, ("radius",), cls=quarter, write=_attributes("radius"))
+    monkeypatch.setitem(KINDS, "quarter", kind)
+    domain = domain_from_dict({"kind": "quarter", "radius": 2.0})
+    assert domain.measure == pytest.approx(np.pi)
+    for side, length in (("bottom", 2), ("left", 2), ("arc", np.pi)):
+        for method in ("gauss", "sobol", "random"):
+            points = domain.sample_side(side, 8, method, 0)
+            assert points.weights.sum() == pytest.approx(length)
+            assert not np.any(domain.contains(points.x + 1e-6 * points.normals))
+    problem = fp.Problem("u_t = lap(u)", domain, (0, 0.1), "x*y*(4 - x**2 - y**2)", "u = 0")
+    solution = fp.solve(problem, settings=fp.Settings(width=100))
+    solution.save(tmp_path / "s.npz")
+    assert fp.load(tmp_path / "s.npz")(0.5, 0.5, 0.05) == solution(0.5, 0.5, 0.05)
+
+
+def test_sampler_by_name(monkeypatch):
+    monkeypatch.setitem(SAMPLERS, "waves", example("sampler").Waves)
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.01), "sin(40*pi*x)", "u = 0")
+    solution = fp.solve(problem, tol=1e-8, settings=fp.Settings(sampler="waves"))
+    assert (solution.status, solution.sampler) == ("converged", "waves")
+    assert solution.width > 40
+
+
+def test_boundary_strategy_by_name(monkeypatch):
+    strategy = example("boundary_strategy").Levelled
+    monkeypatch.setitem(STRATEGIES, "levelled", lambda: strategy(1e-9))
+    problem = fp.Problem("u_t = lap(u)", fp.Disk(), (0, 0.1), "x", "u = x*cos(t)")
+    own, default = (fp.solve(problem, settings=fp.Settings(width=80, boundary=b)) for b in ("levelled", None))
+    points = problem.domain.sample(20, "random", 0).x
+    assert np.array_equal(own(points, 0.1), default(points, 0.1))  # 1e-9 is what the default layer has
