@@ -9,7 +9,6 @@ good part of it. At the start, the data themselves tell the error.
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.analysis.probing import Probe, forcings, probe
@@ -78,6 +77,8 @@ def _missed_forcing(solution: Solution, name: str, times: Array, rules: Estimate
     problem, equation = solution.problem, solution.problem.equation(name)
     if problem.domain.dimension > 1 or equation.forcing == 0:
         return np.zeros(len(times))
+    from scipy.interpolate import make_interp_spline  # it takes a fifth of a second, which few problems need
+
     places, own = probe(problem), np.unique(solution.collocation[:, 0])
     worst = 0.0
     for seen, wanted in zip(forcings(problem, name, own[:, None]), forcings(problem, name, places.x), strict=True):
