@@ -12,7 +12,7 @@ NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "steps": ("check", "solve", "estimate_error", "load"),
-    "values": ("Settings", "Windows", "Solution", "ErrorEstimate", "Findings"),
+    "values": ("Settings", "Rules", "Windows", "Solution", "ErrorEstimate", "Findings"),
     "errors": (
         "FrozenPinnError",
         "ProblemError",
@@ -28,13 +28,17 @@ MODULES = {
     "domains": {
         *("Annulus", "Ball", "Box", "ConvexPolytope", "Disk", "Domain", "Ellipsoid", "Extruded", "Implicit"),
         *("Interval", "PointCloud", "Polygon", "Revolved", "Shell", "Simplicial", "SurfaceMesh", "read_mesh"),
+        *("Points", "Side"),
     },
-    "samplers": {"ELM", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler"},
+    "samplers": {"Cloud", "HiddenLayer", "ELM", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler"},
     "integrators": {
         *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "SciPy"),
-        *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory"),
+        *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory", "Guard", "NOBODY"),
     },
-    "boundary": {"AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"},
+    "boundary": {
+        *("AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"),
+        *("Space", "boundary_rows", "compressed"),
+    },
     "stages": {"Discretisation", "Network", "build_space", "discretise"},
 }
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.assembly.boundary import boundary_rows
-from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.boundary_layer import TruncatedNullSpace
+from frozenpinn.boundary import Space, boundary_rows, compressed
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,8 @@ class Levelled:
 
     level: float = 1e-6
     name: str = "levelled"
-    renewable = False  # True would allow products on boxes, and windows of time with new neurons
+    renewable = False  # True would allow windows of time with new neurons, …
+    separable = False  # … and this one products on boxes, which build their own boundary layer
     cutoff = None  # of the SVD layer: as fine as the problem allows
 
     def build(self, network: fp.stages.Network, problem: fp.Problem, cutoff: float | None, per_side: int) -> Space:

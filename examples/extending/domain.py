@@ -9,8 +9,8 @@ geometry/documents.py makes it ``kind = "quarter"`` in problem files, and lets s
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.domains import Domain
-from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side, gauss
+from frozenpinn.domains import Domain, Points, Side
+from frozenpinn.geometry.points import SCATTERED_RULES, gauss
 
 
 class Quarter(Domain):

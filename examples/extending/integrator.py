@@ -12,8 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.integrators import HermiteTrajectory, Observer, OdeSystem
-from frozenpinn.solvers.protocol import NOBODY, Guard
+from frozenpinn.integrators import NOBODY, Guard, HermiteTrajectory, Observer, OdeSystem
 
 
 @dataclass(frozen=True)

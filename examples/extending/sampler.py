@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.basis.hidden import HiddenLayer
-from frozenpinn.basis.samplers.protocol import Cloud
+from frozenpinn.samplers import Cloud, HiddenLayer
 
 
 @dataclass(frozen=True)

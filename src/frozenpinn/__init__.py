@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from frozenpinn import boundary, domains, integrators, samplers, stages
+from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
@@ -56,6 +57,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Robin",
+    "Rules",
     "Settings",
     "SettingsError",
     "Solution",

@@ -12,12 +12,15 @@ from frozenpinn.solvers import (
     SciPy,
     Trajectory,
 )
+from frozenpinn.solvers.protocol import NOBODY, Guard
 
 __all__ = [
     "CVODE",
     "ETD",
+    "NOBODY",
     "ExactPropagator",
     "ExponentialCollocation",
+    "Guard",
     "HermiteTrajectory",
     "Integrator",
     "Observer",

@@ -22,6 +22,7 @@ from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, 
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
+from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.problem import Problem
 
 
@@ -118,7 +119,8 @@ class Search:
             return str(error).rstrip(".")
         if witness is None:
             return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
-        estimate = compare(current.solution, witness.solution, self.task.rules.estimate)
+        with blas_threads(witness.solution.operations):
+            estimate = compare(current.solution, witness.solution, self.task.rules.estimate)
         current = replace(current, estimate=estimate, witness=witness.solution)
         self.attempts[-1:] = [current, witness]
         if current.error <= self.rules.safety * self.tol:

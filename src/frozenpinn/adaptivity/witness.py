@@ -13,6 +13,7 @@ from frozenpinn.basis.samplers import with_width
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import blas_threads
 
 
 def finer(solution: Solution, task: Task, rules: SearchRules, growth: float, tighter: float) -> Task:
@@ -71,7 +72,8 @@ def estimate_error(solution: Solution) -> Solution:
     if witness is None:
         warn(f"the error can't be estimated, because a second solve with other neurons failed: {failed}")
         return replace(solution, error_estimate=ErrorEstimate.unknown(solution.problem))
-    estimate = compare(solution, witness, rules.estimate)
+    with blas_threads(witness.operations):
+        estimate = compare(solution, witness, rules.estimate)
     if estimate.worst > rules.estimate.unresolved:
         warn(
             f"the estimated relative error is {estimate.worst:.2g}: the solution is not resolved. "
