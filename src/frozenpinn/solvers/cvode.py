@@ -131,11 +131,11 @@ def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
     system, current = guard.system, {}
     spectrum = system.linear.position.spectrum() if system.linear.order == 1 else None
 
-    def renew(t: float, y: Array, *_: Any) -> None:
+    def renew(t: float, y: Array, rate: Array) -> None:
         guard.jacobian_calls += 1
         current["jacobian"] = system.jacobian_operator(t, np.array(y))
 
-    def product(t: float, y: Array, _: Array, v: Array, out: Array) -> None:
+    def product(t: float, y: Array, rate: Array, v: Array, out: Array) -> None:
         with np.errstate(all="ignore"):
             out[:] = current["jacobian"] @ np.array(v)
 
@@ -143,7 +143,9 @@ def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
     options["jactimes"] = cvode.CVODEJacTimes(renew, product)
     if spectrum is not None:
 
-        def precondition(t: float, y: Array, rate: Array, r: Array, out: Array, gamma: float, *_: Any) -> None:
+        def precondition(
+            t: float, y: Array, rate: Array, r: Array, out: Array, gamma: float, delta: float, side: int
+        ) -> None:
             out[:] = spectrum.apply(1.0 / (1.0 - gamma * spectrum.eigenvalues), np.array(r)).real
 
         options["precond"] = cvode.CVODEPrecond(None, precondition)
