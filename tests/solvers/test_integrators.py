@@ -549,14 +549,14 @@ def test_a_narrow_pulse_of_the_load_is_not_stepped_over(width, centre):
     assert value == pytest.approx(np.exp(-(1 - centre) + width**2 / 4), rel=1e-7)
 
 
-def test_radau_takes_over_where_bdf_gets_stuck(monkeypatch):
+def test_radau_takes_over_where_bdf_gets_stuck():
     """Third derivatives with conditions at both ends: BDF's steps stay short, whatever the accuracy."""
     boundary = {"left": "u = 0", "right": ["u = 0", "u_x = 0"]}
     problem = fp.Problem("u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-12, 18), (0, 1.5), "2/cosh(x)**2", boundary)
     by_bdf = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
     assert choose_integrator(by_bdf.system, None, 1e-7) == fp.integrators.CVODE(1e-7, fallback=SciPy("radau", 1e-7))
-    monkeypatch.setattr("frozenpinn.solvers.cvode._TRIAL", 600)
-    by_radau = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None))
+    impatient = fp.integrators.CVODE(1e-7, fallback=SciPy("radau", 1e-7), trial=600)
+    by_radau = fp.solve(problem, settings=fp.Settings(width=250, rtol=1e-5, windows=None, integrator=impatient))
     assert (by_bdf.trajectory.name, by_radau.trajectory.name) == ("cvode-bdf", "scipy-radau")
     assert 5 * by_radau.trajectory.steps < by_bdf.trajectory.steps
     x = np.linspace(-12, 18, 300)

@@ -17,6 +17,7 @@ from frozenpinn.adaptivity.fitting import data_at, held_out
 from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
+from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
@@ -25,8 +26,9 @@ from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.discretisation import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.solvers import Observer
+from frozenpinn.solvers import Integrator, Observer
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -43,24 +45,24 @@ class Sizes(NamedTuple):
 
 
 def first_sizes(problem: Problem, task: Task) -> Sizes:
-    """Find width and renewal where an accuracy is asked for and they are left open."""
+    """Find width and renewal where an accuracy is asked for and they are left open; what is found is remembered."""
     settings, rules = task.settings, task.rules.sizing
     line = problem.domain.dimension == 1
     trial = None
     if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
-        trial = _trial(problem, task)
+        trial = _trial(problem, settings.integrator, task.rules, task.seed)
     follows = trial is None or trial.fails
     if not task.grows:
         return Sizes(None, follows)
     if problem.domain.dimension > rules.dimensions:
         return Sizes(rules.many_start, follows)
-    width = _width_for_data(problem, task)
+    assert task.tolerances.solution is not None
+    width = _width_for_data(problem, settings, task.tolerances.solution)
     if line and not problem.is_linear:
         if follows and settings.windows is not None:
             width = max(width, rules.following)
         else:
-            share = (trial or _trial(problem, task)).share
-            assert task.tolerances.solution is not None
+            share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share
             # as if the shares of ever finer functions fell exponentially
             ratio = np.log(task.tolerances.solution) / np.log(max(share, 1e-12))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
@@ -73,11 +75,11 @@ def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
     return plan if sizes.follows else replace(plan, frame=replace(plan.frame, renewal=None))
 
 
-def _width_for_data(problem: Problem, task: Task) -> int:
+@remembered
+def _width_for_data(problem: Problem, settings: Settings, tol: float) -> int:
     """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
-    rules, dimension = task.rules.sizing, problem.domain.dimension
-    assert task.tolerances.solution is not None
-    frame = Frame.of(problem, task.settings)
+    rules, dimension = settings.rules.sizing, problem.domain.dimension
+    frame = Frame.of(problem, settings)
     line = dimension == 1
     ladder = rules.ladder[dimension - 1] if frame.product or line else rules.ladder_on_shapes
     if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
@@ -86,9 +88,9 @@ def _width_for_data(problem: Problem, task: Task) -> int:
     margin = rules.margin_on_lines if line else rules.margin_on_products if frame.product else rules.margin_on_shapes
     before = np.inf
     for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
-        sampler = frame.sampler(problem, task.settings, width)
+        sampler = frame.sampler(problem, settings, width)
         misfit = (_misfit_on_axes if frame.product else _misfit)(problem, sampler, rules.ridge)
-        if misfit <= margin * task.tolerances.solution:
+        if misfit <= margin * tol:
             return width
         if misfit > rules.slow * before:
             return previous
@@ -136,18 +138,19 @@ class Trial(NamedTuple):
     share: float = 1.0
 
 
-def _trial(problem: Problem, task: Task) -> Trial:
+@remembered
+def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int) -> Trial:
     """Try one basis, roughly: it must get to the end, and the solution must not be steep there in places only."""
-    rules, windows = task.rules.sizing, task.rules.windows
-    settings = Settings(width=rules.trial_width, windows=None, rules=task.rules)
-    plan = make_plan(problem, Task(settings, task.seed, Tolerances(None, rules.trial_rtol)))
+    rules, windows = all_rules.sizing, all_rules.windows
+    settings = Settings(width=rules.trial_width, windows=None, rules=all_rules)
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rules.trial_rtol)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             spaces = plan.build_spaces(problem, plan.place_points(problem))
-            system = stable_discretisation(problem, spaces, None, Stage.whole(problem), task.rules.cutoff)
+            system = stable_discretisation(problem, spaces, None, Stage.whole(problem), all_rules.cutoff)
             watch = Watch(system, rules.trial_share, windows)
-            stepper = choose_integrator(system, task.settings.integrator, rules.trial_rtol, task.rules.integrators)
+            stepper = choose_integrator(system, integrator, rules.trial_rtol, all_rules.integrators)
             trajectory = stepper.integrate(system, Observer(stop=watch))
         except FrozenPinnError:
             return Trial(True)

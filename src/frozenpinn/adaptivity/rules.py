@@ -118,7 +118,7 @@ class SearchRules:
     floor: float = 1e-11  #: … below this a failure to do so is round-off
     cost: float = 2.5  #: power of the width with which time grows, at least …
     steepest: float = 7.0  #: … and at most
-    brief: float = 1e9  #: operations that may be spent on more safety than was asked for: about a second
+    brief: float = 5e9  #: operations that may be spent on more safety than was asked for: about a second
     coarse: float = 1e-2  #: above this error nothing is resolved yet, until the width has grown …
     enough: float = 16.0  #: … by this factor
     wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth

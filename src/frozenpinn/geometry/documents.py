@@ -50,6 +50,11 @@ def domain_to_dict(domain: Domain) -> Document:
     for name, kind in KINDS.items():
         if type(domain) is kind.cls and kind.write is not None:
             return {"kind": name, **kind.write(domain)}
+    if type(domain) not in {kind.cls for kind in KINDS.values()}:
+        raise ProblemError(
+            f"domains of class {type(domain).__name__} can be neither written to problem files nor stored with "
+            "solutions; add a line to KINDS in geometry/documents.py."
+        )
     raise TypeError(f"{type(domain).__name__} has no plain form")
 
 

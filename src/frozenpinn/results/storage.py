@@ -67,9 +67,8 @@ def _domain(domain: Domain) -> dict[str, Any]:
         return domain_to_dict(domain)
     except TypeError:
         raise FrozenPinnError(
-            f"the solution can't be stored, because its domain {domain!r} is made of a Python function, or its "
-            "class is not registered in geometry/documents.py; write the function as text, such as "
-            "Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
+            f"the solution can't be stored, because its domain {domain!r} is made of a Python function; write that "
+            "function as text, such as Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
         ) from None
 
 

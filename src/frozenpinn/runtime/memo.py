@@ -15,7 +15,9 @@ Result = TypeVar("Result")
 def remembered(
     function: Callable[Concatenate[Value, Arguments], Result],
 ) -> Callable[Concatenate[Value, Arguments], Result]:
-    """Compute a function once for each value (told apart by identity) and each set of further, hashable arguments.
+    """Compute a function once for each value (told apart by identity) and each set of further arguments.
+
+    Arguments that have no hash are not remembered.
 
     Only for pure functions: whether a result was remembered must change nothing but the time it takes. Results belong
     to no object, so they are neither copied nor pickled; they must not refer to the value, which they would keep alive.
@@ -38,6 +40,10 @@ def remembered(
     @wraps(function)
     def looked_up(value: Value, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         known, key = found.setdefault(value, {}), (arguments, *sorted(named.items()))
+        try:
+            hash(key)
+        except TypeError:
+            return function(value, *arguments, **named)
         if key not in known:
             known[key] = function(value, *arguments, **named)
         return known[key]
