@@ -45,8 +45,9 @@ def _stable(system: Discretisation, rules: CutoffRules) -> Discretisation:
         ranks[0] -= 1
     if all(rank == space.network.size for rank, space in zip(ranks, spaces, strict=True)):
         return system
-    kept = system.truncated(ranks)
-    return _stable(kept, rules) if on_shape else kept  # of fewer functions the symmetry may be judged otherwise
+    if on_shape:  # of fewer functions the symmetry may be judged otherwise: look again
+        return _stable(system.truncated(ranks, judge_again=True), rules)
+    return system.truncated(ranks, judge_again=system.linear.structure == "general")
 
 
 def _stable_on_shapes(system: Discretisation, rules: CutoffRules) -> float:

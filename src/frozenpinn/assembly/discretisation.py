@@ -67,6 +67,8 @@ class Discretisation:
         Relative cut-off of the fit of the initial data; None follows the SVD layer.
     projected
         Matrices of the linear terms as they were found, before symmetry was made exact.
+    judged
+        The linear part if it is known already, with its symmetry; None looks for one.
     """
 
     problem: Problem
@@ -74,6 +76,7 @@ class Discretisation:
     stage: Stage
     rcond: float | None
     projected: Projected
+    judged: LinearPart | None = None
 
     @cached_property
     def layout(self) -> StateLayout:
@@ -117,8 +120,11 @@ class Discretisation:
         """Singular values of all basis functions, relative to the largest of their space."""
         return np.concatenate([s.network.singular_values / s.network.singular_values.max() for s in self.spaces])
 
-    def truncated(self, ranks: Sequence[int]) -> Discretisation:
-        """Return the discretisation in the leading functions of each space, by slicing what is projected already."""
+    def truncated(self, ranks: Sequence[int], judge_again: bool = False) -> Discretisation:
+        """Return the discretisation in the leading functions of each space, by slicing what is projected already.
+
+        The linear part keeps the symmetry that it was found to have, unless it shall be judged again.
+        """
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
         # soft conditions are fitted with all functions together, and large operators have no entries to slice
         if any(space.soft is not None for space in spaces) or self.coefficients > DENSE:
@@ -134,13 +140,15 @@ class Discretisation:
             velocity=self.projected.velocity[kept][:, kept[self.layout.second]],
             odd=None if self.projected.odd is None else Dense(self.projected.odd.dense()[chosen]),
         )
-        return replace(self, spaces=spaces, projected=projected)
+        return replace(self, spaces=spaces, projected=projected, judged=None if judge_again else self.linear.kept(kept))
 
     # ---- the parts -----------------------------------------------------------------------------
 
     @cached_property
     def linear(self) -> LinearPart:
         """The linear part with constant coefficients, its symmetry made exact."""
+        if self.judged is not None:
+            return self.judged
         operator, odd = self.projected.position, self.projected.odd
         same_kind = self.layout.order is not None and all(
             s.network.is_orthonormal and s.obeys_conditions for s in self.spaces

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.operators import Operator, Tag
+from frozenpinn.operators import Dense, Operator, Tag
 from frozenpinn.operators.symmetry import Kind, spectral_abscissa
 
 Array = np.ndarray
@@ -101,5 +101,12 @@ class LinearPart:
     def restricted(self, kept: Array, position: Array | None = None) -> Array:
         """Return the matrix A of some of the coefficients, given as a mask; ``position`` may replace one's own."""
         matrix = self.position.dense() if position is None else position
-        velocity = self.velocity[kept][:, kept[self.layout.second]]
-        return self.layout.kept(kept).matrix(matrix[np.ix_(kept, kept)], velocity)
+        return self.layout.kept(kept).matrix(matrix[np.ix_(kept, kept)], self._velocity_of(kept))
+
+    def kept(self, chosen: Array) -> LinearPart:
+        """Return the same for some of the coefficients, given as a mask; there must be no drift."""
+        position = Dense(self.position.dense()[np.ix_(chosen, chosen)], self.position.tags)
+        return LinearPart(position, self._velocity_of(chosen), self.layout.kept(chosen))
+
+    def _velocity_of(self, chosen: Array) -> Array:
+        return self.velocity[chosen][:, chosen[self.layout.second]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -33,10 +33,9 @@ class StateLayout:
     @cached_property
     def blocks(self) -> tuple[slice, ...]:
         """The coefficients of each space."""
-        starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        return tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
+        return tuple(slice(a, b) for a, b in pairwise(accumulate(self.sizes, initial=0)))
 
-    @property
+    @cached_property
     def coefficients(self) -> int:
         """Number of coefficients of all spaces."""
         return sum(self.sizes)
@@ -49,7 +48,7 @@ class StateLayout:
     @cached_property
     def moving(self) -> Array:
         """The indices of these coefficients."""
-        return np.flatnonzero(self.second)
+        return np.flatnonzero(self.second) if 2 in self.orders else np.empty(0, dtype=int)
 
     @property
     def size(self) -> int:
