@@ -95,7 +95,7 @@ class LinearPart:
     @cached_property
     def eigensystem(self) -> tuple[Array, Array, float]:
         """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
-        eigenvalues, vectors = np.linalg.eig(self.matrix)
+        eigenvalues, vectors = map(np.ascontiguousarray, np.linalg.eig(self.matrix))  # real ones are strided views
         return eigenvalues, vectors, float(np.linalg.cond(vectors))
 
     def restricted(self, kept: Array, position: Array | None = None) -> Array:
