@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -112,6 +112,17 @@ class Settings:
     windows: int | str | Windows | None = "auto"
     subspace: Literal["auto"] | Directions | None = "auto"
     rules: Rules = field(default_factory=Rules)
+
+    def __post_init__(self) -> None:
+        for name in ("points", "subspace"):
+            object.__setattr__(self, name, _own(getattr(self, name)))
+
+
+def _own(given: Any) -> Any:
+    """Return a list or an array as a tuple, which does not change when the user's own one does."""
+    if isinstance(given, np.ndarray) and given.size:
+        given = given.tolist()
+    return tuple(map(_own, given)) if isinstance(given, list) else given
 
 
 @dataclass(frozen=True)

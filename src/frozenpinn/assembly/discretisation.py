@@ -26,6 +26,7 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -118,7 +119,8 @@ class Discretisation:
     @cached_property
     def singular_values(self) -> Array:
         """Singular values of all basis functions, relative to the largest of their space."""
-        return np.concatenate([s.network.singular_values / s.network.singular_values.max() for s in self.spaces])
+        values = [s.network.singular_values for s in self.spaces]
+        return read_only(np.concatenate([own / own.max() for own in values]))
 
     def truncated(self, ranks: Sequence[int], judge_again: bool = False) -> Discretisation:
         """Return the discretisation in the leading functions of each space, by slicing what is projected already.
@@ -351,7 +353,7 @@ class Discretisation:
         (start, _), values, velocities = self.stage
         position = [self._fit(i, values, 0, start) for i in range(len(self.spaces))]
         moving = [self._fit(i, velocities, 1, start) for i, s in enumerate(self.spaces) if s.order == 2]
-        return np.concatenate(position + moving)
+        return read_only(np.concatenate(position + moving))
 
     def _fit(self, index: int, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
         x, space = self.points.x, self.spaces[index]

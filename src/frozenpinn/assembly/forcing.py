@@ -18,6 +18,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
 from frozenpinn.operators import Operator
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -60,6 +61,7 @@ class Forcing:
             if not space.boundary_data.depends_on_time and order == 0:
                 self._static += matrix @ space.boundary_data(layout.problem.time[0])
         self._maps = [m for m in maps if m[0].boundary_data.depends_on_time]
+        self._static = read_only(self._static)
         self._recent: dict[float, Array] = {}
 
     @property
@@ -71,11 +73,12 @@ class Forcing:
         """Return b(t)."""
         if self.is_constant:
             return self._static
-        if t not in self._recent:
+        value = self._recent.get(t)
+        if value is None:
             if len(self._recent) >= _RECENT:
                 self._recent.clear()
-            self._recent[t] = self._evaluate(t)
-        return self._recent[t]
+            value = self._recent[t] = read_only(self._evaluate(t))
+        return value
 
     @property
     def is_separable(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.operators import Dense, Operator, Tag
 from frozenpinn.operators.symmetry import Kind, spectral_abscissa
+from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
 _UNIFORM = 1e-9  # velocities that enter alike up to this fraction are damped uniformly
@@ -66,7 +67,7 @@ class LinearPart:
     @cached_property
     def matrix(self) -> Array:
         """The matrix A of the first-order form."""
-        return self.with_drift(self.layout.matrix(self.position.dense(), self.velocity))
+        return read_only(self.with_drift(self.layout.matrix(self.position.dense(), self.velocity)))
 
     def with_drift(self, matrix: Array) -> Array:
         """Add what moves positions beside their velocities to a first-order matrix."""
@@ -95,7 +96,7 @@ class LinearPart:
     @cached_property
     def eigensystem(self) -> tuple[Array, Array, float]:
         """Eigenvalues and eigenvectors of A, and the condition number of the latter."""
-        eigenvalues, vectors = np.linalg.eig(self.matrix)
+        eigenvalues, vectors = map(np.ascontiguousarray, np.linalg.eig(self.matrix))  # real ones are strided views
         return eigenvalues, vectors, float(np.linalg.cond(vectors))
 
     def restricted(self, kept: Array, position: Array | None = None) -> Array:

@@ -66,11 +66,12 @@ class PointwisePart:
             return 0.0
         data = self.spaces[key[0]].data
         moment = (key, t if data.depends_on_time else 0.0)
-        if moment not in self._lifted_cache:
+        value = self._lifted_cache.get(moment)
+        if value is None:
             if len(self._lifted_cache) >= 64:
                 self._lifted_cache.clear()
-            self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
-        return self._lifted_cache[moment]
+            value = self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
+        return value
 
     def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
         """Return the values of all jets at the points."""

@@ -84,7 +84,9 @@ class Network:
         return self._blocks(raw if self.shapes is None else raw @ self.shapes)
 
     def _blocks(self, raw: Array) -> Array:
-        return raw.reshape(len(self.fields), self.hidden.size, -1)
+        """Cut raw coefficients by field; the result is contiguous, as it would be after pickling: its products too."""
+        blocks = raw.reshape(len(self.fields), self.hidden.size, -1)
+        return blocks if blocks.flags.forc else np.ascontiguousarray(blocks)
 
     # ---- building -------------------------------------------------------------------------------
 

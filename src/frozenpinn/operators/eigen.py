@@ -46,7 +46,7 @@ def eigensystem(matrix: Array, tags: Tags, rate: float | None = None) -> Eigensy
     if Tag.SKEW in tags:
         frequencies, vectors = sla.eigh(1j * matrix, check_finite=False, driver="evd")
         return Eigensystem(-1j * frequencies, vectors, vectors.conj().T, 1.0)
-    eigenvalues, vectors = np.linalg.eig(matrix)
+    eigenvalues, vectors = map(np.ascontiguousarray, np.linalg.eig(matrix))  # real ones are strided views
     condition = float(np.linalg.cond(vectors))
     if not condition * np.finfo(float).eps < 1e-2:  # what is expanded in them would be round-off
         return None

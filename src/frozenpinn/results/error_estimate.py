@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -45,6 +46,11 @@ class ErrorEstimate(Mapping[str, float]):
     times: Array
     curves: Mapping[str, Array]
     growth: float | None = None
+
+    def __post_init__(self) -> None:
+        curves = {name: read_only(np.asarray(curve, dtype=float)) for name, curve in self.curves.items()}
+        object.__setattr__(self, "times", read_only(np.asarray(self.times, dtype=float)))
+        object.__setattr__(self, "curves", curves)
 
     def __getitem__(self, field: str) -> float:
         return self.overall[field]

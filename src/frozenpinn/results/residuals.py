@@ -125,7 +125,7 @@ def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
     result = {}
     for equation in solution.problem.equations:
         size = float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(equation.field))))
-        per_time = size / (t[-1] - t[0]) ** equation.order
+        per_time = size / float(t[-1] - t[0]) ** equation.order
         gap, scale = imbalance(solution, equation, x, t, interpolated=True)
         result[equation.field] = gap / max(scale, per_time, 1e-300)
     return result

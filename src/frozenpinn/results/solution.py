@@ -121,7 +121,7 @@ class Solution:
     @property
     def collocation(self) -> Array:
         """The points of the first basis, shape (n, d)."""
-        return np.asarray(self.pieces[0].expansions[0].basis.points.x)
+        return np.array(self.pieces[0].expansions[0].basis.points.x)
 
     @property
     def integrator(self) -> str:

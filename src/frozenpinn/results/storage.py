@@ -42,17 +42,15 @@ def save_solution(solution: Solution, file: str) -> None:
         "domain": _domain(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
-        "sampler": solution.sampler,
-        "seconds": dict(solution.seconds),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
-        "pieces": [_put_piece(piece, f"{k}/", arrays) for k, piece in enumerate(solution.pieces)],
+        **_put_solve(solution, "", arrays),
         "witness": None,
         "subspace": None,
     }
     if witness is not None and (witness.subspace is None) == (subspace is None):
-        meta["witness"] = [_put_piece(piece, f"witness/{k}/", arrays) for k, piece in enumerate(witness.pieces)]
+        meta["witness"] = _put_solve(witness, "witness/", arrays)
     if subspace is not None:
         assert solution.reduced is not None
         meta["subspace"] = {"domain": domain_to_dict(solution.reduced.problem.domain), "axes": subspace.axes}
@@ -70,6 +68,19 @@ def _domain(domain: Domain) -> dict[str, Any]:
             f"the solution can't be stored, because its domain {domain!r} is made of a Python function; write that "
             "function as text, such as Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
         ) from None
+
+
+def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """Add the arrays of all windows; return them and what is known of the solve."""
+    return {
+        "pieces": [_put_piece(piece, f"{prefix}{k}/", arrays) for k, piece in enumerate(solution.pieces)],
+        "sampler": solution.sampler,
+        "width": int(solution.width),
+        "counts": [int(n) for n in solution.counts],
+        "bytes": float(solution.bytes),
+        "seconds": dict(solution.seconds),
+        "notes": list(solution.notes),
+    }
 
 
 def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
@@ -139,7 +150,7 @@ def load_solution(file: str) -> Solution:
 
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
     problem = _problem(meta)
-    solution = _of_pieces(meta, arrays, problem, meta["pieces"], "")
+    solution = _solve(meta, arrays, problem, meta, "")
     estimate, verdict = meta["error_estimate"], meta["verdict"]
     if verdict is not None:
         attempts = tuple((w, float("inf") if error is None else error, s) for w, error, s in verdict["attempts"])
@@ -149,15 +160,26 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
         solution,
         error_estimate=None if estimate is None else ErrorEstimate.from_dict(estimate),
         verdict=verdict,
-        witness=None if witness is None else _of_pieces(meta, arrays, problem, witness, "witness/"),
+        witness=None if witness is None else _solve(meta, arrays, problem, witness, "witness/"),
         stored_report=Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])}),
     )
 
 
-def _of_pieces(meta: Mapping[str, Any], arrays: Arrays, problem: Problem, entries: list[Any], prefix: str) -> Solution:
+def _solve(
+    meta: Mapping[str, Any], arrays: Arrays, problem: Problem, entry: Mapping[str, Any], prefix: str
+) -> Solution:
     """Return the solution that is made of stored windows, on the subspace if there is one."""
-    pieces = tuple(_piece(entry, _under(arrays, f"{prefix}{k}/")) for k, entry in enumerate(entries))
-    found = Solution(problem, pieces, meta["sampler"], seconds=meta["seconds"])
+    pieces = tuple(_piece(piece, _under(arrays, f"{prefix}{k}/")) for k, piece in enumerate(entry["pieces"]))
+    found = Solution(
+        problem,
+        pieces,
+        entry["sampler"],
+        entry["width"],
+        tuple(entry["counts"]),
+        entry["bytes"],
+        entry["seconds"],
+        tuple(entry["notes"]),
+    )
     if meta["subspace"] is None:
         return found
     axes = meta["subspace"]["axes"]

@@ -12,6 +12,7 @@ cancellation, unlike the recurrence of the φ-functions. Beyond, repeated integr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
@@ -83,24 +84,27 @@ def lagrange(nodes: Array, places: Array) -> Array:
     return np.asarray(np.prod(factors, axis=-1))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class LoadTrajectory:
     """States at the steps, and between them Duhamel's integral of the interpolated loads.
 
-    Parameters
+    Attributes
     ----------
     eigenvalues, vectors
         The modes, and the map from modal coordinates to states.
     times, states, loads
         Steps, and states and loads there in modal coordinates.
+    work
+        What it took.
     """
 
+    eigenvalues: Array
+    vectors: Array
+    times: Array
+    states: Array
+    loads: Array
+    work: Work = NO_WORK
     name = kind = "etd"
-
-    def __init__(
-        self, eigenvalues: Array, vectors: Array, times: Array, states: Array, loads: Array, work: Work = NO_WORK
-    ) -> None:
-        self.eigenvalues, self.vectors, self.work = eigenvalues, vectors, work
-        self.times, self.states, self.loads = times, states, loads
 
     @property
     def steps(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sla
@@ -107,28 +108,50 @@ def _ladder(system: OdeSystem) -> Trajectory:
     return Ladder(start, end, matrix, state, system.size)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Ladder:
-    """exp(A·T/2ʲ) for j = 0 … J; times are reached by their binary digits and a short Taylor series."""
+    """exp(A·T/2ʲ) for j = 0 … J; times are reached by their binary digits and a short Taylor series.
 
+    Attributes
+    ----------
+    start, end
+        The span of time.
+    matrix, state
+        A, and the state at the start; where they are larger than ``size``, a constant 1 carries the forcing.
+    size
+        Number of components of the system's own states.
+    """
+
+    start: float
+    end: float
+    matrix: Array
+    state: Array
+    size: int
     name = kind = "ladder"
     steps, work = 0, NO_WORK
 
-    def __init__(self, start: float, end: float, matrix: Array, state: Array, size: int) -> None:
-        self.start, self.end, self.matrix, self.state, self.size = start, end, matrix, state, int(size)
-        duration = end - start
-        norm = float(np.linalg.norm(matrix, 1)) * duration
-        self.levels = max(0, int(np.ceil(np.log2(max(norm, 1.0)))))
-        rungs = [sla.expm(matrix * (duration / 2**self.levels))]
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.rungs[0])):
+            raise IntegrationError(
+                f"the matrix exponential overflows before t = {self.end:g}: the linear part has strongly growing "
+                "modes. Check the signs of the equation (backward diffusion?) and the boundary conditions, "
+                "or use a larger cutoff (1e-8)."
+            )
+
+    @cached_property
+    def levels(self) -> int:
+        """How often the time is halved."""
+        norm = float(np.linalg.norm(self.matrix, 1)) * (self.end - self.start)
+        return max(0, int(np.ceil(np.log2(max(norm, 1.0)))))
+
+    @cached_property
+    def rungs(self) -> tuple[Array, ...]:
+        """The exponentials, that of the whole time first."""
+        rungs = [sla.expm(self.matrix * ((self.end - self.start) / 2**self.levels))]
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(self.levels):
                 rungs.append(rungs[-1] @ rungs[-1])
-        self.rungs = rungs[::-1]
-        if not np.all(np.isfinite(self.rungs[0])):
-            raise IntegrationError(
-                f"the matrix exponential overflows before t = {end:g}: the linear part has strongly growing modes. "
-                "Check the signs of the equation (backward diffusion?) and the boundary conditions, "
-                "or use a larger cutoff (1e-8)."
-            )
+        return tuple(rungs[::-1])
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,16 +12,26 @@ from frozenpinn.solvers.protocol import NO_WORK, Work
 Array = np.ndarray
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class HermiteTrajectory:
     """Interpolates (t, y, y') at three neighbouring steps by a polynomial of degree five.
 
     Its error is O(h⁶), below that of the fifth-order methods that produced the steps.
+
+    Attributes
+    ----------
+    times, states, slopes
+        Accepted steps, y and y' there.
+    name, work
+        Which method has produced them, and what it took.
     """
 
+    times: Array
+    states: Array
+    slopes: Array
+    name: str = "hermite"
+    work: Work = NO_WORK
     kind = "hermite"
-
-    def __init__(self, times: Array, states: Array, rates: Array, name: str = "hermite", work: Work = NO_WORK) -> None:
-        self.times, self.states, self.slopes, self.name, self.work = times, states, rates, name, work
 
     @property
     def steps(self) -> int:

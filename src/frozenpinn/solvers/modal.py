@@ -115,27 +115,33 @@ def _integration(degree: int) -> Array:
     return np.asarray(chebyshev.chebint(np.eye(degree + 1), lbnd=-1)[: degree + 1])
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ModalTrajectory:
-    """y(t) = V·(homogeneous + particular), window by window."""
+    """y(t) = V·(homogeneous + particular), window by window.
 
+    Attributes
+    ----------
+    modes, vectors
+        The scalar equations, and V.
+    starts, ends
+        The windows.
+    states
+        Homogeneous part at the start of each window, shape (windows, order, modes).
+    polynomials
+        Chebyshev coefficients of the particular part, shape (windows, degree + 1, modes).
+    steps, work
+        Closed forms take none; iterations on windows count theirs.
+    """
+
+    modes: Modes
+    vectors: Array
+    starts: Array
+    ends: Array
+    states: Array
+    polynomials: Array
+    steps: int = 0
+    work: Work = NO_WORK
     name = kind = "modal"
-
-    def __init__(
-        self,
-        modes: Modes,
-        vectors: Array,
-        starts: Array,
-        ends: Array,
-        states: Array,
-        polynomials: Array,
-        steps: int = 0,
-        work: Work = NO_WORK,
-    ) -> None:
-        self.modes, self.vectors = modes, vectors
-        self.steps, self.work = steps, work  # closed forms take none; iterations on windows count theirs
-        self.starts, self.ends = starts, ends
-        self.states = states  # (windows, order, modes): homogeneous part at the start of each window
-        self.polynomials = polynomials  # (windows, degree + 1, modes): Chebyshev coefficients of p
 
     @property
     def end(self) -> float:

@@ -77,10 +77,10 @@ class SciPy:
                     break
         except IntegrationError as error:
             error.trajectory = (
-                PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work) if pieces else None
+                PiecewiseTrajectory(system, np.array(times), tuple(pieces), self.name, guard.work) if pieces else None
             )
             raise
-        return PiecewiseTrajectory(system, np.array(times), pieces, self.name, guard.work)
+        return PiecewiseTrajectory(system, np.array(times), tuple(pieces), self.name, guard.work)
 
 
 def _step(solver: Any) -> str | None:
@@ -94,18 +94,31 @@ def _step(solver: Any) -> str | None:
         return f"the Jacobian can't be factorised: {error}"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class PiecewiseTrajectory:
-    """The dense output that SciPy's method itself defines on each step."""
+    """The dense output that SciPy's method itself defines on each step.
 
+    Attributes
+    ----------
+    system
+        What was integrated.
+    times, pieces
+        Accepted steps, and the interpolant of each.
+    name, work
+        Which method has produced them, and what it took.
+    """
+
+    system: OdeSystem
+    times: Array
+    pieces: tuple[Any, ...]
+    name: str
+    work: Work
     kind = "hermite"  # what it is stored as
-
-    def __init__(self, system: OdeSystem, times: Array, pieces: list[Any], name: str, work: Work) -> None:
-        self._system, self.times, self._pieces, self.name, self.work = system, times, pieces, name, work
 
     @property
     def steps(self) -> int:
         """Number of accepted steps."""
-        return len(self._pieces)
+        return len(self.pieces)
 
     @property
     def end(self) -> float:
@@ -115,14 +128,14 @@ class PiecewiseTrajectory:
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         times = np.asarray(times, dtype=float)
-        piece = np.clip(np.searchsorted(self.times, times) - 1, 0, len(self._pieces) - 1)
+        piece = np.clip(np.searchsorted(self.times, times) - 1, 0, len(self.pieces) - 1)
         out: Array | None = None
         for k in np.unique(piece):
-            values = np.asarray(self._pieces[k](times[piece == k])).T
+            values = np.asarray(self.pieces[k](times[piece == k])).T
             if out is None:
                 out = np.empty((len(times), values.shape[1]))
             out[piece == k] = values
-        return np.zeros((0, self._system.size)) if out is None else out
+        return np.zeros((0, self.system.size)) if out is None else out
 
     def rates(self, times: Array) -> Array:
         """Return the derivative of the dense output, by a difference that stays inside the step."""
@@ -142,5 +155,5 @@ class PiecewiseTrajectory:
         inner = self.times[:-1, None] + np.diff(self.times)[:, None] * np.arange(parts) / parts
         times = np.append(inner.ravel(), self.times[-1])
         states = self(times)
-        rates = self._system.rates(times, states)
+        rates = self.system.rates(times, states)
         return HermiteTrajectory(times, states, rates).arrays()

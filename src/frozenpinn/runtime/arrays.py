@@ -1,0 +1,21 @@
+"""Arrays that belong to a value that never changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def read_only(array: Array) -> Array:
+    """Return an array that can be handed out: the same numbers, without a copy, but nobody can write into them.
+
+    Examples
+    --------
+    >>> read_only(np.zeros(2))[0] = 1.0
+    Traceback (most recent call last):
+    ValueError: assignment destination is read-only
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
