@@ -177,6 +177,7 @@ def _solve(
         entry["width"],
         tuple(entry["counts"]),
         entry["bytes"],
+        entry["operations"],
         entry["seconds"],
         tuple(entry["notes"]),
     )
