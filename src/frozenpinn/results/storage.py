@@ -78,6 +78,7 @@ def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any
         "width": int(solution.width),
         "counts": [int(n) for n in solution.counts],
         "bytes": float(solution.bytes),
+        "operations": float(solution.operations),
         "seconds": dict(solution.seconds),
         "notes": list(solution.notes),
     }
