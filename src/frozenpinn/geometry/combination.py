@@ -150,10 +150,10 @@ class Combination(Domain):
         return tuple(self._owners)
 
     @cached_property
-    def _terms(self) -> tuple[Term, ...]:
+    def _terms(self) -> tuple[SignedPart, ...]:
         """The parts that are no combinations themselves, in order, and whether they are added or taken away."""
         sign = -1.0 if self.kind == "difference" else 1.0
-        return (*_terms(self.first), *(Term(t.domain, sign * t.sign) for t in _terms(self.second)))
+        return (*_terms(self.first), *(SignedPart(t.domain, sign * t.sign) for t in _terms(self.second)))
 
     @cached_property
     def _owners(self) -> dict[Side, tuple[int, Side, float]]:
@@ -207,15 +207,15 @@ class Combination(Domain):
 
 
 @dataclass(frozen=True)
-class Term:
+class SignedPart:
     """A part of a combination, and 1 if it is added or −1 if it is taken away."""
 
     domain: Domain
     sign: float
 
 
-def _terms(domain: Domain) -> tuple[Term, ...]:
-    return domain._terms if isinstance(domain, Combination) else (Term(domain, 1.0),)
+def _terms(domain: Domain) -> tuple[SignedPart, ...]:
+    return domain._terms if isinstance(domain, Combination) else (SignedPart(domain, 1.0),)
 
 
 def _plain(domain: Domain) -> Domain:

@@ -44,14 +44,14 @@ INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
 }
 
 
-class Stored(Protocol):
+class TrajectoryKind(Protocol):
     """A class of trajectories that can be rebuilt from its arrays."""
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray]) -> Trajectory:
         """Rebuild a stored trajectory."""
 
 
-TRAJECTORIES: dict[str, Stored] = {
+TRAJECTORIES: dict[str, TrajectoryKind] = {
     cls.kind: cls for cls in (HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
 }
 
