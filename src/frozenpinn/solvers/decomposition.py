@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg as sla
 
-from frozenpinn.operators.eigen import symmetric_modes
 from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
 
@@ -50,13 +48,12 @@ def _is_well_conditioned(system: OdeSystem) -> bool:
 def decompose(system: OdeSystem) -> Decomposition | None:
     """Diagonalise the operator if its structure, or the condition of its eigenvectors, allows it."""
     linear, (start, end) = system.linear, system.time
-    if is_structured(system) and linear.structure == "symmetric":
-        order = linear.order or 1
-        eigenvalues, vectors = symmetric_modes(linear.position.dense(), (end - start) ** -order)
-        return Decomposition(Modes(eigenvalues, order, linear.damping or 0.0), vectors, vectors.T)
     if is_structured(system):
-        frequencies, rotations = sla.eigh(1j * linear.position.dense(), check_finite=False, driver="evd")
-        return Decomposition(Modes(-1j * frequencies), rotations, rotations.conj().T)
+        order = linear.order or 1
+        spectrum = linear.position.spectrum(rate=(end - start) ** -order)
+        assert spectrum is not None, "operators with a symmetry can be diagonalised"
+        modes = Modes(spectrum.eigenvalues, order, linear.damping or 0.0)
+        return Decomposition(modes, spectrum.vectors.dense(), spectrum.left.dense())
     autonomous = system.has_constant_coefficients and system.forcing.is_constant
     if not autonomous and _is_well_conditioned(system):
         eigenvalues, vectors, _ = linear.eigensystem
