@@ -22,7 +22,7 @@ Array = np.ndarray
 
 def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
-    raise_if_infinite(solution)
+    norms = raise_if_infinite(solution)
     problem, first = solution.problem, _system(solution.pieces[0])
     misfits = initial_misfits(solution, problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
     for name, error in misfits.items():
@@ -37,7 +37,6 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
             "larger width."
         )
-    norms = np.concatenate([_norms(piece) for piece in solution.pieces])
     _warn_if_unresolved(solution, rules.checks)
     _warn_if_boundary_is_missed(solution, rules.checks)
     growth = float(norms.max() / max(norms[0], 1e-300))
@@ -52,14 +51,16 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
         )
 
 
-def raise_if_infinite(solution: Solution) -> None:
-    """Refuse a solution that is not finite."""
-    if not all(np.all(np.isfinite(_norms(piece))) for piece in solution.pieces):
+def raise_if_infinite(solution: Solution) -> Array:
+    """Refuse a solution that is not finite; return the sizes of its states."""
+    norms = np.concatenate([_norms(piece) for piece in solution.pieces])
+    if not np.all(np.isfinite(norms)):
         raise IntegrationError(
             f"the solution is not finite at t = {solution.problem.time[1]:g}: the linear part has modes that "
             f"grow like exp({solution.system.linear.abscissa:.3g}·t). "
             "Is the problem well posed (sign of the highest derivative)?"
         )
+    return norms
 
 
 def _system(piece: Piece) -> Discretisation:

@@ -132,17 +132,24 @@ class Discretisation:
         if any(space.soft is not None for space in spaces) or self.coefficients > DENSE:
             return discretise(self.problem, spaces, self.rcond, self.stage)
         kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
-        chosen = np.ix_(kept, kept)
+        projectors = tuple(
+            leading_rows(space, p, rank)
+            for space, p, rank in zip(spaces, self.projected.projectors, ranks, strict=True)
+        )
+        if not judge_again:
+            linear = self.linear.kept(kept)
+            projected = self.projected._replace(
+                projectors=projectors, position=linear.position, velocity=linear.velocity, odd=None
+            )
+            return replace(self, spaces=spaces, projected=projected, judged=linear)
+        chosen, odd = np.ix_(kept, kept), self.projected.odd
         projected = self.projected._replace(
-            projectors=tuple(
-                leading_rows(space, p, rank)
-                for space, p, rank in zip(spaces, self.projected.projectors, ranks, strict=True)
-            ),
+            projectors=projectors,
             position=Dense(self.projected.position.dense()[chosen]),
             velocity=self.projected.velocity[kept][:, kept[self.layout.second]],
-            odd=None if self.projected.odd is None else Dense(self.projected.odd.dense()[chosen]),
+            odd=None if odd is None else Dense(odd.dense()[chosen]),
         )
-        return replace(self, spaces=spaces, projected=projected, judged=None if judge_again else self.linear.kept(kept))
+        return replace(self, spaces=spaces, projected=projected, judged=None)
 
     # ---- the parts -----------------------------------------------------------------------------
 
