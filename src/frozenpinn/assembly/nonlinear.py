@@ -15,7 +15,7 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
 from frozenpinn.language.jets import Jet
-from frozenpinn.operators import Operator, stack
+from frozenpinn.operators import Block, Operator, stack
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -72,6 +72,14 @@ class PointwisePart:
                 self._lifted_cache.clear()
             value = self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
         return value
+
+    def _rows(self, k: int) -> Array:
+        """Return the matrix from coefficients to one jet at the points, whatever its size: the Jacobian needs it."""
+        n, key = len(self.x), (self.space_index[self.jets[k].field], self.jets[k].time)
+        operator, i = self.operators[key], self.groups[key].index(k)
+        if isinstance(operator, Block):
+            operator, i = operator.rows[i][0] or operator, 0
+        return operator.dense(limit=operator.shape[0] * operator.shape[1])[i * n : (i + 1) * n]
 
     def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
         """Return the values of all jets at the points."""
@@ -161,15 +169,12 @@ class PointwisePart:
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
-        n = len(self.x)
         with np.errstate(all="ignore"):
             partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
         for (name, k), partial in zip(self.partials, partials, strict=True):
             key = (self.space_index[self.jets[k].field], self.jets[k].time)
-            i = self.groups[key].index(k)
-            rows = self.operators[key].dense()[i * n : (i + 1) * n]
-            scaled = rows * (partial[:, None] if np.ndim(partial) else partial)
+            scaled = self._rows(k) * (partial[:, None] if np.ndim(partial) else partial)
             if (name, key) in sums:
                 sums[name, key] += scaled
             else:

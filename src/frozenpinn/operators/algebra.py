@@ -72,4 +72,9 @@ class Composition(Operator):
         return self.outer @ (self.inner @ block)
 
     def _entries(self, limit: int) -> Array:
-        return self.outer @ self.inner.dense(limit)
+        rows, columns = self.inner.shape
+        if rows * columns <= limit:
+            return self.outer @ self.inner.dense(limit)
+        step = max(1, limit // rows)  # what lies between may be larger than the product: some columns at a time
+        parts = (slice(start, min(start + step, columns)) for start in range(0, columns, step))
+        return np.concatenate([self.outer @ self.inner._columns(part) for part in parts], axis=1)

@@ -107,15 +107,15 @@ class KroneckerSum(Operator):
     def _scattered(self, block: Array) -> Array:
         return block if self.columns is None else self.columns.scatter(block)
 
-    def _entries(self, limit: int) -> Array:
+    def _columns(self, part: slice) -> Array:
         i, j = (tensor.kept_indices(kept, self._sizes(side)) for side, kept in enumerate((self.rows, self.columns)))
-        out: Array = np.zeros(())
+        j, out = j[part], np.zeros(())
         for factors, scale, left, right in self.products:
             term = np.full((1, 1), scale)
             for axis, factor in enumerate(factors):
                 term = term * tensor.entries_of(factor, i[:, axis], j[:, axis])
             term = term if left is None else left[:, None] * term
-            out = out + (term if right is None else term * right)
+            out = out + (term if right is None else term * right[part])
         return out
 
     # ---- algebra ------------------------------------------------------------------------------------

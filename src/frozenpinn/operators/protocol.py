@@ -60,7 +60,11 @@ class Operator(Protocol):
 
     def _entries(self, limit: int) -> Array:
         """Return the matrix; parts of it obey the limit too."""
-        return self._apply(np.eye(self.shape[1]))
+        return self._columns(slice(0, self.shape[1]))
+
+    def _columns(self, part: slice) -> Array:
+        """Return some columns of the matrix, given by start and stop."""
+        return self._apply(np.eye(self.shape[1], part.stop - part.start, -part.start))
 
     @overload
     def __matmul__(self, other: Array) -> Array: ...
