@@ -7,6 +7,7 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search, warn_of_contradictions
 from frozenpinn.adaptivity.settings import Settings, Task
@@ -18,7 +19,6 @@ from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import SettingsError
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.findings import Findings
@@ -26,6 +26,8 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.subspace import read_subspace
 
 __all__ = ["check", "estimate_error", "solve"]
+
+_CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
 def solve(
@@ -74,17 +76,12 @@ def solve(
         check_settings(problem, task)
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
-    _warned(problem)
+    if problem not in _CHECKED:
+        check(problem)
     with LateBar() if progress is None else nullcontext(progress) as told:
         if tol is not None:
             return Search(problem, task, budget, told).solve()
         return solve_once(problem, task, Knowledge(), told).solution
-
-
-@remembered
-def _warned(problem: Problem) -> None:
-    """Check a problem, but do not repeat what has been said about it in an earlier solve."""
-    check(problem)
 
 
 def check(problem: Problem) -> Findings:
@@ -106,4 +103,6 @@ def check(problem: Problem) -> Findings:
         If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
         if they jump or are noisy.
     """
-    return check_well_posed(problem)
+    findings = check_well_posed(problem)
+    _CHECKED.add(problem)
+    return findings

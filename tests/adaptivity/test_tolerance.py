@@ -422,3 +422,10 @@ def test_estimates_with_a_given_number_of_boundary_points():
     solution = fp.solve(problem, **case.options("best", "high", case.variants[0]))
     true = solution.error(at=case.variants[0].test_points(problem))["rel_l2"]
     assert 0.1 < fp.estimate_error(solution).error_estimate.worst / true < 10
+
+
+def test_one_window_is_none():
+    """One basis for all times is as wide as the trial says, however it is asked for."""
+    problem = Problem("u_t + u*u_x = 0.05*u_xx", fp.Interval(-1, 1, periodic=True), (0, 0.6), "-sin(pi*x)")
+    widths = [fp.solve(problem, tol=1e-4, settings=fp.Settings(windows=windows)).width for windows in (None, 1)]
+    assert widths[0] == widths[1] < 140

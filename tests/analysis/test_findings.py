@@ -136,3 +136,15 @@ def test_exact_solutions_in_any_units(unit):
     assert not exact_findings("U*exp(-pi**2*t)*sin(pi*x)", initial="U*sin(pi*x)", parameters=given)
     (text,) = exact_findings("U*exp(-t)*sin(pi*x)", initial="U*sin(pi*x)", parameters=given)
     assert "residual is 0.899" in text
+
+
+def test_what_was_told_is_not_repeated():
+    problem = stated(initial="sign(x - 0.5)", boundary="u_n = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match="jumps"):
+        fp.check(problem)
+    with pytest.warns(fp.FrozenPinnWarning, match="jumps"):
+        fp.check(problem)  # who asks is answered
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fp.solve(problem, settings=fp.Settings(width=20))
+    assert not any("jumps" in str(warning.message) for warning in caught)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import frozenpinn as fp
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.adaptivity.rules import IntegratorRules, Rules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.tolerances import Tolerances
@@ -562,3 +563,54 @@ def test_radau_takes_over_where_bdf_gets_stuck():
     x = np.linspace(-12, 18, 300)
     for solution in (by_bdf, by_radau):
         assert np.max(np.abs(solution(x, 1.5) - 2 / np.cosh(x - 6) ** 2)) < 1e-3
+
+
+# ---- large systems ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("equation", "domain", "velocity"),
+    [
+        ("u_t = 0.1*u_xx - u**3 + x*t", fp.Interval(0, 1), None),
+        ("u_tt = u_xx - u**3 - u_t", fp.Interval(0, 1), "x*(1 - x)"),
+        ("u_t = 0.1*lap(u) - u*u_x", fp.Box([0, 0], [1, 1]), None),  # with a preconditioner
+        ("u_t = 0.1*lap(u) + x*y", fp.Box([0, 0], [1, 1]), None),
+    ],
+)
+def test_products_with_the_jacobian_do_what_its_matrix_does(equation, domain, velocity):
+    start = "*".join(f"sin(pi*{name})" for name in domain.coordinates)
+    problem = fp.Problem(equation, domain, (0, 0.5), start, "u = 0", velocity)
+    common = {"width": 12, "windows": None, "rtol": 1e-6, "subspace": None}
+    dense = fp.solve(problem, settings=fp.Settings(integrator=fp.integrators.CVODE(1e-8), **common))
+    few = Rules(integrators=IntegratorRules(dense=5))  # as if more than five components were many
+    krylov = fp.solve(problem, settings=fp.Settings(rules=few, **common))
+    x = domain.sample(30, "random", 0).x
+    assert krylov.integrator == "cvode-bdf"
+    np.testing.assert_allclose(krylov(*x.T, 0.5), dense(*x.T, 0.5), atol=1e-7)
+
+
+def test_large_systems_are_solved_reported_and_stored_without_their_matrix(tmp_path):
+    box, start = fp.Box([0, 0, 0], [1, 1, 1]), "sin(pi*x)*sin(pi*y)*sin(2*pi*z)"
+    exact = f"{start}*exp(-6*pi**2*t)"
+    problem = fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0", exact=exact)
+    solution = fp.solve(problem, settings=fp.Settings(width=36, cutoff=1e-13))
+    assert solution.system.size > 5000
+    assert solution.error()["rel_l2"] < 1e-8
+    assert "never written out" in str(solution.report)
+    assert solution.report.choices["time"].startswith("linear, linear part")
+    solution.save(tmp_path / "large.fpinn")
+    loaded = fp.load(tmp_path / "large.fpinn")
+    assert str(loaded.report) == str(solution.report)
+    assert loaded(0.3, 0.4, 0.2, 0.005) == pytest.approx(float(solution(0.3, 0.4, 0.2, 0.005)), abs=1e-12)
+
+
+@pytest.mark.parametrize("equation", ["u_t = (1 + x*y)*lap(u)", "u_t = (1 + t)*0.1*lap(u) - u*u_x*u_y"])
+def test_what_lies_between_operators_may_be_large(equation, monkeypatch):
+    """Coefficients and Jacobians at all points have many more entries than the matrix that is made of them."""
+    problem = fp.Problem(equation, fp.Box([0, 0], [1, 1]), (0, 0.05), "sin(pi*x)*sin(pi*y)", "u = 0")
+    settings = fp.Settings(width=10, rtol=1e-6, integrator="cvode", subspace=None)
+    expected = fp.solve(problem, settings=settings)(0.3, 0.4, 0.05)
+    monkeypatch.setattr("frozenpinn.operators.protocol.Operator.dense.__defaults__", (4000,))
+    found = fp.solve(problem, settings=settings)
+    assert found.system.size**2 <= 4000 < len(found.collocation) * found.system.size
+    assert found(0.3, 0.4, 0.05) == pytest.approx(float(expected), abs=1e-9)

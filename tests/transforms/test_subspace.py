@@ -391,3 +391,21 @@ def test_restricted_python_functions_see_points_of_the_domain():
     np.testing.assert_allclose(reduced.initial["u"](z, 0.0), 5 * z[:, 0], atol=1e-12)
     assert np.all(domain.contains(np.concatenate(seen)))
     assert [c.value.depends_on_time for c in reduced.conditions] == [True, True]
+
+
+# ---- solving with a tolerance ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_side_that_matters_little_is_seen_by_a_finer_solve(dimension):
+    """What the first solve may neglect, the next may not: it goes to more coordinates, with widths of its own."""
+    domain = box(dimension)
+    sides = {side.name: "u_n = 0" for side in domain.sides} | {"top": "u_n = 0.004*t"}
+    problem = fp.Problem("u_t = 0.01*lap(u)", domain, (0, 1), "1 + cos(pi*x)/2", sides)
+    solution = fp.solve(problem, tol=1e-4)
+    assert (solution.subspace.size, [width for width, *_ in solution.verdict.attempts]) == (1, [40, 15])
+    total = 0.01 * 0.004 / 2  # what has flown in at the end
+    x = domain.sample(500, "random", 0).x
+    missed = total - np.mean(solution(*x.T, 1.0) - 1 - np.exp(-0.01 * np.pi**2) * np.cos(np.pi * x[:, 0]) / 2)
+    assert missed == pytest.approx(total)
+    assert missed / 3 < solution.error_estimate["u"] < 10 * missed

@@ -8,6 +8,7 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.analysis.scales import Scales, nondimensional, scales_of, sizes_of
 from frozenpinn.analysis.wellposedness import examine
+from frozenpinn.transforms.units import units_of
 
 UNITS = [(1e-9, 1.0, 1.0), (1e9, 1e-9, 1e-9), (1.0, 1e9, 1e9), (1e-6, 1e-9, 1e6)]
 
@@ -149,3 +150,11 @@ def test_conditions_that_couple_fields_are_scaled_together():
     points = problem.domain.sample_side("left", 1)
     assert [float(c[0]) for c in first.coefficients_at(points)] == [1.0, -1.0]
     assert float(scaled.initial["u"](np.zeros((1, 1)))[0]) == 1.0
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1.0), (1e6, 1e-6)])
+def test_the_error_is_estimated_in_the_units_of_the_solution(sizes, monkeypatch):
+    solution = solved(rotation(*sizes), width=40)
+    monkeypatch.setattr("frozenpinn.adaptivity.single.measured_sizes", None)  # they are known, and not looked for again
+    assert fp.estimate_error(solution).witness.notes == solution.notes
+    assert units_of(solution) == (None if sizes == (1.0, 1.0) else scales_of(solution.problem))

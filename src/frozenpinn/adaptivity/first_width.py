@@ -59,7 +59,7 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     assert task.tolerances.solution is not None
     width = _width_for_data(problem, settings, task.tolerances.solution)
     if line and not problem.is_linear:
-        if follows and settings.windows is not None:
+        if follows and Frame.of(problem, settings).renewal is not None:
             width = max(width, rules.following)
         else:
             share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share

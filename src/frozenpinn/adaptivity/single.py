@@ -134,6 +134,7 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
             return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
         wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
+        knowledge = replace(knowledge, settled=False, sizes=UNKNOWN)  # of another number of coordinates
     outcome = inner(problem, knowledge)
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
 

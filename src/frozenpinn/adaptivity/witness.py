@@ -14,6 +14,7 @@ from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationErr
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.transforms.units import units_of
 
 
 def finer(solution: Solution, task: Task, rules: SearchRules, growth: float, tighter: float) -> Task:
@@ -59,7 +60,7 @@ def estimate_error(solution: Solution) -> Solution:
             "a loaded solution can't be solved again; call fp.estimate_error(solution) before saving."
         )
     rules = task.rules
-    knowledge = Knowledge(solution.subspace, settled=True)
+    knowledge = Knowledge(solution.subspace, settled=True, scales=units_of(solution))
     with warnings.catch_warnings():  # the first solve has warned already
         warnings.simplefilter("ignore", FrozenPinnWarning)
         try:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.operators import Dense, Operator, Tag
+from frozenpinn.operators import DENSE_LIMIT, Dense, Operator, Tag
 from frozenpinn.operators.symmetry import Kind, spectral_abscissa
 from frozenpinn.runtime.arrays import read_only
 
@@ -88,7 +88,9 @@ class LinearPart:
 
     @cached_property
     def abscissa(self) -> float:
-        """Largest real part of the eigenvalues of A."""
+        """Largest real part of the eigenvalues of A; not a number if it is too large to be written out."""
+        if self.layout.size**2 > DENSE_LIMIT:
+            return float("nan")
         if self.structure == "skew-symmetric" and self.order == 1:
             return 0.0
         return spectral_abscissa(self.matrix)

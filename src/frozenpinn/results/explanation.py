@@ -70,9 +70,12 @@ def _time(solution: Solution) -> str:
     kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(linear.structure, "of no symmetry")
     if not steps:
         return f"linear, {kind}: in closed form ({solution.integrator}), without time steps"
-    why = (
-        "nonlinear" if not solution.problem.is_linear else "linear, but with coefficients or loads that depend on time"
-    )
+    if not solution.problem.is_linear:
+        why = "nonlinear"
+    else:
+        why = (
+            "linear" if solution.system.is_autonomous else "linear, but with coefficients or loads that depend on time"
+        )
     return f"{why}, linear part {kind}: {solution.integrator}"
 
 

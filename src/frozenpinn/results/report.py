@@ -27,7 +27,7 @@ class Report:
     compression: float
     condition: float
     structure: str
-    spectral_abscissa: float
+    spectral_abscissa: float | None
     integrator: str
     steps: int
     windows: list[dict[str, float]]
@@ -54,12 +54,11 @@ class Report:
         rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
         rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
         rows.append(("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"))
-        rows.append(
-            (
-                "linear part",
-                f"{self.structure}, fastest growth rate {_number(self.spectral_abscissa)} (spectral abscissa)",
-            )
+        known = self.spectral_abscissa is not None and np.isfinite(self.spectral_abscissa)
+        growth = (
+            f"fastest growth rate {self.spectral_abscissa:.2e} (spectral abscissa)" if known else "never written out"
         )
+        rows.append(("linear part", f"{self.structure}, {growth}"))
         work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
         rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
         if len(self.windows) > 1:

@@ -26,6 +26,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.restriction import restrict
 
 Array = np.ndarray
+_SETTLED = 1e-6  # residuals that no finer solve asks to be smaller: see Tolerances.reduction
 _SAME = 3.0  # residuals that are about as large at the same points of the subspace are accepted
 _WORSE = 10.0  # a side sees errors inside the subspace, at single points, …
 _LARGE = 0.1  # … but they must not be as large as this
@@ -86,8 +87,7 @@ class Restriction:
 class Agreement(NamedTuple):
     """Whether a solution on a subspace holds in all coordinates.
 
-    ``settled`` tells that all residuals are small, not only as small as those on the subspace: a finer solution there
-    need not be looked at again.
+    ``settled`` tells that all residuals are as small as can be asked: a finer solution need not be looked at again.
     """
 
     misfit: Misfit | None
@@ -115,10 +115,9 @@ def judge(solution: Solution, accepted: float) -> Agreement:
             ("initial value", _initial_residual),
         ):
             value = residual(solution, name, x)
-            if not value <= accepted:
-                settled = False
-                if not value <= _SAME * residual(reduced, name, z):
-                    return Agreement(Misfit(value, f"the {what} of '{name}'"), False)
+            settled = settled and value <= _SETTLED
+            if not (value <= accepted or value <= _SAME * residual(reduced, name, z)):
+                return Agreement(Misfit(value, f"the {what} of '{name}'"), False)
     misfit, small = _boundary_misfit(solution, x, times, accepted, rng)
     return Agreement(misfit, settled and small)
 
@@ -140,7 +139,7 @@ def _boundary_misfit(
 ) -> tuple[Misfit | None, bool]:
     """Measure all conditions at random points of all sides, relative to the size of their terms.
 
-    Returns the largest misfit, if any, and whether all are small.
+    Returns the largest misfit, if any, and whether all are as small as can be asked.
     """
     assert solution.reduced is not None
     domain = solution.problem.domain
@@ -157,7 +156,7 @@ def _boundary_misfit(
         ends = np.cumsum([len(points) for points in sides])
         for condition, part in zip(alike, np.split(np.abs(gap.total), ends[:-1]), strict=True):
             size = float(np.max(part)) / (scale or 1.0)
-            small = small and size <= accepted
+            small = small and size <= _SETTLED
             if size <= accepted or size <= min(_WORSE * _inaccuracy(solution.reduced, scale), _LARGE):
                 continue
             if isinstance(condition.side, FlatSide):

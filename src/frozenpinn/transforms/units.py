@@ -34,6 +34,13 @@ class Units:
         )
 
 
+def units_of(solution: Solution) -> Scales | None:
+    """Return the units in which a solution was found; None if they are those of the problem."""
+    pullbacks = solution.pieces[0].expansions[0].pullbacks
+    units = [pullback.units for pullback in pullbacks if isinstance(pullback, InUnits)]
+    return Scales({name: round(np.log10(unit)) for name, unit in units[0].items()}) if units else None
+
+
 def measured_sizes(solution: Solution) -> dict[str, float]:
     """Return the largest value of each field at some points and times."""
     problem = solution.problem
