@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.assembly.products import build_product_space
+from frozenpinn.assembly.products import build_product_spaces
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.solvers.protocol import Guard
 
@@ -83,7 +83,7 @@ def test_the_jacobian_of_a_product_network():
     box = fp.Box([0, 0], [1, 2])
     problem = fp.Problem("u_t = lap(u) - u**3 + u_x*u_y", box, (0, 1), "x + y", fp.Dirichlet("(x + y)*exp(-t)"))
     layers = [fp.samplers.MultiScale(8).sample(box.axis(i).sample(12), i) for i in (0, 1)]
-    system = fp.stages.discretise(problem, build_product_space(problem, "u", layers, box.sample([12, 12]), 1e-3))
+    system = fp.stages.discretise(problem, build_product_spaces(problem, layers, box.sample([12, 12]), 1e-3))
     y, direction = np.random.default_rng(0).normal(size=(2, system.size))
     expected = central_difference(system, 0.4, y, direction)
     np.testing.assert_allclose(system.jacobian(0.4, y) @ direction, expected, atol=1e-8 * np.abs(expected).max())

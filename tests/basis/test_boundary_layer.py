@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import frozenpinn as fp
 from frozenpinn.assembly.boundary import boundary_rows
-from frozenpinn.assembly.products import build_product_space
+from frozenpinn.assembly.products import build_product_spaces
 from frozenpinn.basis.boundary_layer import (
     Functional,
     NullSpace,
@@ -253,7 +253,7 @@ def test_any_function_on_a_box_obeys_the_conditions(boundary, seed):
     problem = fp.Problem("u_t = lap(u)", fp.Box([-1, 3], [2, 3.7]), (0, 1), 0, boundary)
     axes = [problem.domain.axis(i) for i in (0, 1)]
     layers = [fp.samplers.MultiScale(20).sample(axis.sample(30), seed + i) for i, axis in enumerate(axes)]
-    network = build_product_space(problem, "u", layers, problem.domain.sample([30, 30]), 1e-4).network
+    network = build_product_spaces(problem, layers, problem.domain.sample([30, 30]), 1e-4)[0].network
     coefficients = np.random.default_rng(seed).normal(size=network.size)
     inside = problem.domain.sample([15, 15], "uniform").x
     functionals = boundary_rows(problem, ("u",), per_side=13).functionals

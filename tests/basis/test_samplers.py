@@ -56,14 +56,14 @@ def test_different_seeds_give_different_layers(name, dimension):
 def test_any_layer_is_finite_and_reproducible(seed, name, dimension, width):
     sampler, points = sampler_by_name(name, width), cloud(dimension)
     first, second = sampler.sample(points, seed), sampler.sample(points, seed)
-    assert first.width == width
+    assert first.width == (width + width % 2 if name == "sines" else width)
     assert first.dimension == dimension
     for a, b in zip(arrays(first), arrays(second), strict=True):
         assert np.all(np.isfinite(a))
         assert a.tobytes() == b.tobytes()
 
 
-@pytest.mark.parametrize("name", SAMPLER_NAMES)
+@pytest.mark.parametrize("name", [name for name in SAMPLER_NAMES if name != "sines"])
 @pytest.mark.parametrize("activation", ["tanh", "sin"])
 def test_the_activation_is_handed_on(name, activation):
     assert SAMPLERS[name](5, activation=activation).sample(cloud(1), 0).activation == activation

@@ -289,7 +289,7 @@ def test_flags(flag):
         (
             10,
             "gaus",
-            "unknown sampling method 'gaus'; choose one of 'gauss', 'latin-hypercube', 'random', 'sobol', 'uniform'",
+            "unknown sampling method 'gaus'; choose one of 'gauss', 'latin-hypercube', 'random', 'sobol', 'spectral', ",
         ),
         (0, "gauss", "a positive whole number of points is needed, got 0"),
         (-1, "random", "a positive whole number of points is needed, got -1"),

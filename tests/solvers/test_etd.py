@@ -8,6 +8,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.operators import Dense
 from frozenpinn.solvers import etd
 from frozenpinn.solvers.decomposition import Decomposition
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
@@ -211,7 +212,7 @@ def test_the_load_in_modal_coordinates_is_that_of_the_system():
     )
     system = prepared(problem)
     vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(system.size, system.size)))[0]
-    load = system.modal_semilinear(vectors, vectors.T)
+    load = system.modal_semilinear(Dense(vectors), Dense(vectors.T))
     for t in (0.0, 0.7):
         y = np.random.default_rng(1).normal(size=system.size)
         expected = vectors.T @ system.semilinear(np.array([t]), y[None])[0]

@@ -9,7 +9,7 @@ from frozenpinn.adaptivity.rules import CheckRules, Rules
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.protocol import PointSet, finest
+from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.residuals import condition_gap, initial_misfits
@@ -18,6 +18,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import typical_size
 
 Array = np.ndarray
+_TELLING = 20  # functions (of an axis) whose finest tenth tells something
 
 
 def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
@@ -84,13 +85,13 @@ def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
     scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.layout.blocks)
     scale = max(scale, *(_lifted_size(space, system.points, times) for space in system.spaces))
     for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-        count = finest(space.network)
-        if count * 10 > space.network.size or not count or scale == 0:
+        basis = space.network
+        if min(basis.sizes) < _TELLING or scale == 0:
             continue
-        share = float(np.max(np.linalg.norm(states[:, block][:, -count:], axis=1))) / scale
+        share = max(max(basis.shares(c)) for c in states[:, block]) / scale
         if share > rules.unresolved:
             times = np.linspace(piece.start, piece.end, 129)
-            lost = np.linalg.norm(piece.trajectory(times)[:, block][:, -count:], axis=1) > rules.unresolved * scale
+            lost = [max(basis.shares(c)) > rules.unresolved * scale for c in piece.trajectory(times)[:, block]]
             since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
             warn(
                 f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
@@ -138,5 +139,5 @@ def _lifted_size(space: Space, points: PointSet, times: Array) -> float:
         return 0.0
     root = np.sqrt(points.weights)
     zero = Derivative((0,) * points.x.shape[1])
-    values = [space.network.lift_operator(points.x, [Term(name, zero)]) for name in space.fields]
+    values = [space.network.lift_at_points([Term(name, zero)]) for name in space.fields]
     return max(float(np.linalg.norm(root * (v @ space.data(float(t))))) for v in values for t in times)

@@ -8,6 +8,7 @@ tells whether it does: a front calls for a basis that follows it, detail everywh
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,15 +18,16 @@ from frozenpinn.adaptivity.fitting import data_at, held_out
 from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
-from frozenpinn.adaptivity.rules import Rules
+from frozenpinn.adaptivity.rules import Rules, SizingRules
 from frozenpinn.adaptivity.settings import Settings, Task
-from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
+from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.discretisation import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
+from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers import Integrator, Observer
@@ -37,11 +39,13 @@ Array = np.ndarray
 class Sizes(NamedTuple):
     """What a search knows of sizes from its first solve on: the width at effort one, and how the basis is renewed.
 
-    None for the width leaves it to the settings.
+    None for the width leaves it to the settings. On products there is a width for each axis; axes that have turned out
+    to be resolved keep theirs (``held``, 0 for those that grow).
     """
 
-    width: int | None
+    width: Width | None
     follows: bool
+    held: tuple[int, ...] = ()
 
 
 def first_sizes(problem: Problem, task: Task) -> Sizes:
@@ -58,7 +62,7 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
         return Sizes(rules.many_start, follows)
     assert task.tolerances.solution is not None
     width = _width_for_data(problem, settings, task.tolerances.solution)
-    if line and not problem.is_linear:
+    if isinstance(width, int) and line and not problem.is_linear:
         if follows and Frame.of(problem, settings).renewal is not None:
             width = max(width, rules.following)
         else:
@@ -71,12 +75,33 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
     """Return the plan of a solve of known sizes."""
-    plan = make_plan(problem, task, None if sizes.width is None else round(task.effort * sizes.width))
+    plan = make_plan(problem, task, _grown(sizes, task))
     return plan if sizes.follows else replace(plan, frame=replace(plan.frame, renewal=None))
 
 
+def _grown(sizes: Sizes, task: Task) -> Width | None:
+    """Return the width of a solve that takes some effort."""
+    if not isinstance(sizes.width, tuple):
+        return None if sizes.width is None else round(task.effort * sizes.width)
+    more = task.rules.sizing.another
+    held = sizes.held or (0,) * len(sizes.width)
+    # an axis that is resolved gets a few more neurons: a witness must have other functions
+    return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
+
+
+def resolved_axes(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
+    """Return the sizes with the widths of those axes held along which a solution is resolved, beside another."""
+    asked = task.tolerances.solution
+    if not isinstance(sizes.width, tuple) or asked is None:
+        return sizes
+    shares, rules = solution.axis_shares, task.rules.sizing
+    widths = (solution.width,) * len(shares) if isinstance(solution.width, int) else solution.width
+    limit = min(rules.resolved * max(shares), rules.negligible * asked)
+    return sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
+
+
 @remembered
-def _width_for_data(problem: Problem, settings: Settings, tol: float) -> int:
+def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
     rules, dimension = settings.rules.sizing, problem.domain.dimension
     frame = Frame.of(problem, settings)
@@ -85,16 +110,28 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> int:
     if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
         widest = rules.stepping[dimension - 1] if frame.product or line else rules.stepping_on_shapes
         ladder = tuple(width for width in ladder if width <= widest)
-    margin = rules.margin_on_lines if line else rules.margin_on_products if frame.product else rules.margin_on_shapes
+    if frame.product:
+        margin = rules.margin_on_products * tol
+        return tuple(
+            _climb(ladder, margin, rules, lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width))  # type: ignore[misc]
+            for axis in range(dimension)
+        )
+    margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
+    return _climb(
+        ladder, margin, rules, lambda width: _misfit(problem, *frame.samplers(problem, settings, width), rules.ridge)
+    )
+
+
+def _climb(ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float]) -> int:
+    """Return the first width with a misfit within the margin, or that before one which brought little."""
     before = np.inf
     for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
-        sampler = frame.sampler(problem, settings, width)
-        misfit = (_misfit_on_axes if frame.product else _misfit)(problem, sampler, rules.ridge)
-        if misfit <= margin * tol:
+        found = misfit(width)
+        if found <= margin:
             return width
-        if misfit > rules.slow * before:
+        if found > rules.slow * before:
             return previous
-        before = misfit
+        before = found
     return ladder[-1]
 
 
@@ -110,25 +147,25 @@ def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
     return held_out(sampler.sample(train, rng).features(x), targets, len(train.x), ridge)
 
 
-def _misfit_on_axes(problem: Problem, sampler: Sampler, ridge: float) -> float:
-    """Return the same for a product, along lines parallel to the axes."""
-    rng, domain = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain
-    worst = 0.0
-    for i in range(domain.dimension):
-        axis = domain.axis(i)  # type: ignore[attr-defined]
-        train = axis.sample(2 * sampler.width)
-        along = np.concatenate([train.x, axis.sample(40, "random", rng).x])
-        tables = []
-        for point in domain.sample(3, "random", rng).x:
-            x = np.tile(point, (len(along), 1))
-            x[:, i] = along[:, 0]
-            targets = data_at(problem, x)
-            if targets is not None:
-                tables.append(targets)
-        if tables:
-            features = sampler.sample(train, rng).features(along)
-            worst = max(worst, held_out(features, np.concatenate(tables, axis=1), len(train.x), ridge))
-    return worst
+def _misfit_on_axis(problem: Problem, frame: Frame, settings: Settings, axis: int, width: int) -> float:
+    """Return the same for one axis of a product, along lines parallel to it."""
+    rng, domain, rules = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain, settings.rules.sizing
+    line = domain.axis(axis)  # type: ignore[attr-defined]
+    sampler = frame.samplers(problem, settings, (width,) * domain.dimension)[axis]
+    train = line.sample(2 * width, frame.method)
+    along = np.concatenate([train.x, line.sample(max(40, width // 2), "random", rng).x])
+    tables = []
+    for point in domain.sample(rules.lines, "random", rng).x:
+        x = np.tile(point, (len(along), 1))
+        x[:, axis] = along[:, 0]
+        targets = data_at(problem, x)
+        if targets is not None:
+            tables.append(targets)
+    if not tables:
+        return 0.0
+    return held_out(
+        sampler.sample(train, rng).features(along), np.concatenate(tables, axis=1), len(train.x), rules.ridge
+    )
 
 
 class Trial(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.rules import IntegratorRules
+from frozenpinn.operators import Dense
 from frozenpinn.solvers import (
     CVODE,
     ETD,
@@ -17,7 +18,7 @@ from frozenpinn.solvers import (
     SciPy,
     integrator_by_name,
 )
-from frozenpinn.solvers.decomposition import can_propagate, has_real_modes, is_diagonalisable, is_structured
+from frozenpinn.solvers.decomposition import can_propagate, can_step, decompose, is_diagonalisable, is_structured
 
 
 def choose_integrator(
@@ -36,12 +37,12 @@ def choose_integrator(
     if wanted is not None:
         return wanted
     rules = IntegratorRules() if rules is None else rules
-    if system.size > rules.dense:
-        return CVODE(rtol=tolerance, linear_solver="krylov")
+    if not isinstance(system.linear.position, Dense):
+        return _for_products(system, tolerance, rules)
     stiff = CVODE(rtol=tolerance, fallback=SciPy("radau", rtol=tolerance))
     if can_propagate(system):
         return ExactPropagator(tolerance, fallback=stiff)
-    if has_real_modes(system) and not system.is_linear:
+    if can_step(system) and not system.is_linear:
         return ETD(tolerance, fallback=stiff)
     start, end = system.time
     duration = end - start
@@ -66,6 +67,56 @@ def choose_integrator(
     if radius < rules.explicit and not _is_damped(system, jacobian, rules):
         return SciPy("dop853", rtol=tolerance)
     return stiff
+
+
+def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -> Integrator:
+    """Return the integrator of a system on products, whose matrices are never written out (if they are not small).
+
+    What is diagonalised axis by axis is solved exactly. If that is the fast part, the rest takes exponential steps;
+    otherwise the Jacobian at the start decides between explicit steps and CVODE with GMRES.
+    """
+    stiff = CVODE(rtol=tolerance)
+    if can_propagate(system):
+        return ExactPropagator(tolerance, fallback=stiff)
+    start, end = system.time
+    radius = _radius(system) * (end - start)
+    if not np.isfinite(radius):
+        return stiff
+    parts = decompose(system, complete=False)
+    if parts is not None:
+        fast = float(np.max(parts.modes.rates)) * (end - start)
+        if parts.modes.order == 2:
+            return ExponentialCollocation(tolerance, fallback=SciPy("dop853", rtol=tolerance))
+        if fast > rules.gentle and fast > rules.leading * radius:
+            return ETD(tolerance, fallback=stiff)
+    explicit = SciPy("dop853", rtol=tolerance)
+    if radius < rules.gentle or (radius < rules.explicit and not _decays(system)):
+        return explicit
+    return stiff if system.linear.order == 1 else explicit
+
+
+def _radius(system: OdeSystem) -> float:
+    """Estimate the norm of the Jacobian at the initial state by a few products with it, at early and later times."""
+    start, end = system.time
+    found = []
+    for s in (0.0, 0.3, 0.8):
+        jacobian = system.jacobian_operator(start + s * (end - start), system.initial_state)
+        vector = np.random.default_rng(0).normal(size=system.size)
+        size = 0.0
+        for _ in range(8):
+            vector = jacobian @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
+            size = float(np.linalg.norm(vector))
+        found.append(size)
+    return max(found)
+
+
+def _decays(system: OdeSystem) -> bool:
+    """Whether rough functions decay rather than oscillate: the mean of zᵀJz over random z beside that of |Jz|."""
+    jacobian = system.jacobian_operator(system.time[0], system.initial_state)
+    vectors = np.random.default_rng(0).normal(size=(system.size, 4))
+    images = np.stack([jacobian @ v for v in vectors.T], axis=1)
+    inner = float(np.mean(np.sum(vectors * images, axis=0)))
+    return -inner > 0.1 * float(np.mean(np.linalg.norm(images, axis=0) * np.linalg.norm(vectors, axis=0)))
 
 
 def _norm(matrix: np.ndarray, iterations: int = 8) -> float:

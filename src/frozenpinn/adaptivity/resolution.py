@@ -6,7 +6,6 @@ import numpy as np
 
 from frozenpinn.adaptivity.rules import WindowRules
 from frozenpinn.assembly.discretisation import Discretisation
-from frozenpinn.basis.protocol import finest
 from frozenpinn.solvers import Trajectory
 
 Array = np.ndarray
@@ -17,7 +16,7 @@ class Watch:
 
     def __init__(self, system: Discretisation, threshold: float, rules: WindowRules) -> None:
         self._layout, self._negligible = system.layout, rules.negligible
-        self._counts = [finest(space.network) for space in system.spaces]
+        self._bases = [space.network for space in system.spaces]
         self.first = self.share(system.initial_state)
         self.limit = max(threshold, rules.slack * self.first)
 
@@ -42,5 +41,5 @@ class Watch:
         parts = [orders[0] for orders in self._layout.split(y)]
         sizes = [float(np.linalg.norm(c)) for c in parts]
         floor = self._negligible * max(sizes)
-        tails = [float(np.linalg.norm(c[-n:])) if n else 0.0 for c, n in zip(parts, self._counts, strict=True)]
+        tails = [max(basis.shares(c)) for c, basis in zip(parts, self._bases, strict=True)]
         return max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(tails, sizes, strict=True))

@@ -18,26 +18,32 @@ class SizingRules:
     dimensions: int = 3  #: up to as many, domains have quadrature rules and functions that vanish on the boundary
     line: int = 200  #: neurons on an interval, if nothing is asked for
     line_high_order: int = 80  #: the same for linear equations of third order and more: flatter neurons, less round-off
-    box: tuple[int, int] = (48, 20)  #: the same per axis of a product, in two and three dimensions
+    box: tuple[int, int] = (64, 32)  #: the same per axis of a product, in two and three dimensions
     shape: int = 800  #: the same on other shapes
     points_on_lines: float = 2.0  #: points per neuron on an interval, …
-    points_on_products: float = 1.25  #: … on each axis of a product, …
+    points_on_products: float = 1.25  #: … on each axis of a product, which integrate products of two sines …
+    points_more: int = 12  #: … to round-off with so many more, …
+    points_on_cycles: float = 1.5  #: … on periodic axes, so that squares are not aliased, …
     points_on_shapes: float = 4.0  #: … and elsewhere
     boundary_rows: float = 1.5  #: points on the whole boundary per neuron, …
     fewest_boundary_points: int = 8  #: … and on each side at least
     many_start: int = 200  #: first width in many dimensions
     ladder: tuple[tuple[int, ...], ...] = (
         (40, 56, 80, 110, 150, 200, 280, 400),
-        (12, 16, 20, 24, 32, 40, 48),
-        (8, 10, 12, 16, 20),
+        (12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+        (8, 12, 16, 24, 32, 48, 64),
     )  #: widths at which data are fitted to find the first one: on an interval, per axis in two and three dimensions
     ladder_on_shapes: tuple[int, ...] = (100, 150, 220, 330, 500, 800)  #: the same on shapes
-    stepping: tuple[int, int, int] = (400, 24, 12)  #: the widest first ones where there is no closed form in time …
+    stepping: tuple[int, int, int] = (400, 96, 32)  #: the widest first ones where there is no closed form in time …
     stepping_on_shapes: int = 220  #: … and the same on shapes
     margin_on_lines: float = (
         0.02  #: how well data must be represented, in units of the tolerance; widths are cheap here
     )
     margin_on_products: float = 1.0  #: a first network that is too narrow costs little, one that is too wide much
+    lines: int = 4  #: parallel to each axis of a box, along which data are looked at
+    resolved: float = 1e-2  #: share of the finest functions of an axis beside that of another one, …
+    negligible: float = 1e-2  #: … and beside the tolerance, up to which the axis does not grow …
+    another: float = 1.05  #: … by more than this
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
     ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
@@ -59,9 +65,10 @@ class CutoffRules:
     rougher: tuple[float, ...] = (1e-10, 1e-9)  #: for nonlinear equations on shapes
     desperate: tuple[float, ...] = (1e-7, 1e-6, 1e-5)  #: on shapes, if nothing else is stable
     fatal: float = 12.0  #: spurious growth exp(12) leaves three digits of an error of 1e-8
-    product: float = 1e-10  #: on each axis of a product, if nothing is asked for
-    product_share: float = 1e-3  #: the same as a part of the tolerance: the rank is what costs
-    product_coarsest: float = 1e-8
+    product: float = 1e-11  #: on each axis of a product, if nothing is asked for
+    product_share: float = 1e-4  #: the same as a part of the tolerance
+    product_coarsest: float = 1e-9
+    product_finest: float = 1e-12
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,9 @@ class IntegratorRules:
     semilinear: float = 150.0  #: norm of the nonlinear part × duration up to which its iteration is cheapest
     damped: float = 0.1  #: real against imaginary parts of eigenvalues, from which on decay dominates
     coarse: float = 1e-9  #: accuracy from which on gentle systems with a closed linear part are better collocated
-    dense: int = 5000  #: components of a state up to which matrices are formed; beyond, only products with them
+    leading: float = (
+        0.3  #: rate of the modes that are solved exactly beside that of the Jacobian, for exponential steps
+    )
 
 
 @dataclass(frozen=True)

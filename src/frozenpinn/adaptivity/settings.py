@@ -61,7 +61,7 @@ class Settings:
     Parameters
     ----------
     width
-        Number of neurons (per axis on boxes in two and three dimensions).
+        Number of neurons; on boxes in two and three dimensions per axis, where a tuple gives each axis its own.
     points
         Number of quadrature points (per axis on boxes in two and three dimensions, or a tuple).
     sampler
@@ -99,7 +99,7 @@ class Settings:
         The tuned numbers behind everything that is chosen by the program.
     """
 
-    width: int | None = None
+    width: int | tuple[int, ...] | None = None
     points: int | tuple[int, ...] | None = None
     sampler: str | Sampler | None = None
     point_method: str = "auto"
@@ -114,7 +114,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
-        for name in ("points", "subspace"):
+        for name in ("width", "points", "subspace"):
             object.__setattr__(self, name, _own(getattr(self, name)))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, sized_plan
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, resolved_axes, sized_plan
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.time_windows import March
@@ -217,4 +217,5 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
                 raise_if_infinite(solution)
             else:
                 warn_if_suspicious(solution, task.rules)
+    sizes = resolved_axes(solution, sizes, task)
     return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=sizes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,10 +12,11 @@ from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
-from frozenpinn.assembly.products import build_product_space, is_separable
+from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
-from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, adapted, sampler_by_name
+from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
+from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.budget import amount, physical_memory
@@ -22,9 +24,11 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Renewal: TypeAlias = Windows | Literal["auto"] | None  #: of a basis in time
+Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
 
 _BYTES = 48.0  # of a number in a table of the basis, with its copies
-_MOST_PRODUCTS = 4000  # that are kept, about
+_COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
+_STEPS = 200  # evaluations of the right-hand side that a solve on a product takes, at least
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,26 @@ class Frame:
         )
         method = settings.point_method
         if method == "auto":
-            method = "gauss" if d <= few else "sobol"
+            method = "spectral" if product else "gauss" if d <= few else "sobol"
         return cls(product, strategy, method, _renewal(problem, settings.windows))
 
-    def sampler(self, problem: Problem, settings: Settings, width: int | None = None) -> Sampler:
-        """Return the sampler of a given width, of that of the settings, or of the default one."""
+    def samplers(self, problem: Problem, settings: Settings, width: Width | None = None) -> tuple[Sampler, ...]:
+        """Return the sampler, or one for each axis of a product: of a given width, the settings' or a default."""
         width = settings.width if width is None else width
+        if self.product:
+            widths = _widths(problem, settings, width)
+            periods = [float(n) if p else None for n, p in _axes(problem)]
+            return tuple(Sines(n, period=period) for n, period in zip(widths, periods, strict=True))
+        if isinstance(width, tuple):
+            raise SettingsError(
+                f"width={width} is for products of networks on boxes in two and three dimensions, with one number for "
+                "each axis; here, write one number."
+            )
+        return (self._one_sampler(problem, settings, width),)
+
+    def _one_sampler(self, problem: Problem, settings: Settings, width: int | None) -> Sampler:
         if isinstance(settings.sampler, str | None):
-            width = _default_width(problem, settings, self.product) if width is None else width
+            width = _default_width(problem, settings) if width is None else width
             if isinstance(settings.sampler, str):
                 return adapted(sampler_by_name(settings.sampler, width), "oriented", InitialGradient(problem))
             many = problem.domain.dimension > settings.rules.sizing.dimensions
@@ -73,49 +89,62 @@ class Frame:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a task means for a problem: kind of basis, sampler, numbers."""
+    """What a task means for a problem: kind of basis, sampler (one for each axis of a product), numbers."""
 
     task: Task
     frame: Frame
-    sampler: Sampler
+    samplers: tuple[Sampler, ...]
     counts: tuple[int, ...]
+
+    @property
+    def sampler(self) -> Sampler:
+        """The sampler, or that of the first axis."""
+        return self.samplers[0]
+
+    @property
+    def width(self) -> Width:
+        """Number of neurons; of each axis of a product, if they differ."""
+        widths = tuple(sampler.width for sampler in self.samplers)
+        return widths[0] if len(set(widths)) == 1 else widths
 
     @property
     def _total(self) -> tuple[float, float]:
         """Numbers of points and of functions, about."""
-        points = float(np.prod(np.array(self.counts, dtype=float)))
-        width = float(self.sampler.width)
-        return points, min(width ** len(self.counts), _MOST_PRODUCTS) if self.frame.product else width
+        return float(prod(self.counts)), float(prod(sampler.width for sampler in self.samplers))
 
     @property
     def bytes(self) -> float:
-        """About how much memory a solve takes: the tables of its basis and their copies."""
+        """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
         points, size = self._total
-        return _BYTES * points * size
+        return 8.0 * _COPIES * (points + 2 * size) if self.frame.product else _BYTES * points * size
 
     @property
     def operations(self) -> float:
-        """About how many floating point operations the largest factorisation takes."""
+        """About how many floating point operations the factorisations take, and on products the first steps."""
         points, size = self._total
-        if self.frame.product:
-            size = min(self.sampler.width ** len(self.counts) / 4.0, float(_MOST_PRODUCTS))
-        return 2.0 * points * size**2
+        if not self.frame.product:
+            return 2.0 * points * size**2
+        small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
+        return small + 4.0 * _STEPS * points * max(self.counts)
 
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
+        limit, most = self.task.memory, physical_memory()
+        allowed = most if limit is None else min(limit, most)
+        if self.bytes <= allowed:
+            return
         each = " per axis" if self.frame.product else ""
-        need = f"{self.sampler.width} neurons{each} need about {amount(self.bytes)} of memory"
-        limit = self.task.memory
+        need = f"{self.width} neurons{each} need about {amount(self.bytes)} of memory"
+        share = (allowed / self.bytes) ** (1.0 / len(self.samplers))
+        fit = tuple(max(1, int(share * sampler.width)) for sampler in self.samplers)
+        advice = f"width={fit if len(set(fit)) > 1 else fit[0]} would fit"
         if limit is not None and self.bytes > limit:
-            raise BudgetError(f"{need}, more than memory_limit={limit:g}.")
-        if self.bytes > (all_there_is := physical_memory()):
-            raise SettingsError(
-                f"{need}, and this machine has {amount(all_there_is)}. Use a smaller width, or fewer points."
-            )
+            raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
+        raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""
-        tensor = self.frame.method in ("gauss", "uniform")
+        tensor = self.frame.method in ("gauss", "spectral", "uniform")
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
@@ -134,11 +163,10 @@ class Plan:
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
             assert isinstance(problem.domain, Box)
-            axes = [problem.domain.axis(i).sample(n) for i, n in enumerate(self.counts)]
+            axes = [problem.domain.axis(i).sample(n, self.frame.method) for i, n in enumerate(self.counts)]
             rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]
-            layers = [self.sampler.sample(a, g) for a, g in zip(axes, rngs, strict=True)]
-            cutoff = self._product_cutoff()
-            return [build_product_space(problem, name, layers, cloud, cutoff) for (name,) in problem.groups]
+            layers = [own.sample(a, g) for own, a, g in zip(self.samplers, axes, rngs, strict=True)]
+            return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
         if settings.sampler is None:
             sampler = fitted(problem, sampler, cloud, task.seed)
@@ -166,7 +194,7 @@ class Plan:
             return given
         if asked is None:
             return rules.product
-        return float(np.clip(rules.product_share * asked / self.task.effort**2, rules.finest, rules.product_coarsest))
+        return float(np.clip(rules.product_share * asked, rules.product_finest, rules.product_coarsest))
 
     def _boundary_points(self, problem: Problem) -> int:
         """Return how many points a side gets: enough rows to see every feature of that side."""
@@ -177,35 +205,57 @@ class Plan:
         return max(rules.fewest_boundary_points, int(rules.boundary_rows * self.sampler.width / sides))
 
 
-def make_plan(problem: Problem, task: Task, width: int | None = None) -> Plan:
+def make_plan(problem: Problem, task: Task, width: Width | None = None) -> Plan:
     """Choose kind of basis, width and points where the settings leave them open."""
     frame = Frame.of(problem, task.settings)
-    sampler = frame.sampler(problem, task.settings, width)
-    return Plan(task, frame, sampler, _counts(problem, task.settings, sampler.width, frame.product))
+    samplers = frame.samplers(problem, task.settings, width)
+    return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
 
 
-def _default_width(problem: Problem, settings: Settings, product: bool) -> int:
-    """Return the number of neurons (per axis for products) if the user leaves it open.
+def _axes(problem: Problem) -> list[tuple[float, bool]]:
+    """Return length of each axis of a box, and whether it is periodic."""
+    return list(zip(map(float, problem.domain.lengths), problem.domain.periodic, strict=True))
+
+
+def _widths(problem: Problem, settings: Settings, width: Width | None) -> tuple[int, ...]:
+    """Return the number of neurons of each axis; they come in pairs."""
+    d = problem.domain.dimension
+    width = settings.rules.sizing.box[d - 2] if width is None else width
+    widths = width if isinstance(width, tuple) else (width,) * d
+    if len(widths) != d:
+        raise SettingsError(f"width={width} needs one number for each of the {d} axes, or one for all of them.")
+    for n in widths:
+        check_width(n)
+    return tuple(n + n % 2 for n in widths)
+
+
+def _default_width(problem: Problem, settings: Settings) -> int:
+    """Return the number of neurons if the user leaves it open.
 
     Round-off in a derivative of order p grows like (slope of the neurons)^p, and so with the width. Linear equations
     of third and fourth order are more accurate with fewer, flatter neurons; nonlinear ones need them for detail.
     """
     rules, d = settings.rules.sizing, problem.domain.dimension
     if d > 1:
-        return rules.box[d - 2] if product else rules.shape
+        return rules.shape
     high_order = max(problem.spatial_order(name) for name in problem.fields) > 2
     return rules.line_high_order if high_order and problem.is_linear else rules.line
 
 
-def _counts(problem: Problem, settings: Settings, width: int, product: bool) -> tuple[int, ...]:
+def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...], product: bool) -> tuple[int, ...]:
     rules, d, given = settings.rules.sizing, problem.domain.dimension, settings.points
     if isinstance(given, tuple | list):
         return tuple(int(n) for n in given)
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
-        return (int(rules.points_on_products * width),) * d
-    return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * width),)
+        return tuple(
+            int(rules.points_on_cycles * (sampler.width + 1))
+            if periodic
+            else int(rules.points_on_products * sampler.width) + rules.points_more
+            for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
+        )
+    return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
 
 
 def _renewal(problem: Problem, windows: int | str | Windows | None) -> Renewal:
@@ -235,9 +285,9 @@ def check_settings(problem: Problem, task: Task) -> None:
     if n is not None and (not isinstance(n, int | np.integer) or n < 1):
         raise SettingsError(f"boundary_points must be a positive whole number, got {n!r}.")
     plan = make_plan(problem, task)
-    for n in plan.counts:
-        if plan.frame.product or problem.domain.dimension == 1:
-            _check_points(n, plan.sampler.width, settings)
+    if plan.frame.product or problem.domain.dimension == 1:
+        for n, sampler in zip(plan.counts, plan.samplers, strict=True):
+            _check_points(n, sampler.width, settings)
 
 
 def _check_points(n: int, width: int, settings: Settings) -> None:

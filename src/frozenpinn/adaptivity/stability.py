@@ -21,7 +21,9 @@ def stable_discretisation(
     problem: Problem, spaces: Sequence[Space], rcond: float | None, stage: Stage, rules: CutoffRules | None
 ) -> Discretisation:
     """Assemble the system and, if there are rules for it, drop basis functions that only carry round-off."""
-    automatic = rules is not None and all(s.network.is_orthonormal and s.obeys_conditions for s in spaces)
+    automatic = rules is not None and all(
+        s.network.is_orthonormal and s.obeys_conditions and not s.network.is_product for s in spaces
+    )
     system = discretise(problem, spaces, rcond, stage)
     return _stable(system, rules) if automatic and rules is not None else system
 
@@ -29,7 +31,7 @@ def stable_discretisation(
 def _stable(system: Discretisation, rules: CutoffRules) -> Discretisation:
     problem, spaces = system.problem, system.spaces
     start, end = system.time
-    on_shape = problem.domain.dimension > 1 and not any(space.network.is_product for space in spaces)
+    on_shape = problem.domain.dimension > 1
     if on_shape and (problem.is_linear or system.layout.order == 1):
         cutoff = _stable_on_shapes(system, rules)
     elif not problem.is_linear:

@@ -280,7 +280,7 @@ class March:
             known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
             sampler = adapted(sampler, "informed", np.stack(known, axis=1))
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = replace(plan, sampler=sampler).build_spaces(self.problem, cloud, self._built, many)
+            spaces = replace(plan, samplers=(sampler,)).build_spaces(self.problem, cloud, self._built, many)
         system = self._assemble(spaces, stage)
         with self.watch.stage("checks"):
             loss = projection_loss(system, grading)
@@ -314,7 +314,7 @@ class March:
             problem,
             tuple(self.pieces),
             plan.sampler.name,
-            plan.sampler.width,
+            plan.width,
             plan.counts,
             plan.bytes,
             (1 + self._built) * plan.operations + sum(_stepping(piece) for piece in self.pieces),
@@ -326,8 +326,9 @@ class March:
 def _stepping(piece: Piece) -> float:
     """Return about how many operations the steps of a window have taken."""
     work, size = piece.trajectory.work, piece.layout.size
-    points = sum(len(e.basis.points.weights) for e in piece.expansions)
-    return 4.0 * points * size * (work.rhs + size * work.jacobians)
+    each = sum(e.basis.flops for e in piece.expansions)  # of one map from coefficients to values
+    matrices = 0 if any(e.basis.is_product for e in piece.expansions) else size * work.jacobians
+    return 2.0 * each * (work.rhs + matrices)
 
 
 def _label(stepper: Integrator, trajectory: Trajectory) -> str:

@@ -41,10 +41,11 @@ def _enlarged(solution: Solution, settings: Settings, growth: float) -> Settings
     if settings.boundary_points is not None:  # as many as before for more neurons would be other conditions
         settings = replace(settings, boundary_points=more(settings.boundary_points))
     if isinstance(settings.sampler, str | None):
-        return replace(settings, width=more(solution.width))
+        width = solution.width
+        return replace(settings, width=tuple(map(more, width)) if isinstance(width, tuple) else more(width))
     if not is_dataclass(settings.sampler):  # one of the user's own, of a fixed width
         return settings
-    return replace(settings, width=None, sampler=with_width(settings.sampler, more(solution.width)))
+    return replace(settings, width=None, sampler=with_width(settings.sampler, more(settings.sampler.width)))
 
 
 def estimate_error(solution: Solution) -> Solution:

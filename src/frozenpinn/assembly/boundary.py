@@ -14,6 +14,7 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.separation import compiled, is_smooth, separate
+from frozenpinn.operators import Dense, Operator
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -41,7 +42,7 @@ class BoundaryData:
 
     size: int
     time: tuple[float, float]
-    parts: tuple[tuple[Datum, Array, Array | None], ...] = field(default=())
+    parts: tuple[tuple[Datum, Array, Operator | None], ...] = field(default=())
     shapes: Array | None = field(default=None)
 
     @cached_property
@@ -50,7 +51,7 @@ class BoundaryData:
         return any(datum.depends_on_time for datum, _, _ in self.parts)
 
     @cached_property
-    def _separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
+    def separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
         """The data as a matrix times functions of time; None if they can't be written so."""
         columns: dict[sp.Expr, Array] = {}
         time = None
@@ -77,21 +78,21 @@ class BoundaryData:
     @property
     def is_separable(self) -> bool:
         """Whether ℓ is a sum of fixed vectors times functions of time, so that many values cost little."""
-        return self._separated is not None
+        return self.separated is not None
 
     def batch(self, times: Array, derivative: int = 0) -> Array:
         """Return ℓ or its derivative at several times, shape (m, size)."""
-        if self._separated is None:
+        if self.separated is None:
             return np.array([self(float(t), derivative) for t in times])
-        matrix, histories, symbol = self._separated
+        matrix, histories, symbol = self.separated
         with np.errstate(all="ignore"):
             values = compiled(histories, symbol, derivative)(times)
         return np.stack([np.broadcast_to(v, times.shape) for v in values], axis=1) @ matrix.T
 
     def __call__(self, t: float, derivative: int = 0) -> Array:
         """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
-        if self._separated is not None:
-            columns, histories, symbol = self._separated
+        if self.separated is not None:
+            columns, histories, symbol = self.separated
             with np.errstate(all="ignore"):
                 found = columns @ np.array(compiled(histories, symbol, derivative)(t), dtype=float)
             if np.all(np.isfinite(found)):
@@ -140,10 +141,10 @@ class BoundaryData:
         parts, start = [], 0
         for datum, x, matrix in self.parts:
             if matrix is None:
-                parts.append((datum, x, shapes[start : start + len(x)].T))
+                parts.append((datum, x, Dense(shapes[start : start + len(x)].T)))
                 start += len(x)
             else:
-                parts.append((datum, x, shapes.T @ matrix))
+                parts.append((datum, x, Dense(shapes.T) @ matrix))
         return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
 
 

@@ -16,15 +16,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.assembly.projection import DENSE, Projected, field_columns, leading_rows, project
+from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project, project_products
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
-from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
+from frozenpinn.operators import Dense, MatrixFree, Operator, Tag, diagonal_blocks
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
@@ -128,8 +129,7 @@ class Discretisation:
         The linear part keeps the symmetry that it was found to have, unless it shall be judged again.
         """
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
-        # soft conditions are fitted with all functions together, and large operators have no entries to slice
-        if any(space.soft is not None for space in spaces) or self.coefficients > DENSE:
+        if any(space.soft is not None for space in spaces):  # fitted with all functions together
             return discretise(self.problem, spaces, self.rcond, self.stage)
         kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
         projectors = tuple(
@@ -142,11 +142,11 @@ class Discretisation:
                 projectors=projectors, position=linear.position, velocity=linear.velocity, odd=None
             )
             return replace(self, spaces=spaces, projected=projected, judged=linear)
-        chosen, odd = np.ix_(kept, kept), self.projected.odd
+        chosen, odd, speeds = np.ix_(kept, kept), self.projected.odd, self.projected.velocity
         projected = self.projected._replace(
             projectors=projectors,
             position=Dense(self.projected.position.dense()[chosen]),
-            velocity=self.projected.velocity[kept][:, kept[self.layout.second]],
+            velocity=None if speeds is None else Dense(speeds.dense()[kept][:, kept[self.layout.second]]),
             odd=None if odd is None else Dense(odd.dense()[chosen]),
         )
         return replace(self, spaces=spaces, projected=projected, judged=None)
@@ -162,8 +162,8 @@ class Discretisation:
         same_kind = self.layout.order is not None and all(
             s.network.is_orthonormal and s.obeys_conditions for s in self.spaces
         )
-        if same_kind and self.coefficients <= DENSE:
-            position = operator.dense()
+        if same_kind and isinstance(operator, Dense):
+            position = operator.matrix
             found = keep_structure(position, self.singular_values)
             if found.kind == "general" and odd is not None and self.layout.order == 1:
                 found = keep_split(position - odd.dense(), odd.dense(), self.singular_values) or found
@@ -245,8 +245,8 @@ class Discretisation:
         layout, linear = self.layout, self.linear
         c, v = y[: layout.coefficients], y[layout.coefficients :]
         highest = linear.position @ c
-        if len(v):
-            highest += linear.velocity @ v
+        if linear.velocity is not None:
+            highest = highest + linear.velocity @ v
         highest += self.forcing(t)
         if self.pointwise is not None:
             for rows, name, values in self.pointwise.values(t, layout.split(y)):
@@ -263,7 +263,9 @@ class Discretisation:
             part = slice(start, start + _AT_ONCE)
             y = states[part]
             c, v = y[:, : layout.coefficients], y[:, layout.coefficients :]
-            highest = (linear.position @ c.T).T + v @ linear.velocity.T + self.semilinear(times[part], y)
+            highest = (linear.position @ c.T).T + self.semilinear(times[part], y)
+            if linear.velocity is not None:
+                highest += (linear.velocity @ v.T).T
             if linear.drift is not None:
                 v = v + y @ linear.drift.T + np.array([self._drift_forcing(float(t)) for t in times[part]])
             out[part] = layout.joined(highest, v)
@@ -277,10 +279,12 @@ class Discretisation:
                 out[:, self.layout.blocks[space]] += (self.field_projector(name) @ values.T).T
         return out
 
-    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls.
+    def modal_semilinear(
+        self, vectors: Operator, left: Operator, rest: Operator | None = None
+    ) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z, as a function made for many calls.
 
-        All matrices are multiplied by ``vectors`` and ``left`` beforehand. For equations of first order in time.
+        All maps are multiplied by ``vectors`` and ``left`` beforehand. For equations of first order in time.
         """
         forcing = self.forcing
         constant = left @ forcing(self.time[0]) if forcing.is_constant else None
@@ -294,27 +298,46 @@ class Discretisation:
                 recent[t] = left @ forcing(t)
             return recent[t]
 
-        part = self.pointwise
-        if part is None:
-            return lambda t, _: push(t).copy()
-        rights = [vectors[block] for block in self.layout.blocks]
-        fields = [(name, self.layout.blocks[self.space_of(name)[0]]) for name in part.fields]
-        lefts = {name: (self.field_projector(name).T @ left[:, rows].T).T for name, rows in fields}
-        pointwise = part.transformed(rights, lefts)
+        linear = None if rest is None else left @ rest @ vectors
+        pointwise = None if self.pointwise is None else self._modal_pointwise(self.pointwise, vectors, left)
 
         def semilinear(t: float, z: Array) -> Array:
-            out = pointwise(t, z)
-            out += push(t)
-            return out
+            out = push(t).copy() if pointwise is None else pointwise(t, z) + push(t)
+            return out if linear is None else out + linear @ z
 
         return semilinear
+
+    def _modal_pointwise(
+        self, part: PointwisePart, vectors: Operator, left: Operator
+    ) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·n(t, vectors·z), with as much multiplied beforehand as the operators allow."""
+        layout = self.layout
+        indices = {name: self.space_of(name)[0] for name in part.fields}
+        if isinstance(vectors, Dense) and isinstance(left, Dense):
+            rights = [vectors.matrix[block] for block in layout.blocks]
+            parts = {name: left.matrix[:, layout.blocks[i]] for name, i in indices.items()}
+            lefts = {name: (self.field_projector(name).T @ own.T).T for name, own in parts.items()}
+            return part.transformed(rights, lefts)
+        rights, lefts = diagonal_blocks(vectors), diagonal_blocks(left)
+        if rights is not None and lefts is not None:
+            maps = {name: lefts[i] @ self.field_projector(name) for name, i in indices.items()}
+            return part.transformed_by_axes(rights, maps, layout.blocks)
+
+        def general(t: float, z: Array) -> Array:
+            states = layout.split(np.real(vectors @ z))
+            out = np.zeros(layout.coefficients)
+            for rows, name, values in part.values(t, states):
+                out[layout.blocks[rows]] += self.field_projector(name) @ values
+            return left @ out
+
+        return general
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly, as a matrix."""
         if self.pointwise is None:
             return self.linear.matrix
         layout = self.layout
-        position, velocity = self.linear.position.dense().copy(), self.linear.velocity.copy()
+        position, velocity = self.linear.position.dense().copy(), self.linear.dense_velocity.copy()
         columns_of = np.cumsum(layout.second) - 1
         for rows, name, column, order, matrix in self.pointwise.jacobian(t, layout.split(y)):
             block = self.field_projector(name) @ matrix
@@ -339,6 +362,18 @@ class Discretisation:
             return np.asarray(out + layout.joined(highest, 0.0))
 
         return MatrixFree(product, None, (self.size, self.size))
+
+    def mean_linear(self, t: float, y: Array) -> LinearPart:
+        """Return the linear part with the mean over the domain of the derivatives of everything else at a state."""
+        if self.pointwise is None or not all(space.network.is_product for space in self.spaces):
+            return self.linear
+        weights = self.points.weights / np.sum(self.points.weights)
+        terms: dict[str, list[Term]] = {}
+        for name, jet, mean in self.pointwise.mean_partials(t, self.layout.split(y), weights):
+            if not jet.time and np.isfinite(mean):
+                terms.setdefault(name, []).append(Term(jet.field, derivative_of(jet), mean))
+        extra = project_products(terms, self.spaces, self.layout)
+        return replace(self.linear, position=self.linear.position + extra)
 
     def parameter_derivative(self, name: str, t: float, y: Array) -> Array:
         """Return ∂y'/∂θ of a numerical parameter θ of the problem, exactly; boundary data are not differentiated."""
@@ -369,8 +404,7 @@ class Discretisation:
         for name in space.fields:
             target = data[name](x, t)
             if space.network.lift_size:
-                lift = space.network.lift_operator(x, [Term(name, zero)])
-                target = target - lift @ space.data(t, order)
+                target = target - space.network.lift_at_points([Term(name, zero)]) @ space.data(t, order)
             targets.append(target)
         same = space.soft is None and (self.rcond is None or not space.network.is_orthonormal)
         projector = self.projected.projectors[index] if same else space.network.projector(self.rcond)

@@ -7,7 +7,7 @@ points and projected each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -17,12 +17,13 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
-from frozenpinn.operators import Operator
+from frozenpinn.operators import Dense, Operator
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _RECENT = 64  # values of b(t) that are kept
+_PROBES = 33  # times at which derivatives of boundary data must be finite to be used
 
 
 class Layout(NamedTuple):
@@ -57,10 +58,14 @@ class Forcing:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
         maps = [*_lift_maps(layout, terms), *_soft_maps(layout, relaxations)]
-        for space, order, matrix in maps:
-            if not space.boundary_data.depends_on_time and order == 0:
-                self._static += matrix @ space.boundary_data(layout.problem.time[0])
-        self._maps = [m for m in maps if m[0].boundary_data.depends_on_time]
+        self._maps: list[Map] = []
+        for part in maps:
+            space, order, rows, matrix = part
+            if space.boundary_data.depends_on_time:
+                if not self._add_product(part):
+                    self._maps.append(part)
+            elif order == 0:
+                self._static[rows] += matrix @ space.boundary_data(layout.problem.time[0])
         self._static = read_only(self._static)
         self._recent: dict[float, Array] = {}
 
@@ -83,7 +88,7 @@ class Forcing:
     @property
     def is_separable(self) -> bool:
         """Whether b is a sum of fixed vectors times functions of time, so that many values cost little."""
-        return not self._sources and all(space.boundary_data.is_separable for space, _, _ in self._maps)
+        return not self._sources and all(space.boundary_data.is_separable for space, *_ in self._maps)
 
     def batch(self, times: Array) -> Array:
         """Return b at several times, shape (m, coefficients)."""
@@ -94,8 +99,8 @@ class Forcing:
             for matrix, program in self._products:
                 histories = [np.broadcast_to(h, times.shape) for h in program(times)]
                 out += np.stack(histories, axis=1) @ matrix.T
-        for space, order, matrix in self._maps:
-            out += space.boundary_data.batch(times, order) @ matrix.T
+        for space, order, rows, matrix in self._maps:
+            out[:, rows] += (matrix @ space.boundary_data.batch(times, order).T).T
         return out
 
     def _evaluate(self, t: float) -> Array:
@@ -107,11 +112,11 @@ class Forcing:
             for rows, projector, program in self._sources:
                 out[rows] += projector @ np.broadcast_to(program(*x.T, t)[0], len(x))
         values: dict[tuple[int, int], Array] = {}
-        for space, order, matrix in self._maps:
+        for space, order, rows, matrix in self._maps:
             key = (id(space), order)
             if key not in values:
                 values[key] = space.boundary_data(t, order)
-            out += matrix @ values[key]
+            out[rows] += matrix @ values[key]
         return out
 
     def _add_source(self, field: str, source: sp.Expr) -> None:
@@ -128,6 +133,21 @@ class Forcing:
         if rest != 0:
             self._sources.append((rows, projector, layout.problem.compile([rest])))
 
+    def _add_product(self, part: Map) -> bool:
+        """Project boundary data that are fixed shapes times functions of time once; return whether they are."""
+        space, order, rows, operator = part
+        if space.boundary_data.separated is None:
+            return False
+        shapes, histories, symbol = space.boundary_data.separated
+        program, times = compiled(histories, symbol, order), np.linspace(*self._layout.problem.time, _PROBES)
+        with np.errstate(all="ignore"):
+            if not all(np.all(np.isfinite(value)) for value in program(times)):
+                return False
+        matrix = np.zeros((self._layout.size, shapes.shape[1]))
+        matrix[rows] = operator @ shapes
+        self._products.append((matrix, program))
+        return True
+
     def _values(self, expression: sp.Expr) -> Array:
         """Return a function of x at the points; it must be finite there."""
         with np.errstate(all="ignore"):
@@ -137,10 +157,13 @@ class Forcing:
         return np.broadcast_to(value, len(self._layout.x))
 
 
-def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[tuple[Space, int, Array]]:
-    """Return (space, k, matrix): what the k-th time derivative of lifted data adds through the linear terms."""
+Map: TypeAlias = tuple[Space, int, slice, Operator]  #: what a time derivative of a space's data adds to some rows
+
+
+def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[Map]:
+    """Return what time derivatives of lifted data add through the linear terms."""
     zero = Derivative((0,) * layout.x.shape[1])
-    maps: list[tuple[Space, int, Array]] = []
+    maps: list[Map] = []
     for equation in layout.problem.equations:
         rows, projector = layout.rows(equation.field), layout.projector(equation.field)
         for space in (s for s in layout.spaces if s.network.lift_size):
@@ -151,18 +174,14 @@ def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -
                 table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
             for order, own in table.items():
                 if own:
-                    matrix = np.zeros((layout.size, space.network.lift_size))
-                    matrix[rows] = projector @ space.network.lift_operator(layout.x, own)
-                    maps.append((space, order, matrix))
+                    maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))
     return maps
 
 
-def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[tuple[Space, int, Array]]:
+def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[Map]:
     """Return the same for data of soft boundary rows."""
-    maps: list[tuple[Space, int, Array]] = []
+    maps: list[Map] = []
     for rows, space, soft in zip(layout.blocks, layout.spaces, relaxations, strict=True):
         for order, block in ({} if soft is None else soft.data).items():
-            matrix = np.zeros((layout.size, block.shape[1]))
-            matrix[rows] = block
-            maps.append((space, order, matrix))
+            maps.append((space, order, rows, Dense(block)))
     return maps

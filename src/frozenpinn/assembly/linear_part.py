@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.operators import DENSE_LIMIT, Dense, Operator, Tag
+from frozenpinn.operators import Dense, Operator, Tag
 from frozenpinn.operators.symmetry import Kind, spectral_abscissa
 from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
+_SMALL = 1000  # components up to which eigenvalues of a written-out matrix take no time
 _UNIFORM = 1e-9  # velocities that enter alike up to this fraction are damped uniformly
 
 
@@ -25,7 +26,7 @@ class LinearPart:
     position
         From coefficients to the highest time derivatives, shape (R, R).
     velocity
-        From velocities to the same, shape (R, R₂).
+        From velocities to the same, shape (R, R₂); None if they do not enter.
     layout
         Where coefficients and velocities stand in a state.
     drift
@@ -33,7 +34,7 @@ class LinearPart:
     """
 
     position: Operator
-    velocity: Array
+    velocity: Operator | None
     layout: StateLayout
     drift: Array | None = None
 
@@ -55,19 +56,22 @@ class LinearPart:
     @cached_property
     def damping(self) -> float | None:
         """The number δ if velocities enter as δ·c' (zero if they don't), None if in any other way."""
-        velocity = self.velocity
-        if not velocity.size or not np.any(velocity):
+        if self.velocity is None:
             return 0.0
-        if velocity.shape[0] != velocity.shape[1]:
+        if self.velocity.shape[0] != self.velocity.shape[1]:
             return None
-        delta = float(np.median(np.diag(velocity)))
-        gap = np.max(np.abs(velocity - delta * np.eye(len(velocity))))
-        return delta if gap <= _UNIFORM * abs(delta) else None
+        return self.velocity.multiple_of_identity(_UNIFORM)
 
     @cached_property
     def matrix(self) -> Array:
         """The matrix A of the first-order form."""
-        return read_only(self.with_drift(self.layout.matrix(self.position.dense(), self.velocity)))
+        return read_only(self.with_drift(self.layout.matrix(self.position.dense(), self.dense_velocity)))
+
+    @property
+    def dense_velocity(self) -> Array:
+        """The matrix from velocities to the highest derivatives."""
+        shape = (self.layout.coefficients, len(self.layout.moving))
+        return np.zeros(shape) if self.velocity is None else self.velocity.dense()
 
     def with_drift(self, matrix: Array) -> Array:
         """Add what moves positions beside their velocities to a first-order matrix."""
@@ -81,16 +85,24 @@ class LinearPart:
         highest = self.position @ c
         if not len(v):
             return highest
-        highest = highest + self.velocity @ v
+        if self.velocity is not None:
+            highest = highest + self.velocity @ v
         if self.drift is not None:
             v = v + self.drift @ y
         return self.layout.joined(highest.T, v.T).T
 
     @cached_property
     def abscissa(self) -> float:
-        """Largest real part of the eigenvalues of A; not a number if it is too large to be written out."""
-        if self.layout.size**2 > DENSE_LIMIT:
-            return float("nan")
+        """Largest real part of the eigenvalues of A; not a number if they can't be had without a large matrix."""
+        if not isinstance(self.position, Dense) and self.layout.size > _SMALL:
+            spectrum = self.position.spectrum() if self.damping is not None else None
+            if spectrum is None or self.order is None:
+                return float("nan")
+            roots = np.asarray(spectrum.eigenvalues, dtype=complex)
+            if self.order == 2:
+                half = (self.damping or 0.0) / 2.0
+                roots = half + np.sqrt(roots + half**2)
+            return float(np.max(np.real(roots)))
         if self.structure == "skew-symmetric" and self.order == 1:
             return 0.0
         return spectral_abscissa(self.matrix)
@@ -109,7 +121,8 @@ class LinearPart:
     def kept(self, chosen: Array) -> LinearPart:
         """Return the same for some of the coefficients, given as a mask; there must be no drift."""
         position = Dense(self.position.dense()[np.ix_(chosen, chosen)], self.position.tags)
-        return LinearPart(position, self._velocity_of(chosen), self.layout.kept(chosen))
+        velocity = None if self.velocity is None else Dense(self._velocity_of(chosen))
+        return LinearPart(position, velocity, self.layout.kept(chosen))
 
     def _velocity_of(self, chosen: Array) -> Array:
-        return self.velocity[chosen][:, chosen[self.layout.second]]
+        return self.dense_velocity[chosen][:, chosen[self.layout.second]]

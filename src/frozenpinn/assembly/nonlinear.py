@@ -51,14 +51,18 @@ class PointwisePart:
         self.groups: dict[tuple[int, int], list[int]] = {}
         for k, jet in enumerate(self.jets):
             self.groups.setdefault((self.space_index[jet.field], jet.time), []).append(k)
+        self._parts: dict[tuple[int, int], list[Operator]] = {}
         self.operators: dict[tuple[int, int], Operator] = {}
-        self._lift: dict[tuple[int, int], Array] = {}
+        self._lift: dict[tuple[int, int], Operator] = {}
         for key, members in self.groups.items():
             network = self.spaces[key[0]].network
             terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
-            self.operators[key] = stack([network.at_points(term) for term in terms])
+            parts = [network.at_points(term) for term in terms]
+            self.operators[key] = stack(parts)
+            if network.is_product:  # which holds tables of its axes only
+                self._parts[key] = parts
             if network.lift_size:
-                self._lift[key] = np.concatenate([network.lift_operator(self.x, term) for term in terms])
+                self._lift[key] = stack([network.lift_at_points(term) for term in terms])
         self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
 
     def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
@@ -139,6 +143,32 @@ class PointwisePart:
 
         return evaluate
 
+    def transformed_by_axes(
+        self, rights: Sequence[Operator], lefts: Mapping[str, Operator], blocks: Sequence[slice]
+    ) -> Callable[[float, Array], Array]:
+        """Return the same for operators on the coefficients of each space, which are composed with those of the basis.
+
+        The parts of z have the sizes of the blocks of coefficients.
+        """
+        n, size = len(self.x), blocks[-1].stop
+        keys = {key: stack([o @ rights[key[0]] for o in self._parts[key]]) for key in self.groups}
+        coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
+
+        def evaluate(t: float, z: Array) -> Array:
+            values: list[Array] = [np.empty(0)] * len(self.jets)
+            for key, operator in keys.items():
+                stacked = operator @ z[blocks[key[0]]]
+                if key in self._lift:
+                    stacked += self._lifted(key, t)
+                for i, k in enumerate(self.groups[key]):
+                    values[k] = stacked[i * n : (i + 1) * n]
+            out = np.zeros(size)
+            for name, result in zip(self._names, self._program(*coordinates, t, *values), strict=True):
+                out[blocks[self.space_index[name]]] += lefts[name] @ np.broadcast_to(result, n)
+            return out
+
+        return evaluate
+
     def batch(self, times: Array, states: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
         """Yield (space, field, values of shape (m, n)) at m times, by matrix–matrix products where possible.
 
@@ -166,6 +196,15 @@ class PointwisePart:
         """Return the derivative of the values in the direction of other coefficients, without any matrix."""
         with np.errstate(all="ignore"):
             return Differential(self, self._jacobian_program(*self.x.T, t, *self.jet_values(t, state)))
+
+    def mean_partials(
+        self, t: float, state: Sequence[Sequence[Array]], weights: Array
+    ) -> Iterator[tuple[str, Jet, float]]:
+        """Yield (field, jet, mean of the derivative of the field's part by that jet)."""
+        with np.errstate(all="ignore"):
+            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        for (name, k), partial in zip(self.partials, partials, strict=True):
+            yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""

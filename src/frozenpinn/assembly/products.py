@@ -14,6 +14,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.geometry import Box, FlatSide, Points
+from frozenpinn.operators import Operator
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -41,29 +42,48 @@ def _side(condition: LinearCondition) -> FlatSide:
     return condition.side
 
 
-def build_product_space(
-    problem: Problem,
-    field: str,
-    layers: Sequence[HiddenLayer],
-    points: Points,
-    cutoff: float,
-) -> Space:
-    """Build a product network: one compliant, compressed network per axis."""
-    own = [c for c in problem.conditions if field in c.fields]
-    carries_data = any(not c.value.is_zero for c in own)
-    factors = []
-    for axis, hidden in enumerate(layers):
-        rows = _axis_rows(problem, field, axis, own)
-        axis_points = cast(Box, problem.domain).axis(axis).sample(len(points.axes[axis]))
-        network = Network(hidden, axis_points, (field,)).comply_with(rows.functionals, range(len(rows.conditions)))
-        # lifting functions of small singular value sharpen the fit of data along a side
-        factors.append(network.compress(min(cutoff, 1e-13) if carries_data else cutoff))
-    products = ProductNetwork.from_factors(factors, points, cutoff, carries_data)
-    data = _product_data(problem, own, products) if carries_data else BoundaryData(0, problem.time)
-    return Space(products, data, problem.equation(field).order)
+def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points: Points, cutoff: float) -> list[Space]:
+    """Build a product network for each field: one compliant, compressed network per axis.
+
+    Fields with the same conditions at the ends of an axis share the network of that axis, and with it all operators.
+    """
+    axes = [
+        Points(x[:, None], weights, points.spacing[i : i + 1])
+        for i, (x, weights) in enumerate(zip(points.axes, points.axis_weights, strict=True))
+    ]
+    known: list[tuple[int, BoundaryRows, Network]] = []
+    spaces = []
+    for (field,) in problem.groups:
+        own = [c for c in problem.conditions if field in c.fields]
+        lifts = any(not c.value.is_zero for c in own)
+        factors = []
+        for axis, (hidden, axis_points) in enumerate(zip(layers, axes, strict=True)):
+            rows = _axis_rows(problem, field, axis, own, hidden)
+            found = next((n for a, r, n in known if a == axis and _same(r, rows)), None)
+            if found is None:
+                network = Network(hidden, axis_points, (field,))
+                network = network.comply_with(rows.functionals, range(len(rows.conditions)))
+                found = network.compress(cutoff)
+                known.append((axis, rows, found))
+            factors.append(found)
+        products = ProductNetwork(tuple(factors), points, lifts, (field,))
+        data = _product_data(problem, own, products) if lifts else BoundaryData(0, problem.time)
+        spaces.append(Space(products, data, problem.equation(field).order))
+    return spaces
 
 
-def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCondition]) -> BoundaryRows:
+def _same(one: BoundaryRows, other: BoundaryRows) -> bool:
+    """Whether two fields have the same conditions at the ends of an axis."""
+    return len(one.functionals) == len(other.functionals) and all(
+        np.array_equal(x, y) and [t[1:] for t in a] == [t[1:] for t in b]
+        for f, g in zip(one.functionals, other.functionals, strict=True)
+        for (x, a), (y, b) in zip(f.parts, g.parts, strict=True)
+    )
+
+
+def _axis_rows(
+    problem: Problem, field: str, axis: int, own: Sequence[LinearCondition], hidden: HiddenLayer
+) -> BoundaryRows:
     """Return the end conditions of one axis, as rows on one-dimensional features."""
     functionals: list[Functional] = []
     interval = cast(Box, problem.domain).axis(axis)
@@ -73,7 +93,7 @@ def _axis_rows(problem: Problem, field: str, axis: int, own: Sequence[LinearCond
         flat = tuple(Term(field, Derivative((t.derivative.alpha[axis],)), t.coefficient) for t in terms)
         functionals.append(Functional(((x, flat),)))
     periodicity: list[Functional] = []
-    if interval.periodic[0]:
+    if interval.periodic[0] and not hidden.repeats(float(interval.measure)):
         low, high = interval.lower[None, :], interval.upper[None, :]
         for k in range(matched_derivatives(problem, field)):
             derivative = Derivative((k,))
@@ -90,7 +110,7 @@ def _product_data(problem: Problem, own: Sequence[LinearCondition], network: Pro
         axis = _side(condition).axis
         places.append((axis, rows[axis]))
         rows[axis] += 1
-    parts: list[tuple[Datum, Array, Array | None]] = []
+    parts: list[tuple[Datum, Array, Operator | None]] = []
     for condition, matrix in zip(own, network.side_maps(places), strict=True):
         if condition.value.is_zero:
             continue

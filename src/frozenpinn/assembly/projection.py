@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sps
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.operators import Block, Dense, Operator
+from frozenpinn.operators import Block, Dense, Operator, Sparse
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-DENSE = 5000  #: coefficients up to which the linear part is written out as a matrix
 Terms: TypeAlias = Mapping[str, Mapping[int, list[Term]]]  #: linear terms by equation and time derivative
 
 
@@ -29,7 +30,7 @@ class Projected(NamedTuple):
     terms: Terms
     projectors: tuple[Operator, ...]
     position: Operator
-    velocity: Array
+    velocity: Operator | None
     odd: Operator | None
     relaxations: tuple[Relaxation | None, ...]
 
@@ -55,8 +56,6 @@ def field_columns(space: Space, projector: Operator, field: str) -> Operator:
 
 def leading_rows(space: Space, projector: Operator, rank: int) -> Operator:
     """Return the projector onto the leading functions of a space, which is truncated already."""
-    if space.network.is_product:
-        return space.network.projector()
     return Dense(projector.dense()[:rank])
 
 
@@ -67,8 +66,9 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     projectors = tuple(_projector(space, rcond) for space in spaces)
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
     parities = {t.derivative.order % 2 for by_time in terms.values() for t in by_time.get(0, [])}
-    split = parities == {0, 1} and len(spaces) == 1
-    even, odd, velocity = _Blocks(layout), _Blocks(layout), _Blocks(layout)
+    split = parities == {0, 1} and len(spaces) == 1 and not spaces[0].network.is_product
+    dense = not any(space.network.is_product for space in spaces)
+    even, odd, velocity = (_Blocks(layout, dense) for _ in range(3))
     for equation in problem.equations:
         row = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
         projector = field_columns(spaces[row], projectors[row], equation.field)
@@ -78,7 +78,7 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
                 uneven = [t for t in own if split and order == 0 and t.derivative.order % 2]
                 for target, part in ((odd, uneven), (velocity if order else even, [t for t in own if t not in uneven])):
                     if part:
-                        target.add(row, column, projector @ space.network.at_points(part))
+                        target.add(row, column, _projected(spaces[row], projector, space, part))
     relaxations = tuple(
         None if space.soft is None else space.soft.relaxation(space.network, space.order, projector.dense())
         for space, projector in zip(spaces, projectors, strict=True)
@@ -89,15 +89,34 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
             velocity.add(index, index, Dense(soft.velocity))
     uneven_part = odd.operator() if split else None
     position = even.operator() if uneven_part is None else even.operator() + uneven_part
-    speeds = velocity.operator().dense()[:, layout.moving] if len(layout.moving) else np.zeros((layout.coefficients, 0))
+    speeds = velocity.operator(moving=True) if velocity.entries and len(layout.moving) else None
     return Projected(terms, projectors, position, speeds, uneven_part, relaxations)
+
+
+def project_products(terms: Mapping[str, list[Term]], spaces: Sequence[Space], layout: StateLayout) -> Operator:
+    """Project terms of the equations of some fields, all of whose spaces are products."""
+    blocks = _Blocks(layout, dense=False)
+    for field, of_field in terms.items():
+        row = next(i for i, space in enumerate(spaces) if field in space.fields)
+        for column, space in enumerate(spaces):
+            own = [t for t in of_field if t.field in space.fields]
+            if own:
+                blocks.add(row, column, _projected(spaces[row], space.network.projector(), space, own))
+    return blocks.operator()
+
+
+def _projected(target: Space, projector: Operator, source: Space, terms: list[Term]) -> Operator:
+    """Project terms of one space onto another, axis by axis where both are products."""
+    if isinstance(target.network, ProductNetwork) and isinstance(source.network, ProductNetwork):
+        return target.network.galerkin(terms, source.network)
+    return projector @ source.network.at_points(terms)
 
 
 class _Blocks:
     """Collects what equations of one space take from another, as one operator on all coefficients."""
 
-    def __init__(self, layout: StateLayout) -> None:
-        self.layout = layout
+    def __init__(self, layout: StateLayout, dense: bool) -> None:
+        self.layout, self.dense = layout, dense
         self.entries: dict[tuple[int, int], Operator] = {}
 
     def add(self, row: int, column: int, operator: Operator) -> None:
@@ -105,20 +124,33 @@ class _Blocks:
         known = self.entries.get((row, column))
         self.entries[row, column] = operator if known is None else known + operator
 
-    def operator(self) -> Operator:
-        """Return all blocks together: one matrix if it is small, a block operator if not."""
-        layout, count = self.layout, self.layout.coefficients
-        if count <= DENSE:
-            out = np.zeros((count, count))
+    def operator(self, moving: bool = False) -> Operator:
+        """Return all blocks together: one matrix, or a block operator for products.
+
+        ``moving`` takes the columns of spaces of second order only.
+        """
+        layout, indices = self.layout, range(len(self.layout.sizes))
+        columns = [j for j in indices if not moving or layout.orders[j] == 2]
+        if self.dense:
+            out = np.zeros((layout.coefficients, layout.coefficients))
             for (row, column), operator in self.entries.items():
                 out[layout.blocks[row], layout.blocks[column]] = operator.dense()
-            return Dense(out)
-        if len(layout.sizes) == 1 and self.entries:
-            return self.entries[0, 0]
-        indices, sizes = range(len(layout.sizes)), layout.sizes
-        zeros = {(i, i): Dense(np.zeros((sizes[i], sizes[i]))) for i in indices if (i, i) not in self.entries}
-        table = {**self.entries, **zeros}
-        return Block(tuple(tuple(table.get((i, j)) for j in indices) for i in indices))
+            return Dense(out[:, layout.moving] if moving else out)
+        table = dict(self.entries)
+        for i in indices:  # every row and every column needs an operator
+            if all((i, j) not in table for j in columns):
+                table[i, columns[0]] = _nothing(layout.sizes[i], layout.sizes[columns[0]])
+        for j in columns:
+            if all((i, j) not in table for i in indices):
+                table[0, j] = _nothing(layout.sizes[0], layout.sizes[j])
+        if len(layout.sizes) == 1:
+            return table[0, 0]
+        return Block(tuple(tuple(table.get((i, j)) for j in columns) for i in indices))
+
+
+def _nothing(rows: int, columns: int) -> Operator:
+    """Return zero."""
+    return Sparse(sps.csr_array((rows, columns)))
 
 
 def _linear_terms(problem: Problem, x: Array) -> Terms:

@@ -28,6 +28,19 @@ class Derivative(NamedTuple):
         return sum(self.alpha) + 2 * self.laps
 
 
+def pure(derivative: Derivative, dimension: int) -> list[tuple[tuple[int, ...], float]]:
+    """Write ∂^alpha Δ^laps as a sum of pure multi-indices with integer factors."""
+    table = {derivative.alpha: 1.0}
+    for _ in range(derivative.laps):
+        new: dict[tuple[int, ...], float] = {}
+        for alpha, factor in table.items():
+            for axis in range(dimension):
+                shifted = tuple(a + 2 * (i == axis) for i, a in enumerate(alpha))
+                new[shifted] = new.get(shifted, 0.0) + factor
+        table = new
+    return list(table.items())
+
+
 class Term(NamedTuple):
     """coefficient(x)·D of one field; an operator is a sum of such terms."""
 
@@ -87,6 +100,11 @@ class HiddenLayer:
     def biases(self) -> Array:
         """The biases b of the usual form σ(w·x + b)."""
         return self.offsets - np.sum(self.weights * self.origins, axis=1)
+
+    def repeats(self, period: float) -> bool:
+        """Whether all neurons of one variable have a period."""
+        turns = self.weights[:, 0] * period / (2.0 * np.pi)
+        return self.activation == "sin" and bool(np.all(np.abs(turns - np.round(turns)) <= 1e-12 * np.abs(turns)))
 
     def pre_activation(self, x: Array, out: Array | None = None) -> Array:
         """Return w·(x − origin) + offset, shape (n, M)."""

@@ -18,7 +18,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
-from frozenpinn.operators import Dense, Operator
+from frozenpinn.operators import Dense, Operator, tensor
 
 Array = np.ndarray
 
@@ -147,6 +147,11 @@ class Network:
         return self._layer.reduced if self.outer is None else int(self.outer.shape[1])
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the coefficients."""
+        return (self.size,)
+
+    @property
     def raw_size(self) -> int:
         """Number of features behind the basis."""
         return len(self.fields) * self.hidden.size
@@ -178,6 +183,11 @@ class Network:
 
     is_product = False
 
+    @property
+    def flops(self) -> float:
+        """Floating point operations of a map between coefficients and values at the points."""
+        return 2.0 * len(self.points.weights) * self.size
+
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the basis' own points.
 
@@ -190,6 +200,14 @@ class Network:
             coefficient = np.asarray(term.coefficient, dtype=float)
             rows = rows + (coefficient[:, None] if coefficient.ndim else coefficient) * self.point_values(term.field)
         return Dense(rows)
+
+    def lift_at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from boundary data to Σ coefficient·D of what they lift, at the basis' own points."""
+        return Dense(self.lift_operator(self.points.x, terms))
+
+    def shares(self, coefficients: Array) -> tuple[float, ...]:
+        """Return the norm of the part of a state that lies in the finest tenth of the basis."""
+        return tensor.tails(coefficients) if self.is_orthonormal else (0.0,)
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D(field) of every basis function, shape (n, r)."""

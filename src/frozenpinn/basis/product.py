@@ -1,25 +1,27 @@
 """Product network on boxes: u = Σ C_ij ψᵢ(x) ψⱼ(y), each factor a frozen network of one axis.
 
-Every factor obeys the conditions at the two ends of its axis exactly, so every product does. The
-factors are orthonormal, so the products are. Of all products, those whose product of singular
-values lies above the cut-off are kept. Boundary data are lifted by products in which at least one
-factor is a lifting function of its axis (transfinite interpolation).
+Every factor obeys the conditions at the two ends of its axis exactly, so every product does. The factors are
+orthonormal, so the products are. All products are kept: the coefficients are a tensor, and every map is applied axis
+by axis. Boundary data are lifted by products in which at least one factor is a lifting function of its axis
+(transfinite interpolation).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import product
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import prod
 
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.galerkin import project_terms
+from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
-from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker
+from frozenpinn.errors import SettingsError
+from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker, tensor
 
 Array = np.ndarray
 
@@ -34,44 +36,31 @@ class ProductNetwork:
         One compressed network per axis.
     points
         Tensor grid whose axes are the points of the factors.
-    indices
-        Shape (r, d): which function of each axis makes up each product.
-    lift_indices
-        Shape (n_l, d): the same for lifting functions; entries from ``factor.size`` on denote
-        lifting functions of that axis.
+    lifts
+        Whether boundary data are lifted.
     """
 
     factors: tuple[Network, ...]
     points: PointSet
-    indices: Array
-    lift_indices: Array
+    lifts: bool = False
     fields: tuple[str, ...] = ("u",)
+    is_product = True
+    is_orthonormal = True  #: as the factors are
 
-    @classmethod
-    def from_factors(cls, factors: Sequence[Network], points: PointSet, cutoff: float, lift: bool) -> ProductNetwork:
-        """Keep the products with singular values above ``cutoff`` relative to the largest."""
-        sigma = [f.singular_values / f.singular_values[0] for f in factors]
-        table = sigma[0]
-        for s in sigma[1:]:
-            table = np.multiply.outer(table, s)
-        kept = np.argwhere(table > cutoff)
-        order = np.argsort(-table[tuple(kept.T)], kind="stable")
-        lifting = np.zeros((0, len(factors)), dtype=int)
-        if lift:
-            ranges = [range(f.size + f.lift_size) for f in factors]
-            rows = [i for i in product(*ranges) if any(k >= f.size for k, f in zip(i, factors, strict=True))]
-            lifting = np.array(rows, dtype=int).reshape(-1, len(factors))
-        return cls(tuple(factors), points, kept[order], lifting, factors[0].fields)
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Functions of each axis: the shape of the tensor of coefficients."""
+        return tuple(f.size for f in self.factors)
 
     @property
     def size(self) -> int:
         """Number of basis functions."""
-        return len(self.indices)
+        return prod(self.sizes)
 
     @property
     def lift_size(self) -> int:
         """Number of lifting functions."""
-        return len(self.lift_indices)
+        return len(self._lifted.flat) if self.lifts else 0
 
     @property
     def width(self) -> int:
@@ -81,116 +70,139 @@ class ProductNetwork:
     @property
     def raw_size(self) -> int:
         """Number of products of features behind the basis."""
-        return int(np.prod([f.raw_size for f in self.factors]))
+        return prod(f.raw_size for f in self.factors)
 
     @property
-    def is_orthonormal(self) -> bool:
-        """The factors are, so the products are."""
-        return True
+    def flops(self) -> float:
+        """Floating point operations of a map between coefficients and values at the grid, axis by axis."""
+        counts = [len(f.points.weights) for f in self.factors]
+        sizes = zip(self.sizes, counts, strict=True)
+        return 2.0 * sum(prod(counts[:a]) * n * r * prod(self.sizes[a + 1 :]) for a, (r, n) in enumerate(sizes))
 
     @cached_property
     def singular_values(self) -> Array:
-        """Products of the factors' singular values, relative to the largest."""
-        result = np.ones(self.size)
-        for axis, f in enumerate(self.factors):
-            result = result * f.singular_values[self.indices[:, axis]] / f.singular_values[0]
-        return result
+        """Products of the factors' singular values, relative to the largest, in the order of the coefficients."""
+        return reduce(np.multiply.outer, (f.singular_values / f.singular_values[0] for f in self.factors)).ravel()
 
     @property
     def all_singular_values(self) -> Array:
         """The kept ones: the others are never formed."""
         return self.singular_values
 
-    is_product = True
+    def shares(self, coefficients: Array) -> tuple[float, ...]:
+        """Return the norms of the parts of a state that lie in the finest tenth of each axis."""
+        return tensor.tails(coefficients.reshape(self.sizes))
+
+    def truncate(self, rank: int) -> ProductNetwork:
+        """Products are kept as a whole."""
+        if rank < self.size:
+            raise SettingsError("a product network can't be truncated; give a larger cutoff to its factors.")
+        return self
+
+    # ---- maps between coefficients and values on the grid ------------------------------------------------
+
+    def table(self, axis: int, order: int) -> Array:
+        """Return a derivative of the functions of one axis at its points, shape (n, r)."""
+        return self._tables(order)[axis][:, : self.sizes[axis]]
+
+    def _tables(self, order: int) -> tuple[Array, ...]:
+        """Return a derivative of basis and lifting functions of every axis at its points."""
+        if order not in self._known:
+            self._known[order] = tuple(_table(f, order) for f in self.factors)
+        return self._known[order]
 
     @cached_property
-    def _kept(self) -> Selection:
-        """The products that are kept, among all."""
-        return Selection(self.indices, tuple(f.size for f in self.factors))
+    def _known(self) -> dict[int, tuple[Array, ...]]:
+        return {}
 
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the tensor grid, axis by axis."""
-        tables: dict[tuple[int, int], Array] = {}
+        return self._on_grid(terms, self.table)
+
+    def lift_at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from boundary data to Σ coefficient·D of what they lift, at the tensor grid."""
+        return self._on_grid(terms, lambda axis, order: self._tables(order)[axis], self._lifted)
+
+    def _on_grid(self, terms: Sequence[Term], table: tensor.Tables, columns: Selection | None = None) -> Operator:
         products = []
         for term in terms:
-            for alpha, factor in _pure(term.derivative, len(self.factors)):
-                for axis, order in enumerate(alpha):
-                    if (axis, order) not in tables:
-                        own = [Term(self.fields[0], Derivative((order,)))]
-                        tables[axis, order] = self.factors[axis].at_points(own).dense()
-                factors = tuple(tables[axis, order] for axis, order in enumerate(alpha))
+            for alpha, factor in pure(term.derivative, len(self.factors)):
+                factors = tuple(table(axis, order) for axis, order in enumerate(alpha))
                 coefficient = np.asarray(term.coefficient, dtype=float) * factor
                 if coefficient.ndim:
                     products.append(Product(factors, left=coefficient))
                 else:
                     products.append(Product(factors, float(coefficient)))
         if not products:
-            tables = {(axis, 0): np.zeros((len(f.points.weights), f.size)) for axis, f in enumerate(self.factors)}
-            products = [Product(tuple(tables.values()), 0.0)]
-        return KroneckerSum(tuple(products), columns=self._kept)
+            products = [Product(tuple(table(axis, 0) for axis in range(len(self.factors))), 0.0)]
+        return KroneckerSum(tuple(products), columns=columns)
 
     def projector(self, rcond: float | None = None) -> Operator:
         """Return the map from values at the tensor grid to coefficients, axis by axis."""
-        return kronecker(*(f.projector().dense() for f in self.factors), rows=self._kept)
+        return kronecker(*self.projectors)
 
-    def truncate(self, rank: int) -> ProductNetwork:
-        """Return the network of the leading ``rank`` products."""
-        return self if rank >= self.size else replace(self, indices=self.indices[:rank])
+    @cached_property
+    def projectors(self) -> tuple[Array, ...]:
+        """The same for each axis."""
+        return tuple(f.projector().dense() for f in self.factors)
+
+    def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
+        """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""
+        return project_terms(self, source, terms)
+
+    @cached_property
+    def _lifted(self) -> Selection:
+        """The products with a lifting function, among those of all functions of the axes."""
+        inner = np.ones(self.sizes, dtype=bool)
+        outer = [(0, f.lift_size) for f in self.factors]
+        return Selection(np.argwhere(~np.pad(inner, outer)), tuple(f.size + f.lift_size for f in self.factors))
+
+    # ---- anywhere ------------------------------------------------------------------------------------------
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
-        """Return Σ coefficient·D of every product, shape (n, r)."""
-        return self._combine(x, terms, self.indices)
+        """Return Σ coefficient·D of every product, shape (n, r): large, so for few points only."""
+        return self.combine(x, terms, np.eye(self.size))
 
     def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
-        """Return Σ coefficient·D of every lifting function, shape (n, n_l)."""
-        return self._combine(x, terms, self.lift_indices)
+        """Return Σ coefficient·D of every lifting function, shape (n, n_l): large, so for few points only."""
+        return self.combine(x, terms, np.zeros((self.size, self.lift_size)), np.eye(self.lift_size))
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
-        out = self.operator(x, terms) @ coefficients
-        return out if lifted is None else out + self.lift_operator(x, terms) @ lifted
-
-    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
-        """Return one derivative of the basis, shape (n, r)."""
-        return self.operator(x, [Term(name, derivative)])
-
-    def _combine(self, x: Array, terms: Sequence[Term], indices: Array) -> Array:
-        cache: dict[tuple[int, int], Array] = {}
-        out = np.zeros((len(x), len(indices)))
+        columns = coefficients.shape[1]
+        block = coefficients.reshape(*self.sizes, columns)
+        if lifted is not None and self.lifts:
+            block = np.pad(block, [*((0, f.lift_size) for f in self.factors), (0, 0)])
+            block.reshape(prod(block.shape[:-1]), columns)[self._lifted.flat] = lifted
+        out, cache = np.zeros((len(x), columns)), dict[tuple[int, int], Array]()
+        if not columns:
+            return out
         for term in terms:
-            for alpha, factor in _pure(term.derivative, len(self.factors)):
-                part = self._axis_product(x, alpha, indices, cache)
+            for alpha, factor in pure(term.derivative, len(self.factors)):
+                for axis, order in enumerate(alpha):
+                    if (axis, order) not in cache:
+                        values = self._axis_values(axis, x[:, axis], order)
+                        cache[axis, order] = values[:, : block.shape[axis]]
+                part = tensor.at_rows([cache[key] for key in enumerate(alpha)], block)
                 coefficient = np.asarray(term.coefficient, dtype=float) * factor
                 out += part * (coefficient if coefficient.ndim == 0 else coefficient[:, None])
         return out
 
-    def _axis_product(
-        self, x: Array, alpha: tuple[int, ...], indices: Array, cache: dict[tuple[int, int], Array]
-    ) -> Array:
-        result: Array | None = None
-        for axis, order in enumerate(alpha):
-            if (axis, order) not in cache:
-                cache[axis, order] = self._axis_values(axis, x[:, axis], order)
-            columns = cache[axis, order][:, indices[:, axis]]
-            if result is None:
-                result = columns
-            else:
-                result *= columns
-        assert result is not None
-        return result
+    def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
+        """Return one derivative of the basis, shape (n, r): large, so for few points only."""
+        return self.operator(x, [Term(name, derivative)])
 
     def _axis_values(self, axis: int, x: Array, order: int) -> Array:
         """Evaluate basis and lifting functions of one axis, once per distinct coordinate."""
         distinct, inverse = np.unique(x, return_inverse=True)
-        factor, name = self.factors[axis], self.fields[0]
-        terms = [Term(name, Derivative((order,)))]
-        column = distinct[:, None]
+        factor, column = self.factors[axis], distinct[:, None]
+        terms = [Term(factor.fields[0], Derivative((order,)))]
         table = np.concatenate([factor.operator(column, terms), factor.lift_operator(column, terms)], axis=1)
         return table[inverse]
 
     # ---- lifting of boundary data -----------------------------------------------------------------
 
-    def side_maps(self, conditions: Sequence[tuple[int, int]]) -> list[Array]:
+    def side_maps(self, conditions: Sequence[tuple[int, int]]) -> list[Operator]:
         """Return for each boundary condition the map from its data to lifting coefficients.
 
         ``conditions`` lists ``(axis, row)``: the axis of the condition and its row among the rows of that
@@ -198,34 +210,24 @@ class ProductNetwork:
         several conditions determine (at edges and corners) is averaged.
         """
         fits = [self._axis_fit(axis) for axis in range(len(self.factors))]
-        edges = self.lift_indices >= np.array([f.size for f in self.factors])
-        share = 1.0 / np.maximum(1, edges.sum(axis=1))
-        maps = []
+        indices = self._lifted.indices
+        share = 1.0 / np.maximum(1, np.sum(indices >= np.array(self.sizes), axis=1))
+        maps: list[Operator] = []
         for axis, row in conditions:
-            own = self.lift_indices[:, axis] == self.factors[axis].size + row
-            weights = np.where(own, share, 0.0)[:, None]
-            for other in (i for i in range(len(self.factors)) if i != axis):
-                matrix = fits[other][self.lift_indices[:, other]]
-                weights = (weights[:, :, None] * matrix[:, None, :]).reshape(self.lift_size, -1)
-            maps.append(weights)
+            unit = np.zeros((len(fits[axis]), 1))
+            unit[self.sizes[axis] + row] = 1.0
+            factors = tuple(unit if k == axis else fit for k, fit in enumerate(fits))
+            maps.append(KroneckerSum((Product(factors, left=share),), rows=self._lifted))
         return maps
 
     def _axis_fit(self, axis: int) -> Array:
         """Return the map from values at the points of an axis to coefficients of its functions."""
-        points = self.factors[axis].points
-        weight = np.sqrt(points.weights)
-        table = self._axis_values(axis, points.x[:, 0], 0)
+        weight = np.sqrt(self.factors[axis].points.weights)
+        table = self._tables(0)[axis]
         return np.asarray(sla.pinv(weight[:, None] * table, rtol=1e-13) * weight)
 
 
-def _pure(derivative: Derivative, dimension: int) -> list[tuple[tuple[int, ...], float]]:
-    """Write ∂^alpha Δ^laps as a sum of pure multi-indices with integer factors."""
-    table = {derivative.alpha: 1.0}
-    for _ in range(derivative.laps):
-        new: dict[tuple[int, ...], float] = {}
-        for alpha, factor in table.items():
-            for axis in range(dimension):
-                shifted = tuple(a + 2 * (i == axis) for i, a in enumerate(alpha))
-                new[shifted] = new.get(shifted, 0.0) + factor
-        table = new
-    return list(table.items())
+def _table(factor: Network, order: int) -> Array:
+    """Return a derivative of basis and lifting functions of one axis at its points."""
+    terms = [Term(factor.fields[0], Derivative((order,)))]
+    return np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1)

@@ -41,6 +41,10 @@ class Basis(Protocol):
         """Number of basis functions."""
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the coefficients: functions of each axis of a product."""
+
+    @property
     def lift_size(self) -> int:
         """Number of lifting functions."""
 
@@ -61,6 +65,10 @@ class Basis(Protocol):
         """Whether the functions are products of functions of one variable."""
 
     @property
+    def flops(self) -> float:
+        """Floating point operations of a map between coefficients and values at the points."""
+
+    @property
     def singular_values(self) -> Array:
         """Of the kept basis functions."""
 
@@ -70,6 +78,12 @@ class Basis(Protocol):
 
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the basis' own points."""
+
+    def lift_at_points(self, terms: Sequence[Term]) -> Operator:
+        """Return the map from boundary data to Σ coefficient·D of what they lift, at the basis' own points."""
+
+    def shares(self, coefficients: Array) -> tuple[float, ...]:
+        """Return the norms of the parts in the finest tenth of each axis, which tell if a state is resolved."""
 
     def projector(self, rcond: float | None = None) -> Operator:
         """Return the map from values of all fields at the points to coefficients."""
@@ -88,8 +102,3 @@ class Basis(Protocol):
 
     def truncate(self, rank: int) -> Basis:
         """Return the space of the leading functions."""
-
-
-def finest(basis: Basis) -> int:
-    """Return how many functions are the finest tenth, whose share tells whether a solution is still resolved."""
-    return max(2, basis.size // 10) if basis.is_orthonormal else 0

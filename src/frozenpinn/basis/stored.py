@@ -34,9 +34,9 @@ def basis_arrays(basis: Basis) -> tuple[dict[str, Any], dict[str, Array]]:
         return {**about, "kind": "network", "activations": [_put(basis, "0/", arrays)]}, arrays
     if not isinstance(basis, ProductNetwork):
         raise FrozenPinnError(f"a basis of class {type(basis).__name__} can't be stored yet.")
-    arrays = {"indices": basis.indices, "lift_indices": basis.lift_indices}
+    arrays = {}
     activations = [_put(factor, f"{k}/", arrays) for k, factor in enumerate(basis.factors)]
-    return {**about, "kind": "product", "activations": activations}, arrays
+    return {**about, "kind": "product", "activations": activations, "lifts": basis.lifts}, arrays
 
 
 def _put(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
@@ -68,4 +68,4 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     if about["kind"] == "network":
         return factors[0]
     points = NoPoints(np.zeros((0, len(factors))), np.zeros(0))
-    return ProductNetwork(tuple(factors), points, arrays["indices"], arrays["lift_indices"], fields)
+    return ProductNetwork(tuple(factors), points, bool(about["lifts"]), fields)

@@ -1,6 +1,7 @@
 """The SVD layer: an orthonormal basis of the span of the features, in a weighted inner product.
 
-Three ways to the same result, the cheapest that is safe: the SVD itself; a QR factorisation first, where there are
+Four ways to the same result, the cheapest that is safe: features that are orthogonal already are only scaled, and keep
+their order; the SVD itself; a QR factorisation first, where there are
 clearly more points than features; and, where many features span few dimensions, a randomised range finder (Halko,
 Martinsson and Tropp 2011, algorithm 4.2) that stops only when what it leaves out is round-off.
 """
@@ -18,6 +19,7 @@ Array = np.ndarray
 LARGE = 800  # from this number of features on, it pays to look for a smaller range first
 _ROUND_OFF = 1e-14
 _PROBES = 8
+_ORTHOGONAL = 1e-13  # cosine of the angle between features that need no rotation
 
 
 class Compression(NamedTuple):
@@ -39,6 +41,8 @@ def compress(features: Array, cutoff: float) -> Compression:
     if not np.all(np.isfinite(features)):
         raise SettingsError("the hidden layer has values that are not finite; its weights are too large.")
     n, m = features.shape
+    if (scaled := _orthogonal(features)) is not None:
+        return scaled
     q = find_range(features) if min(n, m) >= LARGE else None
     if q is not None:
         u, s, vt = sla.svd(q.T @ features, full_matrices=False, overwrite_a=True, check_finite=False)
@@ -50,6 +54,23 @@ def compress(features: Array, cutoff: float) -> Compression:
     rank = int(np.count_nonzero(s > cutoff * s[0]))
     values = u[:, :rank] if q is None else q @ u[:, :rank]
     return Compression(values, vt[:rank].T / s[:rank], s[:rank], s)
+
+
+def _orthogonal(features: Array) -> Compression | None:
+    """Scale features that are orthogonal to each other, larger ones first; None if they are not."""
+    sizes = np.linalg.norm(features, axis=0)
+    if abs(features[:, 0] @ features[:, -1]) > _ORTHOGONAL * sizes[0] * sizes[-1]:
+        return None  # told at a glance, mostly
+    if not np.min(sizes) > 0.1 * np.max(sizes):
+        return None
+    order = np.argsort(-np.round(sizes / np.max(sizes), 9), kind="stable")
+    sizes = sizes[order]
+    values = features[:, order] / sizes
+    if np.max(np.abs(values.T @ values - np.eye(len(sizes)))) > _ORTHOGONAL:
+        return None
+    mixing = np.zeros((len(sizes), len(sizes)))
+    mixing[order, np.arange(len(sizes))] = 1.0 / sizes
+    return Compression(values, mixing, sizes, sizes)
 
 
 def find_range(features: Array) -> Array | None:

@@ -18,6 +18,7 @@ from frozenpinn.geometry.points import (
     Points,
     Side,
     check_method,
+    equispaced,
 )
 
 Array = np.ndarray
@@ -144,11 +145,11 @@ class Box(Domain):
         Parameters
         ----------
         n
-            Number of points; for ``gauss`` and ``uniform`` also one number per axis. A single number
+            Number of points; for ``gauss``, ``spectral`` and ``uniform`` also one number per axis. A single number
             is then the total, distributed evenly over the axes.
         method
-            ``gauss`` (tensor Gauss–Legendre), ``uniform`` (tensor grid), ``latin-hypercube``,
-            ``sobol`` or ``random``.
+            ``gauss`` (tensor Gauss–Legendre), ``spectral`` (the same, with equispaced points on periodic axes),
+            ``uniform`` (tensor grid), ``latin-hypercube``, ``sobol`` or ``random``.
         rng
             Seed or generator for the random methods.
         """
@@ -176,7 +177,8 @@ class Box(Domain):
                 f"a tensor grid of {' × '.join(map(str, counts))} points is too large; "
                 "use method='sobol' or 'latin-hypercube' in high dimension."
             )
-        rules = [TENSOR_RULES[method](k) for k in counts]
+        suited = [equispaced if method == "spectral" and p else TENSOR_RULES[method] for p in self.periodic]
+        rules = [rule(k) for rule, k in zip(suited, counts, strict=True)]
         axes = tuple(a + length * r[0] for a, length, r in zip(self.lower, self.lengths, rules, strict=True))
         axis_weights = tuple(length * r[1] for length, r in zip(self.lengths, rules, strict=True))
         if self.dimension == 1:
@@ -186,7 +188,7 @@ class Box(Domain):
             weights = axis_weights[0]
             for w in axis_weights[1:]:
                 weights = np.multiply.outer(weights, w).ravel()
-        widest = np.pi / 2 if method == "gauss" else 1.0  # Gauss points are widest apart in the middle
+        widest = np.pi / 2 if method != "uniform" else 1.0  # Gauss points are widest apart in the middle
         return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:

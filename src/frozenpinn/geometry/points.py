@@ -108,7 +108,15 @@ def uniform(n: int) -> tuple[Array, Array]:
     return nodes, weights
 
 
-TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform}
+@lru_cache(maxsize=64)
+def equispaced(n: int) -> tuple[Array, Array]:
+    """Return equispaced nodes on [0, 1) with equal weights: exact for n − 1 waves of period one."""
+    nodes, weights = np.arange(n) / n, np.full(n, 1.0 / n)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform, "spectral": gauss}
 
 
 def _random(n: int, d: int, rng: np.random.Generator) -> Array:

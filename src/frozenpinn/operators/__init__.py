@@ -1,16 +1,19 @@
 """Linear maps between coefficients and values."""
 
+from frozenpinn.operators import tensor
 from frozenpinn.operators.algebra import Composition, Sum
-from frozenpinn.operators.block import Block
+from frozenpinn.operators.block import Block, diagonal_blocks
 from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.diagonal import Diagonal, Identity
 from frozenpinn.operators.eigen import detect, symmetric_modes
 from frozenpinn.operators.factors import ConvergenceError, IterativeFactor, as_linear_operator
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.matrix_free import MatrixFree
+from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.protocol import DENSE_LIMIT, Factor, Operator, Spectrum, Tag
 from frozenpinn.operators.sparse import Sparse
 from frozenpinn.operators.stack import stack
+from frozenpinn.operators.stored import operator_arrays, operator_from_arrays
 from frozenpinn.operators.tensor import Product, Selection
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "IterativeFactor",
     "KroneckerSum",
     "MatrixFree",
+    "ModeMatrices",
     "Operator",
     "Product",
     "Selection",
@@ -34,7 +38,11 @@ __all__ = [
     "Tag",
     "as_linear_operator",
     "detect",
+    "diagonal_blocks",
     "kronecker",
+    "operator_arrays",
+    "operator_from_arrays",
     "stack",
     "symmetric_modes",
+    "tensor",
 ]

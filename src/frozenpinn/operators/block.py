@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frozenpinn.errors import SettingsError
+from frozenpinn.operators.algebra import Composition
 from frozenpinn.operators.protocol import Array, Operator
 
 
@@ -60,9 +61,31 @@ class Block(Operator):
         rows = ([o @ part for o, part in zip(row, parts, strict=True) if o] for row in self.rows)
         return np.concatenate([sum(rest, first) for first, *rest in rows])
 
+    def __add__(self, other: Operator) -> Operator:
+        if not isinstance(other, Block) or other._sizes != self._sizes:
+            return super().__add__(other)
+        pairs = (zip(a, b, strict=True) for a, b in zip(self.rows, other.rows, strict=True))
+        return Block(tuple(tuple(p + q if p and q else p or q for p, q in row) for row in pairs))
+
+    def multiple_of_identity(self, tolerance: float) -> float | None:
+        """Return δ if all blocks on the diagonal are δ·I and there are no others."""
+        cells = [(i, j, o) for i, row in enumerate(self.rows) for j, o in enumerate(row) if o]
+        if any(i != j for i, j, _ in cells):
+            return None
+        found = {o.multiple_of_identity(tolerance) for _, _, o in cells}
+        return found.pop() if len(found) == 1 else None
+
     def _entries(self, limit: int) -> Array:
         heights, widths = self._sizes
         rows = zip(self.rows, heights, strict=True)
         return np.block(
             [[o.dense(limit) if o else np.zeros((h, w)) for o, w in zip(row, widths, strict=True)] for row, h in rows]
         )
+
+
+def diagonal_blocks(operator: Operator) -> list[Operator] | None:
+    """Return the blocks of a block-diagonal operator, one block for any other kind; None if there are further ones."""
+    if not isinstance(operator, Block):
+        return None if isinstance(operator, Composition) else [operator]
+    cells = [(i, j, o) for i, row in enumerate(operator.rows) for j, o in enumerate(row) if o]
+    return [o for _, _, o in cells] if all(i == j for i, j, _ in cells) else None

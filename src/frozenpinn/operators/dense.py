@@ -66,6 +66,12 @@ class Dense(Stored):
         """Return the matrix, which is there already, however large."""
         return self.matrix
 
+    def multiple_of_identity(self, tolerance: float) -> float | None:
+        """Return δ if the matrix is δ·I."""
+        delta = float(np.median(np.diag(self.matrix)))
+        gap = np.max(np.abs(self.matrix - delta * np.eye(len(self.matrix))))
+        return delta if gap <= tolerance * abs(delta) else None
+
     def spectrum(self, rate: float | None = None) -> Spectrum | None:
         """Return eigenvalues and eigenvectors by LAPACK; None if there are too few eigenvectors."""
         found = eigensystem(self.matrix, self.tags, rate)

@@ -141,6 +141,12 @@ class KroneckerSum(Operator):
         )
         return KroneckerSum(tuple(composed), self.rows, other.columns)
 
+    def multiple_of_identity(self, tolerance: float) -> float | None:
+        """Return δ if every product is a multiple of the identity."""
+        if any(tensor.active_axes(p.factors) or p.is_weighted for p in self.products):
+            return None
+        return float(sum(np.real(p.scale) for p in self.products))
+
     # ---- spectrum -------------------------------------------------------------------------------------
 
     def factorise(self, shift: Scalar = 0.0) -> Factor:

@@ -106,6 +106,10 @@ class Operator(Protocol):
         """
         return None
 
+    def multiple_of_identity(self, tolerance: float) -> float | None:
+        """Return δ if the operator is δ·I up to this fraction of it, else None; None also if nothing tells."""
+        return None
+
     def dense(self, limit: int = DENSE_LIMIT) -> Array:
         """Return the matrix, or refuse if it has more than ``limit`` entries."""
         rows, columns = self.shape

@@ -18,6 +18,7 @@ Kind = Literal["symmetric", "skew-symmetric", "split", "general"]
 
 _LEADING = 1e-2  # singular values from here on are hardly touched by round-off …
 _EXACT = 1e-11  # … and there symmetry must hold to this accuracy, each entry against the sizes of its two rows
+_NOTHING = 1e-13  # size of a row beside the largest that is round-off
 _LOOSE = 5e-2  # while the whole matrix may only deviate by its noise
 
 
@@ -37,7 +38,9 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
     ranked = matrix[np.ix_(order, order)]
     leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
     block = ranked[:leading, :leading]
-    size = np.sqrt(np.maximum(np.linalg.norm(block, axis=1), 1e-300))  # a weak term must not hide behind a strong one
+    sizes = np.linalg.norm(block, axis=1)
+    # a weak term must not hide behind a strong one, but rows of round-off (those of the constant) have no symmetry
+    size = np.sqrt(np.maximum(sizes, max(_NOTHING * float(np.max(sizes)), 1e-300)))
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
     for sign, kind in kinds:
         inner = np.max(np.abs(block - sign * block.T) / np.outer(size, size))

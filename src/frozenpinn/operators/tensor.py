@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from frozenpinn.operators.eigen import detect
 from frozenpinn.operators.protocol import Array, Scalar, Tag
 
 AxisFactor: TypeAlias = Array | Identity
+Tables: TypeAlias = Callable[[int, int], Array]  #: from axis and order of a derivative to its table
 
+_HELD = 4_000_000  # numbers held at a time at scattered points
 _ROUND_OFF = 1e-13  # products of orthonormal tables differ from the identity by less
 
 
@@ -104,14 +106,68 @@ def along_axes(factors: Sequence[AxisFactor], block: Array) -> Array:
     sizes = [f.shape[1] for f in factors]
     x, tail = block, block.shape[1:]
     for axis in sorted(active_axes(factors), key=lambda a: _cost(*factors[a].shape)):
-        factor: Any = factors[axis]
-        before, after = prod(sizes[:axis]), prod(sizes[axis + 1 :]) * prod(tail)
-        x = x.reshape(before, sizes[axis], after)
-        x = factor @ x if after > 1 else x[:, :, 0] @ factor.T  # not many products with single vectors
-        sizes[axis] = len(factor)
+        x = along_axis(factors[axis], axis, x, sizes)
+        sizes[axis] = factors[axis].shape[0]
     return x.reshape(prod(sizes), *tail)
+
+
+def along_axis(factor: AxisFactor, axis: int, block: Array, sizes: Sequence[int]) -> Array:
+    """Apply a factor to one axis of a flattened tensor of given sizes; further columns may follow."""
+    if isinstance(factor, Identity):
+        return block
+    tail = block.shape[1:]
+    before, after = prod(sizes[:axis]), prod(sizes[axis + 1 :]) * prod(tail)
+    x = block.reshape(before, sizes[axis], after)
+    y: Array = factor @ x if after > 1 else x[:, :, 0] @ factor.T  # not many products with single vectors
+    return y.reshape(-1, *tail)
 
 
 def _cost(rows: int, columns: int) -> float:
     """Return what to sort axes by for the fewest multiplications: two neighbours in this order cost least."""
     return 1.0 / max(columns, 1) - 1.0 / max(rows, 1)
+
+
+def tails(block: Array) -> tuple[float, ...]:
+    """Return the norm of the last tenth of a tensor along each axis."""
+    lengths = [max(2, n // 10) for n in block.shape]
+    return tuple(
+        float(np.linalg.norm(np.take(block, range(max(0, n - k), n), axis=axis)))
+        for axis, (n, k) in enumerate(zip(block.shape, lengths, strict=True))
+    )
+
+
+def at_rows(tables: Sequence[Array], block: Array) -> Array:
+    """Return Σ_ijk A_ni B_nj C_nk block_ijkm: products of functions at scattered points, shape (n, m)."""
+    rows, columns = len(tables[0]), block.shape[-1]
+    out = np.empty((rows, columns))
+    step = max(1, _HELD // max(1, block[0].size))
+    for start in range(0, rows, step):
+        part = slice(start, start + step)
+        x = (tables[0][part] @ block.reshape(len(block), -1)).reshape(-1, *block.shape[1:])
+        for table in tables[1:]:
+            x = np.einsum("ni,ni...->n...", table[part], x)
+        out[part] = x
+    return out
+
+
+def separated(values: Array, rank: int, tolerance: float = 1e-13) -> list[tuple[Array, ...]] | None:
+    """Write a tensor as a sum of at most ``rank`` products of vectors, one per axis; None if it takes more.
+
+    >>> [[f.tolist() for f in product] for product in separated(np.array([[1.0, 2.0], [2.0, 4.0]]), 1)]
+    [[[-1.0, -2.0], [-1.0, -2.0]]]
+    """
+    if values.ndim == 1:
+        return [(values,)]
+    flat = values.reshape(len(values), -1)
+    u, s, vt = np.linalg.svd(flat, full_matrices=False)
+    count = int(np.count_nonzero(s > tolerance * s[0])) if s.size and s[0] > 0 else 0
+    if count > rank:
+        return None
+    products: list[tuple[Array, ...]] = []
+    for k in range(count):
+        scale = float(np.max(np.abs(u[:, k])))
+        inner = separated((s[k] * scale * vt[k]).reshape(values.shape[1:]), rank - len(products), tolerance)
+        if inner is None:
+            return None
+        products += [(u[:, k] / scale, *rest) for rest in inner]
+    return products

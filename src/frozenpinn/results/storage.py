@@ -75,7 +75,7 @@ def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any
     return {
         "pieces": [_put_piece(piece, f"{prefix}{k}/", arrays) for k, piece in enumerate(solution.pieces)],
         "sampler": solution.sampler,
-        "width": int(solution.width),
+        "width": np.asarray(solution.width).tolist(),
         "counts": [int(n) for n in solution.counts],
         "bytes": float(solution.bytes),
         "operations": float(solution.operations),
@@ -175,7 +175,7 @@ def _solve(
         problem,
         pieces,
         entry["sampler"],
-        entry["width"],
+        tuple(entry["width"]) if isinstance(entry["width"], list) else entry["width"],
         tuple(entry["counts"]),
         entry["bytes"],
         entry["operations"],

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.operators import Dense
+from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 from frozenpinn.solvers.scipy_ivp import SciPy
@@ -22,8 +24,9 @@ class CVODE:
     ``rtol`` is relative to each coefficient and, through the absolute tolerance, to the whole
     solution: coefficients that hardly contribute are not resolved to their own last digit.
 
-    ``linear_solver`` is ``"dense"`` (the Jacobian as a matrix, factorised) or ``"krylov"`` (GMRES by products with
-    the Jacobian; where the linear part can be diagonalised without a matrix, as on boxes, it is the preconditioner).
+    ``linear_solver`` is ``"dense"`` (the Jacobian as a matrix, factorised), ``"krylov"`` (GMRES by products with the
+    Jacobian; on boxes its mean over the domain, which is diagonalised axis by axis, is the preconditioner) or
+    ``"auto"``: GMRES for products on boxes with more than ``small`` coefficients.
 
     BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
     accuracy. If very many steps are in sight, ``fallback`` shows how far it comes with few, and takes over from the
@@ -37,14 +40,17 @@ class CVODE:
     trial: int = 1000  #: steps after which …
     trial_share: float = 0.125  #: … this part of the time must be behind us, or the fallback is tried
     costly: int = 5  #: steps of BDF that take as long as one of the fallback
-    linear_solver: str = "dense"
+    linear_solver: str = "auto"
+    small: int = 400
     krylov_dimension: int = 40
 
     def __post_init__(self) -> None:
         if self.method not in ("BDF", "Adams"):
             raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
-        if self.linear_solver not in ("dense", "krylov"):
-            raise SettingsError(f"unknown linear solver {self.linear_solver!r} of CVODE; choose 'dense' or 'krylov'.")
+        if self.linear_solver not in ("auto", "dense", "krylov"):
+            raise SettingsError(
+                f"unknown linear solver {self.linear_solver!r} of CVODE; choose 'auto', 'dense' or 'krylov'."
+            )
 
     @property
     def name(self) -> str:
@@ -97,7 +103,8 @@ class CVODE:
         """Return the options of the linear systems inside BDF steps; Adams steps have none."""
         if self.method == "Adams":
             return {}
-        if self.linear_solver == "krylov":
+        large = not isinstance(guard.system.linear.position, Dense) and guard.system.size > self.small
+        if self.linear_solver == "krylov" or (self.linear_solver == "auto" and large):
             return _krylov(guard, self.krylov_dimension)
 
         def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
@@ -128,25 +135,34 @@ def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
     """Return the options for GMRES: products with the exact Jacobian, and a preconditioner if there is one."""
     from sksundae import cvode
 
-    system, current = guard.system, {}
-    spectrum = system.linear.position.spectrum() if system.linear.order == 1 else None
+    system, current = guard.system, dict[str, Any]()
 
     def renew(t: float, y: Array, rate: Array) -> None:
         guard.jacobian_calls += 1
         current["jacobian"] = system.jacobian_operator(t, np.array(y))
 
     def product(t: float, y: Array, rate: Array, v: Array, out: Array) -> None:
+        guard.rhs_calls += 1  # it costs as much
         with np.errstate(all="ignore"):
             out[:] = current["jacobian"] @ np.array(v)
 
+    def simplify(t: float, y: Array, rate: Array, still_good: int, renewed: list[int], gamma: float) -> None:
+        renewed[0] = int(not still_good or "modes" not in current)
+        if renewed[0]:
+            current["modes"] = axis_modes(system.mean_linear(t, np.array(y)), False, 1.0 / (guard.end - guard.start))
+
+    def precondition(
+        t: float, y: Array, rate: Array, r: Array, out: Array, gamma: float, delta: float, side: int
+    ) -> None:
+        modes = current["modes"]
+        if modes is None:
+            out[:] = r
+        else:
+            scaled = (modes.left @ np.array(r)) / (1.0 - gamma * modes.eigenvalues)
+            out[:] = np.real(modes.vectors @ scaled)
+
     options: dict[str, Any] = {"linsolver": "gmres", "krylov_dim": dimension}
     options["jactimes"] = cvode.CVODEJacTimes(renew, product)
-    if spectrum is not None:
-
-        def precondition(
-            t: float, y: Array, rate: Array, r: Array, out: Array, gamma: float, delta: float, side: int
-        ) -> None:
-            out[:] = spectrum.apply(1.0 / (1.0 - gamma * spectrum.eigenvalues), np.array(r)).real
-
-        options["precond"] = cvode.CVODEPrecond(None, precondition)
+    if system.linear.order == 1:
+        options["precond"] = cvode.CVODEPrecond(simplify, precondition)
     return options

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.operators import Dense, Operator
+from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
 
@@ -14,17 +16,20 @@ _WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of ro
 
 
 class Decomposition(NamedTuple):
-    """Modes, their vectors (right) and the map from states to modal coordinates (left)."""
+    """Modes, their vectors (right), the map from states to modal coordinates (left), and what is no part of them."""
 
     modes: Modes
-    vectors: Array
-    left: Array
+    vectors: Operator
+    left: Operator
+    rest: Operator | None = None
 
 
 def can_propagate(system: OdeSystem) -> bool:
     """Whether the exact propagator can solve a system."""
     if not system.has_constant_coefficients:
         return False
+    if not isinstance(system.linear.position, Dense):
+        return decompose(system) is not None
     return system.forcing.is_constant or is_structured(system) or _is_well_conditioned(system)
 
 
@@ -45,22 +50,41 @@ def _is_well_conditioned(system: OdeSystem) -> bool:
     return system.linear.order == 1 and system.linear.eigensystem[2] <= _WELL_CONDITIONED
 
 
-def decompose(system: OdeSystem) -> Decomposition | None:
-    """Diagonalise the operator if its structure, or the condition of its eigenvectors, allows it."""
+def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
+    """Diagonalise the operator if its structure, or the condition of its eigenvectors, allows it.
+
+    On products, where that is done axis by axis, ``complete=False`` takes what can be diagonalised and leaves a rest.
+    """
     linear, (start, end) = system.linear, system.time
+    if not isinstance(linear.position, Dense):
+        return _by_axes(system, complete)
     if is_structured(system):
         order = linear.order or 1
         spectrum = linear.position.spectrum(rate=(end - start) ** -order)
         assert spectrum is not None, "operators with a symmetry can be diagonalised"
         modes = Modes(spectrum.eigenvalues, order, linear.damping or 0.0)
-        return Decomposition(modes, spectrum.vectors.dense(), spectrum.left.dense())
+        return Decomposition(modes, spectrum.vectors, spectrum.left)
     autonomous = system.has_constant_coefficients and system.forcing.is_constant
     if not autonomous and _is_well_conditioned(system):
         eigenvalues, vectors, _ = linear.eigensystem
-        return Decomposition(Modes(eigenvalues), vectors, np.linalg.inv(vectors))
+        return Decomposition(Modes(eigenvalues), Dense(vectors), Dense(np.linalg.inv(vectors)))
     return None
 
 
-def has_real_modes(system: OdeSystem) -> bool:
-    """Whether the linear part is symmetric and of first order in time."""
-    return system.linear.order == 1 and system.linear.structure == "symmetric"
+def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
+    """Diagonalise a linear part on products of networks."""
+    linear, (start, end) = system.linear, system.time
+    if linear.order is None or linear.damping is None:
+        return None
+    found = axis_modes(linear, complete, (end - start) ** -linear.order)
+    if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
+        return None
+    return Decomposition(Modes(found.eigenvalues, linear.order, linear.damping), found.vectors, found.left, found.rest)
+
+
+def can_step(system: OdeSystem) -> bool:
+    """Whether exponential multistep methods can: of first order in time, symmetric or diagonalised axis by axis."""
+    linear = system.linear
+    if linear.order != 1:
+        return False
+    return linear.structure == "symmetric" if isinstance(linear.position, Dense) else True

@@ -18,12 +18,14 @@ from math import factorial
 import numpy as np
 from numpy.polynomial import legendre
 
+from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
 _CHUNK = 64
+_HELD = 400_000  # modes at different times that are looked at together
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -58,7 +60,7 @@ _AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
 
 def moments(z: Array) -> Array:
     """Return the weights of ∫₀¹ e^{(1−s)z} p(s) ds in the values of p at :data:`PLACES`, shape (9, len(z))."""
-    out = np.empty((_COUNT, len(z)))
+    out = np.empty((_COUNT, len(z)), dtype=z.dtype)
     fast = np.abs(z) > _FAST
     slow = ~fast
     if np.any(slow):
@@ -99,7 +101,7 @@ class LoadTrajectory:
     """
 
     eigenvalues: Array
-    vectors: Array
+    vectors: Operator
     times: Array
     states: Array
     loads: Array
@@ -126,11 +128,12 @@ class LoadTrajectory:
 
     def _map(self, times: Array, rates: bool) -> Array:
         times = np.asarray(times, dtype=float)
-        modal = np.empty((len(times), len(self.eigenvalues)))
-        for first in range(0, len(times), _CHUNK):
-            chunk = slice(first, first + _CHUNK)
-            modal[chunk] = self._modal(times[chunk], rates)
-        return np.asarray(modal @ self.vectors.T)
+        out = np.empty((len(times), self.vectors.shape[0]))
+        step = max(1, min(_CHUNK, _HELD // len(self.eigenvalues)))
+        for first in range(0, len(times), step):
+            chunk = slice(first, first + step)
+            out[chunk] = np.real(self.vectors @ self._modal(times[chunk], rates).T).T
+        return out
 
     def _modal(self, times: Array, rates: bool) -> Array:
         last = len(self.times) - 1
@@ -150,11 +153,11 @@ class LoadTrajectory:
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""
-        names = ("eigenvalues", "vectors", "times", "states", "loads")
-        return {name: getattr(self, name) for name in names}
+        names = ("eigenvalues", "times", "states", "loads")
+        return {**{name: getattr(self, name) for name in names}, **operator_arrays(self.vectors, "vectors")}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> LoadTrajectory:
         """Rebuild a stored trajectory."""
-        eigenvalues, vectors = arrays["eigenvalues"], arrays["vectors"]
+        eigenvalues, vectors = arrays["eigenvalues"], operator_from_arrays(arrays, "vectors")
         return cls(eigenvalues, vectors, arrays["times"], arrays["states"], arrays["loads"])

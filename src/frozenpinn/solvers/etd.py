@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
-from frozenpinn.solvers.decomposition import Decomposition, decompose, has_real_modes
+from frozenpinn.solvers.decomposition import Decomposition, can_step, decompose
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, longest_step
 
@@ -89,7 +89,7 @@ class ETD:
             return self.fallback.integrate(system, observer)  # whose name the report shows, or whose error is clearer
 
     def _march(self, system: OdeSystem, observer: Observer) -> Trajectory:
-        parts = decompose(system) if has_real_modes(system) else None
+        parts = decompose(system, complete=False) if can_step(system) else None
         if parts is None:
             raise SettingsError(
                 "integrator 'etd' needs equations of first order in time whose linear part is symmetric; "
@@ -155,13 +155,13 @@ class _March:
         self.longest = longest_step(system)
         self.eigenvalues, self.vectors = parts.modes.eigenvalues, parts.vectors
         self.watched = observer.stop is not None
-        self._load = system.modal_semilinear(parts.vectors, parts.left)
+        self._load = system.modal_semilinear(parts.vectors, parts.left, parts.rest)
         self.t, self.z = self.start, np.asarray(parts.left @ system.initial_state)
         with np.errstate(all="ignore"):
             self.n = self.load(self.t, self.z)
         self.rtol = max(settings.rtol, 1e-14)
         self.atol = self.guard.absolute(settings.rtol)
-        self.recent = np.zeros((_ORDER, len(self.z)))  # loads, the newest first
+        self.recent = np.zeros((_ORDER, len(self.z)), dtype=np.result_type(self.z, self.n))  # loads, the newest first
         self.count = 0  # how many of them there are
         self.gaps: deque[float] = deque(maxlen=_ORDER)  # steps between them
         self.times, self.states, self.loads = [self.t], [self.z], [self.n]
@@ -220,7 +220,7 @@ class _March:
             error = self._norm(formula.estimate * gap, z)
             if error <= 1.0:
                 n = self.load(t, z)
-                if np.isfinite(n @ n):
+                if _is_finite(n):
                     self._accept(h, t, z, n)
                     growth = (0.5 / max(error, 1e-12)) ** (1.0 / (_ORDER + 1))
                     return h * min(growth, 2.0) if growth > 1.0 or growth < 0.9 else h
@@ -312,7 +312,7 @@ class _March:
             error = self._norm((z - coarse) / 15.0, z)
             last = self.load(end, z)
             tries += 1
-            if error <= 1.0 and np.isfinite(last @ last):
+            if error <= 1.0 and _is_finite(last):
                 if error < 1e-3 and len(self.times) == 1 and tries < 10 and h < self.duration / 20:
                     h *= 4.0  # the first guess was too careful: the history would be too short to be of use
                     continue
@@ -327,7 +327,7 @@ class _March:
 
     def _norm(self, error: Array, z: Array) -> float:
         """Return the root mean square of an error in units of the tolerance; infinite if it is not finite."""
-        ratio = error / (self.rtol * np.maximum(np.abs(z), np.abs(self.z)) + self.atol)
+        ratio = np.abs(error) / (self.rtol * np.maximum(np.abs(z), np.abs(self.z)) + self.atol)
         value = float(np.sqrt(ratio @ ratio / len(ratio)))
         return value if np.isfinite(value) else np.inf
 
@@ -343,7 +343,7 @@ class _March:
         self.recent[0] = n
         self.count += 1
         # eigenvectors are orthogonal: without a monitor the norm is all that is looked at
-        self.stopped = self.guard.accept(t, self.vectors @ z if self.watched else z)
+        self.stopped = self.guard.accept(t, np.real(self.vectors @ z) if self.watched else z)
         self.t, self.z, self.n = t, z, n
         self.times.append(t)
         self.states.append(z)
@@ -354,3 +354,7 @@ class _March:
     def _trajectory(self) -> LoadTrajectory:
         arrays = (np.array(self.times), np.array(self.states), np.array(self.loads))
         return LoadTrajectory(self.eigenvalues, self.vectors, *arrays, work=self.guard.work)
+
+
+def _is_finite(load: Array) -> bool:
+    return bool(np.isfinite(np.linalg.norm(load)))

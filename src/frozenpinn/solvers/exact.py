@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
+from frozenpinn.operators import Dense
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import (
     DEGREE,
@@ -57,7 +58,8 @@ class ExactPropagator:
                 "the exact propagator needs a linear equation whose coefficients do not depend on t; "
                 "use integrator='cvode' or leave the choice to the program."
             )
-        _check_finite(system.linear.matrix, system.initial_state)
+        position = system.linear.position
+        _check_finite(system.initial_state, *([position.matrix] if isinstance(position, Dense) else []))
         parts = decompose(system)
         if parts is not None:
             return self._modal(system, parts, observer)
@@ -70,7 +72,7 @@ class ExactPropagator:
 
     def _modal(self, system: OdeSystem, parts: Decomposition, observer: Observer) -> Trajectory:
         start, end = system.time
-        modes, vectors, left = parts
+        modes, vectors, left, _ = parts
         state = left @ system.initial_state.reshape(modes.order, -1).T
         if system.forcing.is_constant:
             b = left @ system.forcing(start)
@@ -89,7 +91,9 @@ class ExactPropagator:
             warn(f"{text}; {self.fallback.name} is used instead.")
             return self.fallback.integrate(system, observer)
         # few coefficients are mapped to the modes, instead of the many values they were found from
-        return forced(modes, vectors, state.T, [Window(w.start, w.length, w.coefficients @ left.T) for w in windows])
+        return forced(
+            modes, vectors, state.T, [Window(w.start, w.length, (left @ w.coefficients.T).T) for w in windows]
+        )
 
 
 def _check_finite(*arrays: Array) -> None:

@@ -53,7 +53,7 @@ class ExponentialCollocation:
             return self.fallback.integrate(system, observer)  # whose name the report shows, or whose error is clearer
 
     def _march(self, system: OdeSystem, observer: Observer) -> Trajectory:
-        parts = decompose(system)
+        parts = decompose(system, complete=False)
         if parts is None:
             raise SettingsError(
                 "exponential collocation needs a linear part with well-conditioned eigenvectors; "
@@ -95,7 +95,7 @@ class _March:
 
     def __init__(self, system: OdeSystem, parts: Decomposition, settings: ExponentialCollocation, guard: Guard) -> None:
         self.system, self.settings, self.rtol, self.guard = system, settings, settings.rtol, guard
-        self.modes, self.vectors, self.left = parts
+        self.modes, self.vectors, self.left, self.rest = parts
         self.start, self.end = system.time
         self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
         self.maps: dict[int, _Maps] = {}
@@ -158,9 +158,16 @@ class _March:
 
     def _beta(self, times: Array, z: Array) -> Array:
         """Return b + n at the nodes in modal coordinates, shape (nodes, modes)."""
-        states = (z @ self.vectors.T).real.reshape(len(times), -1)
+        states = self._states(z)
         self.evaluations += len(times)
-        return self.system.semilinear(times, states) @ self.left.T
+        load = self.system.semilinear(times, states).T
+        if self.rest is not None:
+            load = load + self.rest @ states[:, : len(load)].T
+        return (self.left @ load).T
+
+    def _states(self, z: Array) -> Array:
+        """Return the states of modal coordinates (m, order, modes), shape (m, size)."""
+        return np.concatenate([np.real(self.vectors @ z[:, k].T).T for k in range(self.modes.order)], axis=1)
 
     def _accept(self, maps: _Maps, a: float, length: float, beta: Array, z: Array, iteration: int) -> bool | None:
         """Check that the polynomial of β has decayed; store the window and move on."""
@@ -173,7 +180,7 @@ class _March:
         homogeneous = self.state - np.einsum("omj,jm->om", maps.at_start, beta)
         self.windows.append((a, a + length, homogeneous, polynomial))
         self.state = z[-1]
-        self.stopped = self.guard.accept(a + length, (z[-1] @ self.vectors.T).real.ravel())
+        self.stopped = self.guard.accept(a + length, self._states(z[-1:])[0])
         return iteration <= self.settings.easy and tail < 1e-2 * self.rtol
 
     def _trajectory(self) -> ModalTrajectory:

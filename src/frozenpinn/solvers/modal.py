@@ -16,18 +16,20 @@ of the window, expanded to degree 40, from the well-conditioned integral form r 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 _FAST = 30.0
 _SLOW_DEGREE = 40
+_MODES = 2048  # whose maps are held at a time
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class ModalTrajectory:
     """
 
     modes: Modes
-    vectors: Array
+    vectors: Operator
     starts: Array
     ends: Array
     states: Array
@@ -167,7 +169,7 @@ class ModalTrajectory:
             if derivative:
                 modal = self._rate(int(w), times[chosen], modal)
             with np.errstate(over="ignore", invalid="ignore"):
-                parts = [(modal[:, k] @ self.vectors.T).real for k in range(order)]
+                parts = [np.real(self.vectors @ modal[:, k].T).T for k in range(order)]
             out[chosen] = np.concatenate(parts, axis=1)
         return out
 
@@ -204,7 +206,7 @@ class ModalTrajectory:
             "eigenvalues": self.modes.eigenvalues,
             "order": np.array(self.modes.order),
             "damping": np.array(self.modes.damping),
-            "vectors": self.vectors,
+            **operator_arrays(self.vectors, "vectors"),
             "starts": self.starts,
             "ends": self.ends,
             "states": self.states,
@@ -215,22 +217,34 @@ class ModalTrajectory:
     def from_arrays(cls, arrays: Mapping[str, Array]) -> ModalTrajectory:
         """Rebuild a stored trajectory."""
         modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
-        vectors, starts, ends = arrays["vectors"], arrays["starts"], arrays["ends"]
+        vectors, starts, ends = operator_from_arrays(arrays, "vectors"), arrays["starts"], arrays["ends"]
         return cls(modes, vectors, starts, ends, arrays["states"], arrays["polynomials"])
 
 
-def unforced(modes: Modes, vectors: Array, state: Array, start: float, end: float) -> ModalTrajectory:
+def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: float) -> ModalTrajectory:
     """Return the trajectory without forcing: one window, no polynomial."""
     none = np.zeros((1, 0, len(modes.eigenvalues)))
     return ModalTrajectory(modes, vectors, np.array([start]), np.array([end]), state[None], none)
 
 
-def forced(modes: Modes, vectors: Array, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
+def forced(modes: Modes, vectors: Operator, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
     """March from window to window; ``windows`` hold the forcing in modal coordinates."""
     count, degree = len(modes.eigenvalues), _SLOW_DEGREE
     dtype = np.result_type(modes.eigenvalues, state, *(w.coefficients for w in windows[:1]))
     polynomials = np.zeros((len(windows), degree + 1, count), dtype=dtype)
     states = np.zeros((len(windows), modes.order, count), dtype=dtype)
+    for first in range(0, count, _MODES):  # the maps of all modes at once may not fit into memory
+        part = slice(first, first + _MODES)
+        own = replace(modes, eigenvalues=modes.eigenvalues[part])
+        loads = [Window(w.start, w.length, w.coefficients[:, part]) for w in windows]
+        _march(own, state[:, part], loads, states[:, :, part], polynomials[:, :, part])
+    starts = np.array([w.start for w in windows])
+    return ModalTrajectory(modes, vectors, starts, starts + np.array([w.length for w in windows]), states, polynomials)
+
+
+def _march(modes: Modes, state: Array, windows: Sequence[Window], states: Array, polynomials: Array) -> None:
+    """Fill in the homogeneous and the particular parts of some modes, window by window."""
+    degree = polynomials.shape[1] - 1
     maps: dict[float, tuple[Array, Array]] = {}
     signs = (-1.0) ** np.arange(degree + 1)
     for k, window in enumerate(windows):
@@ -239,7 +253,7 @@ def forced(modes: Modes, vectors: Array, state: Array, windows: Sequence[Window]
         fast_map, slow_map = maps[window.length]
         fast = modes.is_fast(window.length)
         beta = window.coefficients.T  # (modes, DEGREE + 1)
-        p = np.zeros((count, degree + 1), dtype=dtype)
+        p = np.zeros((len(fast), degree + 1), dtype=polynomials.dtype)
         p[fast, : DEGREE + 1] = np.einsum("mij,mj->mi", fast_map, beta[fast])
         p[~fast] = np.einsum("mij,mj->mi", slow_map, beta[~fast])
         polynomials[k] = p.T
@@ -248,5 +262,3 @@ def forced(modes: Modes, vectors: Array, state: Array, windows: Sequence[Window]
         at_end = np.stack([c.sum(axis=0) for c in slopes])
         states[k] = state - at_start
         state = modes.propagate(states[k], np.array([window.length]))[0] + at_end
-    starts = np.array([w.start for w in windows])
-    return ModalTrajectory(modes, vectors, starts, starts + np.array([w.length for w in windows]), states, polynomials)

@@ -76,11 +76,16 @@ class OdeSystem(Protocol):
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y), the highest derivatives without their linear part, shape (m, coefficients)."""
 
-    def modal_semilinear(self, vectors: Array, left: Array) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·(b(t) + n(t, vectors·z)) as a function made for many calls."""
+    def modal_semilinear(
+        self, vectors: Operator, left: Operator, rest: Operator | None = None
+    ) -> Callable[[float, Array], Array]:
+        """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z, as a function made for many calls."""
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return the derivative of the right-hand side by y, as a matrix."""
+
+    def mean_linear(self, t: float, y: Array) -> LinearPart:
+        """Return a linear part like the Jacobian at a state, but with constant coefficients: the mean."""
 
     def jacobian_operator(self, t: float, y: Array) -> Operator:
         """Return the same as products with vectors, for systems whose matrix would be too large."""

@@ -7,6 +7,7 @@ from frozenpinn.basis.samplers.multiscale import MultiScale
 from frozenpinn.basis.samplers.orthogonal import Orthogonal
 from frozenpinn.basis.samplers.projected import ProjectedSWIM
 from frozenpinn.basis.samplers.protocol import Sampler, adapted, with_width
+from frozenpinn.basis.samplers.sines import Sines
 from frozenpinn.basis.samplers.swim import SWIM
 from frozenpinn.errors import SettingsError, choices
 
@@ -16,6 +17,7 @@ SAMPLERS: dict[str, type] = {
     "multi-scale": MultiScale,
     "orthogonal": Orthogonal,
     "projected-swim": ProjectedSWIM,
+    "sines": Sines,
 }
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Orthogonal",
     "ProjectedSWIM",
     "Sampler",
+    "Sines",
     "adapted",
     "sampler_by_name",
     "with_width",

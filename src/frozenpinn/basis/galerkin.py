@@ -1,0 +1,113 @@
+"""Projection of differential operators onto product networks, axis by axis.
+
+A term c(x, y)·∂ⁱₓ∂ʲᵧ with a coefficient that is a short sum of products f(x)·g(y) becomes a short sum of Kronecker
+products of small matrices. Of other coefficients the mean is split off, and the rest is evaluated at the points and
+projected. Terms that act along one axis are added up, those of even and of odd derivatives apart, and where such a
+sum is symmetric or skew up to round-off it is made exactly so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frozenpinn.basis.hidden import Term, pure
+from frozenpinn.operators import Identity, KroneckerSum, Operator, Product, tensor
+from frozenpinn.operators.symmetry import keep_structure
+from frozenpinn.operators.tensor import AxisFactor
+
+if TYPE_CHECKING:
+    from frozenpinn.basis.product import ProductNetwork
+
+Array = np.ndarray
+_RANK = 4  # products that a coefficient may consist of before values at the points are cheaper
+_CONSTANT = 1e-12  # variation of a vector that is round-off
+
+
+def project_terms(target: ProductNetwork, source: ProductNetwork, terms: Sequence[Term]) -> Operator:
+    """Return the projection onto ``target`` of Σ coefficient·D of the functions of ``source``."""
+    products: list[tuple[int, Product]] = []  # with the parity of the derivative
+    scattered: list[Term] = []
+    for term in terms:
+        weights = _separated(target, np.asarray(term.coefficient, dtype=float))
+        if weights is None:
+            coefficient = np.asarray(term.coefficient)
+            mean = float(coefficient @ target.points.weights / np.sum(target.points.weights))
+            scattered.append(term._replace(coefficient=coefficient - mean))
+            weights = [(mean, {})]
+        for alpha, multiple in pure(term.derivative, len(target.sizes)):
+            for scale, own in weights:
+                factors = (_matrix(target, source, axis, k, own.get(axis)) for axis, k in enumerate(alpha))
+                products.append((sum(alpha) % 2, Product(tuple(factors), multiple * scale)))
+    if not products:
+        axes = range(len(target.sizes))
+        products = [(0, Product(tuple(_matrix(target, source, axis, 0, None) for axis in axes), 0.0))]
+    whole: Operator = KroneckerSum(_gathered(target, source, products))
+    return whole + target.projector() @ source.at_points(scattered) if scattered else whole
+
+
+def _separated(target: ProductNetwork, coefficient: Array) -> list[tuple[float, dict[int, Array]]] | None:
+    """Write a coefficient as a short sum of numbers times functions of single axes; None if it is no short sum."""
+    if coefficient.ndim == 0:
+        return [(float(coefficient), {})]
+    found = tensor.separated(coefficient.reshape([len(f.points.weights) for f in target.factors]), _RANK)
+    if found is None:
+        return None
+    result = []
+    for vectors in found:
+        scale, varying = 1.0, {}
+        for axis, vector in enumerate(vectors):
+            if np.ptp(vector) <= _CONSTANT * np.max(np.abs(vector)):
+                scale *= float(np.mean(vector))
+            else:
+                varying[axis] = vector
+        result.append((scale, varying))
+    return result
+
+
+def _matrix(target: ProductNetwork, source: ProductNetwork, axis: int, order: int, weight: Array | None) -> AxisFactor:
+    """Return ⟨ψᵢ, weight·∂ᵏ ψⱼ⟩ of one axis."""
+    projector, table = target.projectors[axis], source.table(axis, order)
+    return tensor.simplified((projector if weight is None else projector * weight) @ table)
+
+
+def _gathered(
+    target: ProductNetwork, source: ProductNetwork, products: list[tuple[int, Product]]
+) -> tuple[Product, ...]:
+    """Add up what acts along one axis alone, and keep the symmetry of the sums."""
+    kept: list[Product] = []
+    constant, sums = 0.0, dict[tuple[int, int], Array]()  # by axis and parity
+    square = target.sizes == source.sizes
+    for parity, product in products:
+        axes = tensor.active_axes(product.factors)
+        if not square or len(axes) > 1:
+            kept.append(product)
+        elif not axes:
+            constant += float(np.real(product.scale))
+        else:
+            key, part = (axes[0], parity), product.scale * product.factors[axes[0]]  # type: ignore[operator]
+            sums[key] = sums[key] + part if key in sums else part
+    identities = tuple(Identity(n) for n in target.sizes)
+    if constant or not (kept or sums):
+        kept.append(Product(identities, constant))
+    for axis, size in enumerate(target.sizes):
+        parts = [sums[axis, parity] for parity in (0, 1) if (axis, parity) in sums]
+        own = target.factors[axis] is source.factors[axis]
+        for matrix in _structured(parts, target.factors[axis].singular_values, own):
+            factors = (*identities[:axis], matrix, *identities[axis + 1 :])
+            assert matrix.shape == (size, size)
+            kept.append(Product(factors))
+    return tuple(kept)
+
+
+def _structured(parts: list[Array], singular: Array, own: bool) -> list[Array]:
+    """Return matrices with the same sum: one that is symmetric or skew, two that are, or the sum as it is."""
+    if not parts or not own:
+        return parts
+    whole = sum(parts[1:], parts[0])
+    found = keep_structure(whole, singular)
+    if found.kind != "general" or len(parts) == 1:
+        return [found.matrix]
+    return [keep_structure(part, singular).matrix for part in parts]

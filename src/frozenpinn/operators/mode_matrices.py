@@ -1,0 +1,37 @@
+"""Small matrices, one for each mode, that couple several fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frozenpinn.operators.protocol import Array, Operator
+
+
+@dataclass(frozen=True, eq=False)
+class ModeMatrices(Operator):
+    """``matrices`` (n, k, k) act on k blocks of n coefficients, mode by mode.
+
+    >>> turn = ModeMatrices(np.array([[[0.0, -1.0], [1.0, 0.0]]] * 2))
+    >>> turn @ np.array([1.0, 2.0, 3.0, 4.0])
+    array([-3., -4.,  1.,  2.])
+    """
+
+    matrices: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n, rows, columns = self.matrices.shape
+        return n * rows, n * columns
+
+    @property
+    def T(self) -> ModeMatrices:  # noqa: N802
+        """The transposed map."""
+        return ModeMatrices(np.ascontiguousarray(np.swapaxes(self.matrices, 1, 2)))
+
+    def _apply(self, block: Array) -> Array:
+        n, rows, columns = self.matrices.shape
+        x = block.reshape(columns, n, *block.shape[1:])
+        return np.einsum("nij,jn...->in...", self.matrices, x).reshape(rows * n, *block.shape[1:])
