@@ -207,4 +207,4 @@ def test_heat_with_lifted_data_converges_to_the_exact_solution(boundary):
         BOUNDARIES[boundary] | ({"top": fp.Dirichlet(SMOOTH)} if boundary == "one of each" else {}),
         parameters={"f": source}, exact=SMOOTH,
     )  # fmt: skip
-    assert fp.solve(problem, settings=fp.Settings(width=24)).error()["rel_l2"] < 3e-6
+    assert fp.solve(problem, settings=fp.Settings(width=16)).error()["rel_l2"] < 3e-6

@@ -157,12 +157,12 @@ class PointwisePart:
         def evaluate(t: float, z: Array) -> Array:
             values: list[Array] = [np.empty(0)] * len(self.jets)
             for key, operator in keys.items():
-                stacked = operator @ z[blocks[key[0]]]
+                stacked = np.real(operator @ z[blocks[key[0]]])
                 if key in self._lift:
                     stacked += self._lifted(key, t)
                 for i, k in enumerate(self.groups[key]):
                     values[k] = stacked[i * n : (i + 1) * n]
-            out = np.zeros(size)
+            out = np.zeros(size, dtype=z.dtype)
             for name, result in zip(self._names, self._program(*coordinates, t, *values), strict=True):
                 out[blocks[self.space_index[name]]] += lefts[name] @ np.broadcast_to(result, n)
             return out

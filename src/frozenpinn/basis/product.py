@@ -206,19 +206,43 @@ class ProductNetwork:
         """Return for each boundary condition the map from its data to lifting coefficients.
 
         ``conditions`` lists ``(axis, row)``: the axis of the condition and its row among the rows of that
-        axis. Its data are sampled on the tensor grid of the other axes' points. A coefficient that
-        several conditions determine (at edges and corners) is averaged.
+        axis. Its data are sampled on the tensor grid of the other axes' points.
+
+        Axis by axis, what the data ask for beyond what is lifted already is lifted by functions that obey the
+        conditions of the axes before. Where the data of two sides agree at their common edge, both are met; where they
+        don't, those of the later axis are fitted in the mean, and no error spreads along the whole side.
         """
-        fits = [self._axis_fit(axis) for axis in range(len(self.factors))]
-        indices = self._lifted.indices
-        share = 1.0 / np.maximum(1, np.sum(indices >= np.array(self.sizes), axis=1))
+        d = len(self.factors)
+        fits = [self._axis_fit(axis) for axis in range(d)]
+        masks = [np.arange(len(fit)) >= r for fit, r in zip(fits, self.sizes, strict=True)]
+        compliant = [self._compliant(axis) for axis in range(d)]
         maps: list[Operator] = []
         for axis, row in conditions:
             unit = np.zeros((len(fits[axis]), 1))
             unit[self.sizes[axis] + row] = 1.0
-            factors = tuple(unit if k == axis else fit for k, fit in enumerate(fits))
-            maps.append(KroneckerSum((Product(factors, left=share),), rows=self._lifted))
+            factors = [unit if k == axis else compliant[k] @ fit if k < axis else fit for k, fit in enumerate(fits)]
+            found = [Product(tuple(factors))]
+            for later in range(axis + 1, d):  # its side must not be changed by what was lifted before
+                found += [
+                    Product(
+                        tuple(
+                            f * masks[k][:, None] if k == later else compliant[k] @ f if k < later else f
+                            for k, f in enumerate(p.factors)
+                        ),
+                        -p.scale,
+                    )
+                    for p in found
+                ]
+            maps.append(KroneckerSum(tuple(found), rows=self._lifted))
         return maps
+
+    def _compliant(self, axis: int) -> Array:
+        """Return the map of coefficients of an axis that replaces lifting functions by their best fit in the basis."""
+        size, lifts = self.sizes[axis], self.factors[axis].lift_size
+        out = np.eye(size + lifts)
+        out[:size, size:] = self.projectors[axis] @ self._tables(0)[axis][:, size:]
+        out[size:] = 0.0
+        return out
 
     def _axis_fit(self, axis: int) -> Array:
         """Return the map from values at the points of an axis to coefficients of its functions."""

@@ -159,7 +159,7 @@ class KroneckerSum(Operator):
 
     def spectrum(self, rate: float | None = None) -> Spectrum | None:
         """Diagonalise Σ I ⊗ … ⊗ Aₐ ⊗ … ⊗ I axis by axis, if all entries of the tensor are kept; else return None."""
-        matrices = self._axis_matrices()
+        matrices = self.axis_matrices()
         if matrices is None:
             return None
         parts = [part for a in matrices if (part := eigensystem(a, detect(a), rate))]
@@ -170,7 +170,7 @@ class KroneckerSum(Operator):
         left = kronecker(*(p.left for p in parts), columns=self.rows)
         return Spectrum(eigenvalues, vectors, left, prod(p.condition for p in parts))
 
-    def _axis_matrices(self) -> list[Array] | None:
+    def axis_matrices(self) -> list[Array] | None:
         """Return the Aₐ of a true Kronecker sum, None if it is another."""
         sizes = self._sizes(0)
         if sizes != self._sizes(1) or self.rows is not self.columns or self.shape[0] < prod(sizes):

@@ -18,7 +18,7 @@ Kind = Literal["symmetric", "skew-symmetric", "split", "general"]
 
 _LEADING = 1e-2  # singular values from here on are hardly touched by round-off …
 _EXACT = 1e-11  # … and there symmetry must hold to this accuracy, each entry against the sizes of its two rows
-_NOTHING = 1e-13  # size of a row beside the largest that is round-off
+_ROUND_OFF = 1e-13  # in an entry, beside the size of its row
 _LOOSE = 5e-2  # while the whole matrix may only deviate by its noise
 
 
@@ -38,13 +38,15 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
     ranked = matrix[np.ix_(order, order)]
     leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
     block = ranked[:leading, :leading]
-    sizes = np.linalg.norm(block, axis=1)
-    # a weak term must not hide behind a strong one, but rows of round-off (those of the constant) have no symmetry
-    size = np.sqrt(np.maximum(sizes, max(_NOTHING * float(np.max(sizes)), 1e-300)))
+    sizes = np.maximum(np.linalg.norm(block, axis=1), 1e-300)
+    # a weak term must not hide behind a strong one, except as round-off of the larger of two rows
+    allowed = _EXACT * np.sqrt(np.outer(sizes, sizes)) + _ROUND_OFF * np.maximum.outer(sizes, sizes)
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
     for sign, kind in kinds:
-        inner = np.max(np.abs(block - sign * block.T) / np.outer(size, size))
-        if inner <= _EXACT and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm:
+        if (
+            np.all(np.abs(block - sign * block.T) <= allowed)
+            and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm
+        ):
             lower = np.tril(ranked, -1)  # columns of larger singular values than their row
             completed = lower + sign * lower.T
             if sign > 0:

@@ -8,12 +8,14 @@ from typing import Protocol
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
+from frozenpinn.solvers.axis_ladder import AxisLadder
 from frozenpinn.solvers.cvode import CVODE
 from frozenpinn.solvers.duhamel import LoadTrajectory
 from frozenpinn.solvers.etd import ETD
-from frozenpinn.solvers.exact import ExactPropagator, Ladder
+from frozenpinn.solvers.exact import ExactPropagator
 from frozenpinn.solvers.exponential import ExponentialCollocation
 from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.modal import ModalTrajectory
 from frozenpinn.solvers.protocol import Integrator, Observer, OdeSystem, Trajectory
 from frozenpinn.solvers.scipy_ivp import SCIPY_METHODS, SciPy
@@ -52,7 +54,7 @@ class TrajectoryKind(Protocol):
 
 
 TRAJECTORIES: dict[str, TrajectoryKind] = {
-    cls.kind: cls for cls in (HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
+    cls.kind: cls for cls in (AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
 }
 
 

@@ -1,15 +1,15 @@
 """Diagonalising linear parts on boxes axis by axis.
 
 A Kronecker sum A⊗I + I⊗B has the products of the eigenvectors of A and B as its eigenvectors: two small problems
-instead of a large one. What is no such sum (mixed derivatives, coefficients of both variables, a weak drift whose
-eigenvectors would be complex) is left over as ``rest``. Fields that share their networks may be coupled: then a small
-matrix is diagonalised for each product of modes, as in i ψₜ = −Δψ written for two real fields.
+instead of a large one. Products A⊗B that are diagonal in these modes too (as in Δ², where boundary conditions allow it)
+join them; of others, such as those with coefficients of both variables, the diagonal does. What remains (mixed
+derivatives, a drift whose eigenvectors would be complex) is left over as ``rest``. Fields that share their networks may
+be coupled: then a small matrix is diagonalised for each product of modes, as in i ψₜ = −Δψ written for two real fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.operators import (
     Block,
+    Diagonal,
     Identity,
     KroneckerSum,
     ModeMatrices,
@@ -37,7 +38,8 @@ from frozenpinn.runtime.memo import remembered
 Array = np.ndarray
 _CONDITION = 1e4  # of the eigenvectors of one axis: they cost four digits of round-off at most
 _DIAGONAL = 1e-9  # what a matrix may have beside its diagonal in the modes of another one
-_FLAT = 0.3  # mean of a factor beside its size, from which on it is worth splitting off
+_FLAT = 0.3  # mean of a factor beside its size, from which on it stands for it
+_VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
 
 
 class AxisModes(NamedTuple):
@@ -49,16 +51,27 @@ class AxisModes(NamedTuple):
     rest: Operator | None
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """An operator as constant·I + Σ matrices along one axis each + what else there is."""
+class _Terms(NamedTuple):
+    """The terms of an operator: a constant, matrices along one axis, products along several, and others."""
 
     constant: float = 0.0
     matrices: tuple[tuple[int, Array], ...] = ()
-    rest: tuple[Operator, ...] = field(default=())
+    products: tuple[Product, ...] = ()
+    others: tuple[Operator, ...] = ()
 
     def along(self, axis: int) -> list[Array]:
+        """Return the matrices of one axis."""
         return [m for a, m in self.matrices if a == axis]
+
+    @property
+    def strength(self) -> float:
+        """About how large they are, without those that are no sums over axes."""
+        return abs(self.constant) + sum(float(np.linalg.norm(m)) for _, m in self.matrices)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether all terms act along one axis."""
+        return not (self.products or self.others)
 
 
 @remembered
@@ -67,43 +80,20 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
 
     ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
     """
-    table = _table(linear.position)
-    if table is None:
+    table = [list(row) for row in linear.position.rows] if isinstance(linear.position, Block) else [[linear.position]]
+    if not any(_products(o) for row in table for o in row):
         return None
-    parts = [[_take(o, complete) for o in row] for row in table]
-    if complete and any(p.rest for row in parts for p in row):
-        return None
-    diagonal = [parts[i][i] for i in range(len(parts))]
-    across = [p for i, row in enumerate(parts) for j, p in enumerate(row) if i != j]
-    strength = [max((_strength(p) for p in group), default=0.0) for group in (diagonal, across)]
-    if strength[1] > (0.0 if complete else strength[0]):
-        return _coupled(linear, parts, complete, rate) if linear.order == 1 else None
-    sizes, modes, rests = _sizes(table), [], dict[tuple[int, int], list[Operator]]()
-    for i, own in enumerate(diagonal):
-        found = _axes(own, sizes[i], complete, rate)
-        if found is None:
-            return None
-        modes.append((found[0], own.constant))
-        rests[i, i] = found[1]
-    for i, row in enumerate(table):
-        for j, operator in enumerate(row):
-            if i != j and operator is not None and _strength(parts[i][j]) + len(parts[i][j].rest):
-                rests[i, j] = [operator]
-    values = [reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + c for axes, c in modes]
-    vectors = [kronecker(*(_plain(e.vectors) for e in axes)) for axes, _ in modes]
-    left = [kronecker(*(_plain(e.left) for e in axes)) for axes, _ in modes]
-    return AxisModes(np.concatenate(values), _diagonal(vectors), _diagonal(left), _rest(rests, table))
-
-
-def _table(position: Operator) -> list[list[Operator | None]] | None:
-    """Return the blocks of an operator on products; None if it is no such operator."""
-    rows = [list(row) for row in position.rows] if isinstance(position, Block) else [[position]]
-    known = [o for row in rows for o in row if _products(o)]
-    return rows if known else None
+    terms = [[_sorted(o) for o in row] for row in table]
+    diagonal = [terms[i][i] for i in range(len(terms))]
+    across = [t for i, row in enumerate(terms) for j, t in enumerate(row) if i != j]
+    strong, strong_across = (max((t.strength for t in group), default=0.0) for group in (diagonal, across))
+    if strong_across > (0.0 if complete else strong):
+        return _coupled(terms, _sizes(table), complete, rate) if linear.order == 1 else None
+    return _separate(table, terms, complete, rate)
 
 
 def _products(operator: Operator | None) -> tuple[Product, ...]:
-    """Return the products of the part of an operator that is a sum over axes."""
+    """Return the products of the part of an operator that is a sum of products over axes."""
     if isinstance(operator, KroneckerSum):
         return operator.products if operator.rows is None and operator.columns is None else ()
     if isinstance(operator, Sum):
@@ -117,87 +107,140 @@ def _sizes(table: Sequence[Sequence[Operator | None]]) -> list[tuple[int, ...]]:
     for i, row in enumerate(table):
         rows = [tuple(f.shape[0] for f in p.factors) for o in row for p in _products(o)]
         columns = [tuple(f.shape[1] for f in p.factors) for other in table for p in _products(other[i])]
-        found.append((rows or columns)[0])
+        found.append((rows + columns)[0] if rows + columns else ())
     return found
 
 
-def _take(operator: Operator | None, complete: bool) -> _Parts:
+def _sorted(operator: Operator | None) -> _Terms:
     """Sort the terms of an operator by what they act on."""
-    if operator is None or isinstance(operator, Sparse):
-        return _Parts()
+    if operator is None or (isinstance(operator, Sparse) and not operator.matrix.nnz):
+        return _Terms()
     if isinstance(operator, Sum) and all(s == 1.0 for s in operator.scales):
-        parts = [_take(o, complete) for o in operator.operators]
-        return _Parts(
-            sum(p.constant for p in parts),
-            tuple(m for p in parts for m in p.matrices),
-            tuple(o for p in parts for o in p.rest),
-        )
-    if not isinstance(operator, KroneckerSum) or operator.rows is not None or operator.columns is not None:
-        return _Parts(rest=(operator,))
-    constant, matrices, rest = 0.0, list[tuple[int, Array]](), list[Product]()
-    for p in operator.products:
+        parts = [_sorted(o) for o in operator.operators]
+        tuples = (tuple(entry for part in parts for entry in part[k]) for k in (1, 2, 3))
+        return _Terms(sum(part.constant for part in parts), *tuples)  # type: ignore[arg-type]
+    products = _products(operator)
+    square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
+    if not products or not square or any(p.is_weighted for p in products):
+        return _Terms(others=(operator,))
+    constant, matrices, several = 0.0, list[tuple[int, Array]](), list[Product]()
+    for p in products:
         axes = tensor.active_axes(p.factors)
-        square = all(f.shape[0] == f.shape[1] for f in p.factors)
-        if p.is_weighted or len(axes) > 1 or not square:
-            mean = None if complete or p.is_weighted or not square else _mean(p)
-            if mean is not None:
-                matrices.append(mean)
-                axis, matrix = mean
-                factors = tuple(Identity(f.shape[0]) if a != axis else -matrix for a, f in enumerate(p.factors))
-                rest.append(Product(factors))
-            rest.append(p)
+        if len(axes) > 1:
+            several.append(p)
         elif axes:
             matrices.append((axes[0], np.real(p.scale) * p.factors[axes[0]]))  # type: ignore[operator]
         else:
             constant += float(np.real(p.scale))
-    left_over = (KroneckerSum(tuple(rest)),) if rest else ()
-    return _Parts(constant, tuple(matrices), left_over)
+    return _Terms(constant, tuple(matrices), tuple(several))
 
 
-def _mean(p: Product) -> tuple[int, Array] | None:
-    """Replace all factors of a product but the largest by multiples of the identity; None where they have no mean."""
-    axes = tensor.active_axes(p.factors)
-    factors = [np.asarray(p.factors[a]) for a in axes]
-    sizes = [float(np.linalg.norm(f)) / np.sqrt(len(f)) for f in factors]
-    main = int(np.argmax(sizes))
-    scale = float(np.real(p.scale))
-    for k, f in enumerate(factors):
-        if k != main:
-            mean = float(np.trace(f)) / len(f)
-            if abs(mean) < _FLAT * sizes[k]:
-                return None
-            scale *= mean
-    return axes[main], scale * factors[main]
+# ---- fields by themselves --------------------------------------------------------------------------------
 
 
-def _strength(parts: _Parts) -> float:
-    return abs(parts.constant) + sum(float(np.linalg.norm(m)) for _, m in parts.matrices)
-
-
-def _axes(
-    parts: _Parts, sizes: tuple[int, ...], complete: bool, rate: float
-) -> tuple[list[Eigensystem], list[Operator]] | None:
-    """Diagonalise the sum along each axis; what stands in the way of real, well-conditioned modes joins the rest."""
-    found, rest = list[Eigensystem](), list(parts.rest)
-    for axis, size in enumerate(sizes):
-        matrices = parts.along(axis)
-        symmetric = [m for m in matrices if Tag.SYMMETRIC in detect(m)]
-        others = [m for m in matrices if Tag.SYMMETRIC not in detect(m)]
-        whole = _eigen(matrices, size, rate)
-        real = whole is not None and np.isrealobj(whole.eigenvalues)
-        dominant = _norm(others) > _norm(symmetric)
-        if whole is not None and (complete or real or dominant or not others):
-            found.append(whole)
-            continue
-        if complete:
+def _separate(
+    table: Sequence[Sequence[Operator | None]], terms: Sequence[Sequence[_Terms]], complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise each field by itself; what couples them is left over."""
+    sizes, rests = _sizes(table), dict[tuple[int, int], Operator]()
+    modes = []
+    for i, row in enumerate(terms):
+        if not sizes[i]:
             return None
-        part = _eigen(symmetric, size, rate)
-        assert part is not None, "symmetric matrices can be diagonalised"
-        found.append(part)
-        identities = [Identity(n) for n in sizes]
-        factors = (*identities[:axis], sum(others[1:], others[0]), *identities[axis + 1 :])
-        rest.append(KroneckerSum((Product(factors),)))
-    return found, rest
+        found = _modes(row[i], sizes[i], complete, rate)
+        if found is None:
+            return None
+        modes.append(found)
+        if found.rest is not None:
+            rests[i, i] = found.rest
+        for j, other in enumerate(row):
+            operator = table[i][j]
+            if i != j and operator is not None and other != _Terms():
+                rests[i, j] = operator
+    if complete and rests:
+        return None
+    return AxisModes(
+        np.concatenate([m.eigenvalues for m in modes]),
+        _on_diagonal([m.vectors for m in modes]),
+        _on_diagonal([m.left for m in modes]),
+        _blocks(rests, [int(np.prod(s)) for s in sizes]),
+    )
+
+
+def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -> AxisModes | None:
+    """Diagonalise one field."""
+    if complete and terms.others:
+        return None
+    means = () if complete else tuple(_means(terms))
+    matrices = (*terms.matrices, *means)
+    left_over = [*terms.products, *(_along(axis, -m, sizes) for axis, m in means)]
+    axes = []
+    for axis, size in enumerate(sizes):
+        own = [m for a, m in matrices if a == axis]
+        symmetric = [m for m in own if Tag.SYMMETRIC in detect(m)]
+        others = [m for m in own if Tag.SYMMETRIC not in detect(m)]
+        whole = _eigen(own, size, rate)
+        real = whole is not None and np.isrealobj(whole.eigenvalues)
+        if whole is None or not (complete or real or _norm(others) > _norm(symmetric)):
+            if complete:
+                return None
+            left_over.append(_along(axis, sum(others[1:], others[0]), sizes))
+            whole = _eigen(symmetric, size, rate)
+            assert whole is not None, "symmetric matrices can be diagonalised"
+        axes.append(whole)
+    eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
+    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    extra, exact = _in_modes(left_over, axes)
+    rest: list[Operator] = list(terms.others)
+    if exact:
+        eigenvalues = eigenvalues + extra
+    elif complete:
+        return None
+    else:
+        rest.append(KroneckerSum(tuple(left_over)))
+        if np.max(np.abs(extra)) > _VISIBLE * np.max(np.abs(eigenvalues)):
+            eigenvalues = eigenvalues + extra
+            rest.append(vectors @ (Diagonal(-extra) @ left))
+    return AxisModes(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
+
+
+def _along(axis: int, matrix: Array, sizes: tuple[int, ...]) -> Product:
+    return Product(tuple(matrix if a == axis else Identity(n) for a, n in enumerate(sizes)))
+
+
+def _means(terms: _Terms) -> Iterable[tuple[int, Array]]:
+    """Yield stand-ins along single axes for products on axes that have no matrix of their own.
+
+    All factors of a product but the largest are replaced by multiples of the identity.
+    """
+    for p in terms.products:
+        axes = tensor.active_axes(p.factors)
+        if all(terms.along(axis) for axis in axes):
+            continue
+        factors = [np.asarray(p.factors[a]) for a in axes]
+        sizes = [float(np.linalg.norm(f)) / np.sqrt(len(f)) for f in factors]
+        main = int(np.argmax(sizes))
+        means = [float(np.trace(f)) / len(f) for f in factors]
+        if all(abs(mean) >= _FLAT * size for k, (mean, size) in enumerate(zip(means, sizes, strict=True)) if k != main):
+            scale = float(np.real(p.scale)) * float(np.prod([m for k, m in enumerate(means) if k != main]))
+            yield axes[main], scale * factors[main]
+
+
+def _in_modes(products: Sequence[Product], axes: Sequence[Eigensystem]) -> tuple[Array, bool]:
+    """Return the diagonal of some products in the modes of the axes, and whether there is nothing beside it."""
+    total: Array = np.zeros([len(e.eigenvalues) for e in axes])
+    exact = True
+    for p in products:
+        diagonals = []
+        for factor, e in zip(p.factors, axes, strict=True):
+            if isinstance(factor, Identity):
+                diagonals.append(np.ones(factor.shape[0]))
+                continue
+            modal = e.left @ factor @ e.vectors
+            diagonals.append(np.diag(modal))
+            exact &= bool(np.linalg.norm(modal - np.diag(diagonals[-1])) <= _DIAGONAL * np.linalg.norm(modal))
+        total = total + np.real(p.scale) * reduce(np.multiply.outer, diagonals)
+    return total.ravel(), exact
 
 
 def _norm(matrices: Sequence[Array]) -> float:
@@ -207,76 +250,66 @@ def _norm(matrices: Sequence[Array]) -> float:
 def _eigen(matrices: Sequence[Array], size: int, rate: float) -> Eigensystem | None:
     """Diagonalise the sum of some matrices; None if its eigenvectors are ill conditioned."""
     if not matrices:
-        identity = np.eye(size)
-        return Eigensystem(np.zeros(size), identity, identity, 1.0)
+        return Eigensystem(np.zeros(size), np.eye(size), np.eye(size), 1.0)
     matrix = sum(matrices[1:], matrices[0])
     found = eigensystem(matrix, detect(matrix), rate)
-    return found if found is not None and found.condition <= _CONDITION else None
+    if found is None or found.condition > _CONDITION:
+        return None
+    return found._replace(vectors=np.ascontiguousarray(found.vectors), left=np.ascontiguousarray(found.left))
 
 
-def _plain(matrix: Array) -> Array:
-    return np.ascontiguousarray(matrix)
-
-
-def _diagonal(operators: Sequence[Operator]) -> Operator:
+def _on_diagonal(operators: Sequence[Operator]) -> Operator:
     """Return operators as the blocks of a diagonal."""
     if len(operators) == 1:
         return operators[0]
     return Block(tuple(tuple(o if i == j else None for j in range(len(operators))) for i, o in enumerate(operators)))
 
 
-def _rest(rests: dict[tuple[int, int], list[Operator]], table: Sequence[Sequence[Operator | None]]) -> Operator | None:
-    """Return what is left over as one operator."""
-    sums = {key: sum(found[1:], found[0]) for key, found in rests.items() if found}
-    if not sums:
+def _blocks(entries: dict[tuple[int, int], Operator], sizes: Sequence[int]) -> Operator | None:
+    """Return some blocks as one operator; None if there are none."""
+    if not entries:
         return None
-    if len(table) == 1:
-        return sums[0, 0]
-    indices, sizes = range(len(table)), [int(np.prod(s)) for s in _sizes(table)]
-    for i in indices:
-        if not any((i, j) in sums for j in indices) or not any((j, i) in sums for j in indices):
-            sums.setdefault((i, i), Sparse(csr_array((sizes[i], sizes[i]))))
-    return Block(tuple(tuple(sums.get((i, j)) for j in indices) for i in indices))
+    if len(sizes) == 1:
+        return entries[0, 0]
+    indices, full = range(len(sizes)), dict(entries)
+    for i in indices:  # every row and every column needs an operator
+        if not any((i, j) in entries for j in indices) or not any((j, i) in entries for j in indices):
+            full.setdefault((i, i), Sparse(csr_array((sizes[i], sizes[i]))))
+    return Block(tuple(tuple(full.get((i, j)) for j in indices) for i in indices))
 
 
 # ---- coupled fields ------------------------------------------------------------------------------------
 
 
-def _coupled(linear: LinearPart, parts: Sequence[Sequence[_Parts]], complete: bool, rate: float) -> AxisModes | None:
+def _coupled(
+    terms: Sequence[Sequence[_Terms]], shapes: Sequence[tuple[int, ...]], complete: bool, rate: float
+) -> AxisModes | None:
     """Diagonalise fields that are coupled through operators with common modes: a small matrix for each mode."""
-    table = _table(linear.position)
-    assert table is not None
-    shapes = set(_sizes(table))
-    if len(shapes) > 1 or any(p.rest for row in parts for p in row):
+    if len(set(shapes)) > 1 or (complete and not all(t.is_sum for row in terms for t in row)):
         return None
-    (sizes,) = shapes
-    count = len(parts)
+    sizes, count = shapes[0], len(terms)
     axes = []
     for axis, size in enumerate(sizes):
-        sums = [m for row in parts for p in row if (own := p.along(axis)) for m in [sum(own[1:], own[0])]]
-        main = max(sums, key=lambda m: float(np.linalg.norm(m)), default=np.zeros((size, size)))
-        found = _eigen([main], size, rate)
+        sums = [[sum(own[1:], own[0])] for row in terms for t in row if (own := t.along(axis))]
+        found = _eigen(max(sums, key=_norm, default=[]), size, rate)
         if found is None:
             return None
         axes.append(found)
     matrices = np.zeros((int(np.prod(sizes)), count, count), dtype=np.result_type(*(e.eigenvalues for e in axes)))
-    for i, row in enumerate(parts):
-        for j, p in enumerate(row):
-            values = []
-            for axis, e in enumerate(axes):
-                own = p.along(axis)
-                modal = e.left @ sum(own[1:], own[0]) @ e.vectors if own else np.zeros((sizes[axis],) * 2)
-                diagonal = np.diag(modal)
-                if np.linalg.norm(modal - np.diag(diagonal)) > _DIAGONAL * max(float(np.linalg.norm(modal)), 1e-300):
-                    return None
-                values.append(diagonal)
-            matrices[:, i, j] = reduce(np.add.outer, values).ravel() + p.constant
+    rests: dict[tuple[int, int], Operator] = {}
+    for i, row in enumerate(terms):
+        for j, t in enumerate(row):
+            values, exact = _in_modes([_along(axis, m, sizes) for axis, m in t.matrices], axes)
+            if not exact:
+                return None
+            matrices[:, i, j] = values + t.constant
+            if not t.is_sum:
+                parts: list[Operator] = [*t.others, *([KroneckerSum(t.products)] if t.products else [])]
+                rests[i, j] = sum(parts[1:], parts[0])
     eigenvalues, small = np.linalg.eig(matrices)
-    conditions = np.linalg.cond(small)
-    if not np.max(conditions) <= _CONDITION:
+    if not np.max(np.linalg.cond(small)) <= _CONDITION:
         return None
-    vectors = _diagonal([kronecker(*(_plain(e.vectors) for e in axes))] * count)
-    left = _diagonal([kronecker(*(_plain(e.left) for e in axes))] * count)
-    inner = ModeMatrices(np.ascontiguousarray(small))
-    outer = ModeMatrices(np.ascontiguousarray(np.linalg.inv(small)))
-    return AxisModes(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, None)
+    vectors, left = (_on_diagonal([kronecker(*(getattr(e, n) for e in axes))] * count) for n in ("vectors", "left"))
+    inner, outer = ModeMatrices(np.ascontiguousarray(small)), ModeMatrices(np.ascontiguousarray(np.linalg.inv(small)))
+    rest = _blocks(rests, [int(np.prod(sizes))] * count)
+    return AxisModes(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, rest)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.operators import Dense, Operator
+from frozenpinn.solvers.axis_ladder import has_axis_ladder
 from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
@@ -29,7 +30,7 @@ def can_propagate(system: OdeSystem) -> bool:
     if not system.has_constant_coefficients:
         return False
     if not isinstance(system.linear.position, Dense):
-        return decompose(system) is not None
+        return decompose(system) is not None or has_axis_ladder(system)
     return system.forcing.is_constant or is_structured(system) or _is_well_conditioned(system)
 
 

@@ -8,15 +8,13 @@ matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import scipy.linalg as sla
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.operators import Dense
+from frozenpinn.solvers.axis_ladder import axis_ladder
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import (
     DEGREE,
@@ -26,8 +24,9 @@ from frozenpinn.solvers.interpolation import (
     Window,
     interpolate,
 )
+from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.modal import forced, unforced
-from frozenpinn.solvers.protocol import NO_WORK, NOBODY, Integrator, Observer, OdeSystem, Trajectory
+from frozenpinn.solvers.protocol import NOBODY, Integrator, Observer, OdeSystem, Trajectory
 
 Array = np.ndarray
 
@@ -63,7 +62,9 @@ class ExactPropagator:
         parts = decompose(system)
         if parts is not None:
             return self._modal(system, parts, observer)
-        if system.forcing.is_constant:
+        if (by_axes := axis_ladder(system)) is not None:
+            return by_axes
+        if system.forcing.is_constant and isinstance(position, Dense):
             return _ladder(system)
         raise SettingsError(
             "the operator's eigenvectors are too ill conditioned for time-dependent forcing in closed form; "
@@ -110,94 +111,3 @@ def _ladder(system: OdeSystem) -> Trajectory:
         state = np.append(state, 1.0)
     _check_finite(matrix, state)
     return Ladder(start, end, matrix, state, system.size)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Ladder:
-    """exp(A·T/2ʲ) for j = 0 … J; times are reached by their binary digits and a short Taylor series.
-
-    Attributes
-    ----------
-    start, end
-        The span of time.
-    matrix, state
-        A, and the state at the start; where they are larger than ``size``, a constant 1 carries the forcing.
-    size
-        Number of components of the system's own states.
-    """
-
-    start: float
-    end: float
-    matrix: Array
-    state: Array
-    size: int
-    name = kind = "ladder"
-    steps, work = 0, NO_WORK
-
-    def __post_init__(self) -> None:
-        if not np.all(np.isfinite(self.rungs[0])):
-            raise IntegrationError(
-                f"the matrix exponential overflows before t = {self.end:g}: the linear part has strongly growing "
-                "modes. Check the signs of the equation (backward diffusion?) and the boundary conditions, "
-                "or use a larger cutoff (1e-8)."
-            )
-
-    @cached_property
-    def levels(self) -> int:
-        """How often the time is halved."""
-        norm = float(np.linalg.norm(self.matrix, 1)) * (self.end - self.start)
-        return max(0, int(np.ceil(np.log2(max(norm, 1.0)))))
-
-    @cached_property
-    def rungs(self) -> tuple[Array, ...]:
-        """The exponentials, that of the whole time first."""
-        rungs = [sla.expm(self.matrix * ((self.end - self.start) / 2**self.levels))]
-        with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(self.levels):
-                rungs.append(rungs[-1] @ rungs[-1])
-        return tuple(rungs[::-1])
-
-    def __call__(self, times: Array) -> Array:
-        """Return the states at the given times, shape (m, size)."""
-        unit = (self.end - self.start) / 2**self.levels
-        ticks = np.clip((np.asarray(times, dtype=float) - self.start) / unit, 0.0, 2.0**self.levels)
-        whole = np.floor(ticks).astype(np.int64)
-        states = np.repeat(self.state[:, None], len(ticks), axis=1)
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
-            for level, rung in enumerate(self.rungs):
-                chosen = (whole >> (self.levels - level)) & 1 == 1
-                if np.any(chosen):
-                    states[:, chosen] = rung @ states[:, chosen]
-        return np.ascontiguousarray(self._taylor(states, (ticks - whole) * unit)[: self.size].T)
-
-    def rates(self, times: Array) -> Array:
-        """Return A y + b."""
-        states = self(times)
-        full = np.concatenate([states, np.ones((len(states), len(self.state) - self.size))], axis=1)
-        return np.ascontiguousarray((full @ self.matrix.T)[:, : self.size])
-
-    def _taylor(self, states: Array, tau: Array) -> Array:
-        """Apply exp(A τ) with |A τ| ≤ 1 to each column."""
-        if not np.any(tau):
-            return states
-        term, total = states, states.copy()
-        for k in range(1, 20):
-            term = self.matrix @ term * (tau / k)
-            total += term
-        return total
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the arrays that define the trajectory."""
-        return {
-            "start": np.array(self.start),
-            "end": np.array(self.end),
-            "matrix": self.matrix,
-            "state": self.state,
-            "size": np.array(self.size),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> Ladder:
-        """Rebuild a stored trajectory."""
-        start, end, size = float(arrays["start"]), float(arrays["end"]), int(arrays["size"])
-        return cls(start, end, arrays["matrix"], arrays["state"], size)
