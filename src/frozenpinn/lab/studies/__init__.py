@@ -13,6 +13,7 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    gallery,
     interior_points,
     kappa,
     kuramoto_sivashinsky,
@@ -52,6 +53,7 @@ STUDIES: dict[str, Study] = {
         svd_layer.STUDY,
         dimension.STUDY,
         calibration.STUDY,
+        gallery.STUDY,
     )
 }
 
