@@ -18,6 +18,7 @@ from frozenpinn.lab.studies import (
     kappa,
     kuramoto_sivashinsky,
     rcond,
+    scaling,
     slices,
     snapshot,
     snapshot_fits,
@@ -54,6 +55,7 @@ STUDIES: dict[str, Study] = {
         dimension.STUDY,
         calibration.STUDY,
         gallery.STUDY,
+        scaling.STUDY,
     )
 }
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnError, SettingsError, choices, suggestion
+from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.lab.runner import FAILURES, failure, timed
 from frozenpinn.lab.studies.gallery_problems import GALLERY, GalleryProblem
 from frozenpinn.lab.studies.study import COLOURS, Announce, Row, Study, finish
@@ -97,13 +97,14 @@ def measure(entry: GalleryProblem, seed: int, tol: float, time_limit: float) -> 
         "estimate": None,
         "error": None,
         "truth": "none",
+        "no_truth": None,
         "seconds": seconds,
         "width": None,
         "failures": [],
     }
     if solution is not None:
         row |= {"estimate": _estimate(solution), "width": _width(solution)}
-        row["error"], row["truth"] = _true_error(solution, seed, tol, time_limit)
+        row |= _true_error(solution, seed, tol, time_limit)
     row["failures"] += [f"{entry.name}, seed {seed}, {text}" for text in _objections(row, reason)]
     return row
 
@@ -137,22 +138,19 @@ def _width(solution: Solution) -> str:
     return " × ".join(map(str, width)) if isinstance(width, tuple) else str(width)
 
 
-def _true_error(solution: Solution, seed: int, tol: float, time_limit: float) -> tuple[float | None, str]:
-    """Return the error and what it was measured against."""
+def _true_error(solution: Solution, seed: int, tol: float, time_limit: float) -> Row:
+    """Return the error, what it was measured against, and why if that is nothing."""
     problem = solution.problem
     if problem.exact:
         errors = [solution.error(name, points=POINTS, times=TIMES)["rel_l2"] for name in problem.fields]
-        return max(errors), "exact"
+        return {"error": max(errors), "truth": "exact"}
     if solution.status != CONVERGED:
-        return None, "none"
-    try:
-        finer, _ = timed(solve, problem, tol=tol / FINER, seed=seed + ANOTHER, time_limit=time_limit)
-    except FrozenPinnError:
-        return None, "none"
-    known = _estimate(finer)
-    if known is None or known > tol / 10:
-        return None, "none"
-    return max(distance(solution, finer, name) for name in problem.fields), "own"
+        return {"no_truth": f"{solution.status}, so that no finer solution was asked for"}
+    (finer, reason), _ = timed(_solved, problem, seed + ANOTHER, tol / FINER, time_limit)
+    known = None if finer is None else _estimate(finer)
+    if finer is None or known is None or known > tol / 10:
+        return {"no_truth": f"the finer solution {f'has {known:.1e}' if known else 'failed'}: {reason}"}
+    return {"error": max(distance(solution, finer, name) for name in problem.fields), "truth": "own"}
 
 
 def distance(solution: Solution, finer: Solution, name: str) -> float:
@@ -176,7 +174,7 @@ def summary(runs: list[Row]) -> Row:
         "seed": None,
         "tol": runs[0]["tol"] if runs else None,
         "status": f"{100 * share:.0f} %",
-        **dict.fromkeys(("estimate", "error", "truth", "width")),
+        **dict.fromkeys(("estimate", "error", "truth", "no_truth", "width")),
         "seconds": sum(run["seconds"] for run in runs),
         "failures": [],
     }
@@ -187,23 +185,25 @@ def draw(rows: list[Row], figure: Figure) -> None:
     runs = [row for row in rows if row["source"] != ALL]
     names = list(dict.fromkeys(run["problem"] for run in runs))[::-1]
     seconds, errors = figure.subplots(1, 2, sharey=True)
-    for run in runs:
-        place, done = names.index(run["problem"]), run["status"] == CONVERGED
-        _mark(seconds, run["seconds"], place, COLOURS[0], done, "o")
-        _mark(errors, run["estimate"], place, COLOURS[1], done, "o")
-        _mark(errors, run["error"], place, COLOURS[2], done, "D")
-    for axis, label in ((seconds, "seconds"), (errors, "relative L² error: estimated (circle), true (diamond)")):
-        axis.set_xscale("log")
-        finish(axis, xlabel=label)
+    _marks(seconds, runs, names, {"seconds": "o"})
+    _marks(errors, runs, names, {"estimate": "o", "error": "D"})
     if runs:
         errors.axvline(runs[0]["tol"], color="0.5", linestyle="--", zorder=0)
     seconds.set_yticks(range(len(names)), labels=names, fontsize=7)
+    finish(seconds, xlabel="seconds")
+    finish(errors, xlabel="relative L² error: estimated (circle), true (diamond)")
 
 
-def _mark(axis: Any, value: float | None, place: int, colour: str, filled: bool, marker: str) -> None:
-    if value is not None and math.isfinite(value):
-        face = colour if filled else "none"
-        axis.plot(max(value, _FLOOR), place, marker, markersize=5, markeredgecolor=colour, markerfacecolor=face)
+def _marks(axis: Any, runs: list[Row], names: list[str], keys: dict[str, str]) -> None:
+    """Mark values on a logarithmic axis, a marker per key."""
+    shown = [1.0]
+    for colour, (key, marker) in zip(COLOURS, keys.items(), strict=False):
+        for run in (run for run in runs if run[key] is not None and math.isfinite(run[key])):
+            shown.append(max(run[key], _FLOOR))
+            face = colour if run["status"] == CONVERGED else "none"
+            place = names.index(run["problem"])
+            axis.plot(shown[-1], place, marker, markersize=5, markeredgecolor=colour, markerfacecolor=face)
+    axis.set(xscale="log", xlim=(min(shown) / 2, max(shown) * 2))
 
 
 STUDY = Study(

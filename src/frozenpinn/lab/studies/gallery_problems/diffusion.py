@@ -5,7 +5,17 @@ from __future__ import annotations
 from math import cos, sin, tan
 
 from frozenpinn.geometry import Box
-from frozenpinn.lab.studies.gallery_problems.entry import FIPY, PINNACLE, PY_PDE, GalleryProblem, box, centred, torus
+from frozenpinn.lab.studies.gallery_problems.entry import (
+    FIPY,
+    PINNACLE,
+    PY_PDE,
+    GalleryProblem,
+    box,
+    centred,
+    random_waves,
+    rough,
+    torus,
+)
 from frozenpinn.statement.conditions import Boundary, Robin
 from frozenpinn.statement.problem import Problem
 
@@ -19,17 +29,18 @@ def fixed_sides() -> Problem:
 
 def insulated_sides() -> Problem:
     """Return heat that spreads in a closed square."""
-    a, b = "cos(pi*x)", "cos(3*pi*x)*cos(2*pi*y)"
-    exact = f"1 + exp(-k*pi^2*t)*{a} + exp(-13*k*pi^2*t)*{b}"
-    return Problem("u_t = k*lap(u)", box(), (0, 2), f"1 + {a} + {b}", "u_n = 0", None, {"k": 0.03}, exact)
+    waves = random_waves(1, 6, 10, "cos({m}*pi*x)*cos({n}*pi*y)")
+    initial = " + ".join(["1", *(wave for *_, wave in waves)])
+    exact = " + ".join(["1", *(f"exp(-{m**2 + n**2}*pi^2*k*t)*{wave}" for _, m, n, wave in waves)])
+    return Problem("u_t = k*lap(u)", box(), (0, 1), initial, "u_n = 0", None, {"k": 0.01}, exact)
 
 
 def on_a_torus() -> Problem:
     """Return several waves on a torus, each of which decays at its own rate."""
-    waves = {2: "sin(x + y)", 13: "cos(2*x - 3*y)", 41: "sin(5*x + 4*y)/2"}
-    initial = " + ".join(waves.values())
-    exact = " + ".join(f"exp(-{k2}*k*t)*{wave}" for k2, wave in waves.items())
-    return Problem("u_t = k*lap(u)", torus(), (0, 1), initial, None, None, {"k": 0.05}, exact)
+    waves = random_waves(2, 8, 12, "cos({m}*x - {n}*y + {phase})")
+    initial = " + ".join(wave for *_, wave in waves)
+    exact = " + ".join(f"exp(-{m**2 + n**2}*k*t)*{wave}" for _, m, n, wave in waves)
+    return Problem("u_t = k*lap(u)", torus(), (0, 1), initial, None, None, {"k": 0.02}, exact)
 
 
 def cooling() -> Problem:
@@ -83,7 +94,7 @@ def anisotropic() -> Problem:
 
 def heterogeneous() -> Problem:
     """Return diffusion that is fast beyond an oblique line and slow before it."""
-    k = "0.06 + 0.05*tanh(4*(x + y/2 - 0.8))"
+    k = "0.06 + 0.05*tanh(10*(x + y/2 - 0.8))"
     return Problem("u_t = div(k*grad(u))", box(), (0, 2), "cos(pi*x)*cos(2*pi*y)", "u_n = 0", parameters={"k": k})
 
 
@@ -97,7 +108,7 @@ def source() -> Problem:
 
 def varying_coefficient() -> Problem:
     """Return diffusion in a rough medium with a source that pulses (Heat2d-VC)."""
-    numbers = {"a": "0.02*exp(0.8*sin(5*x + 2*y) + 0.6*cos(3*x - 6*y))", "f": "4*sin(pi*x)*sin(3*pi*y)*sin(2*pi*t)"}
+    numbers = {"a": f"0.02*exp(({rough(3, 4, 6, 2.0)})/2)", "f": "40*sin(pi*x)*sin(4*pi*y)*sin(2*pi*t)"}
     return Problem("u_t = div(a*grad(u)) + f", box(), (0, 2), 0, "u = 0", parameters=numbers)
 
 
@@ -110,8 +121,8 @@ def multi_scale() -> Problem:
 
 def long_time() -> Problem:
     """Return a nonlinear source that pulses for a long time (Heat2d-LT)."""
-    equation = "u_t = 0.002*lap(u) + 3*sin(u^2)*(1 + 2*sin(pi*t/3))*sin(2*pi*x)*sin(pi*y)"
-    return Problem(equation, box(), (0, 40), "sin(2*pi*x)*sin(pi*y)", "u = 0")
+    equation = "u_t = 0.002*lap(u) + 3*sin(u^2)*(1 + 2*sin(pi*t/3))*sin(3*pi*x)*sin(2*pi*y)"
+    return Problem(equation, box(), (0, 60), "sin(3*pi*x)*sin(2*pi*y)", "u = 0")
 
 
 def porous_medium() -> Problem:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 
+import numpy as np
+
 from frozenpinn.geometry import Box
 from frozenpinn.statement.problem import Problem
 
@@ -43,3 +45,28 @@ def centred(x: float, y: float | None = None) -> Box:
 def torus(x: float = 2 * pi, y: float | None = None) -> Box:
     """Return a box that is periodic along both axes, a square without y."""
     return Box([0, 0], [x, x if y is None else y], periodic=True)
+
+
+def random_waves(seed: int, highest: int, count: int, shape: str) -> list[tuple[float, int, int, str]]:
+    """Return amplitudes, wave numbers and texts of random waves, in place of the noise that galleries start from.
+
+    Parameters
+    ----------
+    seed, highest, count
+        The seed, the largest wave number along each axis, and how many waves there are.
+    shape
+        A wave with its wave numbers and phase left open, such as ``"cos({m}*x + {n}*y + {phase})"``.
+    """
+    rng = np.random.default_rng(seed)
+    waves = []
+    for _ in range(count):
+        m, n = (int(k) for k in rng.integers(1, highest + 1, 2))
+        amplitude, phase = round(float(rng.uniform(-1, 1)), 3), round(float(rng.uniform(0, 2 * pi)), 3)
+        waves.append((amplitude, m, n, f"({amplitude})*{shape.format(m=m, n=n, phase=phase)}"))
+    return waves
+
+
+def rough(seed: int, highest: int, count: int, length: float = 2 * pi, closed: bool = False) -> str:
+    """Return a sum of random waves on a torus, or in a closed box from the origin, of given length along both axes."""
+    shape = "cos({m}*pi*x/L)*cos({n}*pi*y/L)" if closed else "cos(2*pi*({m}*x - {n}*y)/L + {phase})"
+    return " + ".join(text for *_, text in random_waves(seed, highest, count, shape.replace("L", f"{length!r}")))

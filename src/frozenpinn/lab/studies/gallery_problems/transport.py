@@ -5,7 +5,16 @@ from __future__ import annotations
 from math import pi
 
 from frozenpinn.geometry import Box
-from frozenpinn.lab.studies.gallery_problems.entry import FIPY, PINNACLE, PY_PDE, GalleryProblem, box, centred, torus
+from frozenpinn.lab.studies.gallery_problems.entry import (
+    FIPY,
+    PINNACLE,
+    PY_PDE,
+    GalleryProblem,
+    box,
+    centred,
+    rough,
+    torus,
+)
 from frozenpinn.statement.conditions import Boundary
 from frozenpinn.statement.problem import Problem
 
@@ -56,14 +65,14 @@ def ornstein_uhlenbeck() -> Problem:
 def burgers() -> Problem:
     """Return one velocity that carries itself along two axes, differently."""
     equation = "u_t + u*u_x + u*u_y/2 = nu*lap(u)"
-    return Problem(equation, torus(), (0, 1), "sin(x)*cos(y) + 0.3", None, None, {"nu": 0.05})
+    return Problem(equation, torus(), (0, 1), "sin(x)*cos(y) + 0.3", None, None, {"nu": 0.03})
 
 
 def burgers_vector() -> Problem:
     """Return two velocities that carry each other (Burgers2d-C)."""
     equations = ["u_t + u*u_x + v*u_y = nu*lap(u)", "v_t + u*v_x + v*v_y = nu*lap(v)"]
-    initial = {"u": "sin(x + 0.4)*cos(2*y)", "v": "cos(x)*sin(y) + 0.5*sin(2*x)"}
-    return Problem(equations, torus(), (0, 1), initial, None, None, {"nu": 0.05})
+    initial = {"u": f"({rough(4, 2, 5)})/2", "v": f"({rough(5, 2, 5)})/2"}
+    return Problem(equations, torus(), (0, 1), initial, None, None, {"nu": 0.03})
 
 
 def burgers_potential() -> Problem:
@@ -90,7 +99,7 @@ def chemotaxis() -> Problem:
     """Return cells that follow what they excrete."""
     equations = {"u": "0.05*lap(u) - div(0.3*u*grad(c))", "c": "0.1*lap(c) + u - c"}
     initial = {"u": "1 + 0.2*cos(pi*x)*cos(2*pi*y) + 0.1*cos(3*pi*x)", "c": "0.5"}
-    return Problem(equations, box(2, 1), (0, 3), initial, "u_n = 0; c_n = 0".split("; "))
+    return Problem(equations, box(2, 1), (0, 3), initial, ["u_n = 0", "c_n = 0"])
 
 
 PROBLEMS = (

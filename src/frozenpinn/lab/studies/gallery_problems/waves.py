@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-from frozenpinn.lab.studies.gallery_problems.entry import PINNACLE, PY_PDE, GalleryProblem, box, centred, torus
+from frozenpinn.lab.studies.gallery_problems.entry import PINNACLE, PY_PDE, GalleryProblem, box, centred, rough, torus
 from frozenpinn.statement.conditions import Dirichlet
 from frozenpinn.statement.problem import Problem
 
@@ -52,12 +52,12 @@ def long_time() -> Problem:
     """Return two modes of an anisotropic membrane for a long time (Wave2d-MS)."""
     a, b = "sin(pi*x)*sin(pi*y)", "sin(3*pi*x)*sin(2*pi*y)"
     exact = f"{a}*cos(pi*sqrt(1 + 1.69)*t) + {b}*cos(pi*sqrt(9 + 4*1.69)*t)"
-    return Problem("u_tt = u_xx + 1.69*u_yy", box(), (0, 60), f"{a} + {b}", "u = 0", 0, exact=exact)
+    return Problem("u_tt = u_xx + 1.69*u_yy", box(), (0, 100), f"{a} + {b}", "u = 0", 0, exact=exact)
 
 
 def klein_gordon() -> Problem:
     """Return a field with a mass and a cubic force."""
-    initial = "sin(x) + 0.5*cos(x + 2*y)"
+    initial = rough(6, 3, 6)
     return Problem("u_tt = lap(u) - u - u^3", torus(), (0, 3), initial, None, 0)
 
 
@@ -85,7 +85,7 @@ def oscillator() -> Problem:
 def condensate() -> Problem:
     """Return a nonlinear Schrödinger equation on a torus, in two real fields."""
     equations = ["u_t = -lap(v)/2 + (u^2 + v^2)*v", "v_t = lap(u)/2 - (u^2 + v^2)*u"]
-    initial = {"u": "1 + 0.3*cos(x)*cos(y)", "v": "0.2*sin(x + 2*y)"}
+    initial = {"u": f"1 + ({rough(7, 3, 4)})/5", "v": f"({rough(8, 3, 4)})/5"}
     return Problem(equations, torus(), (0, 2), initial)
 
 
