@@ -76,11 +76,21 @@ def side_in_time() -> Problem:
     return Problem("u_t = lap(u)/4", box(2, 1), (0, 3), 0, sides)
 
 
-def side_in_space() -> Problem:
+def heated_part(profile: str) -> Problem:
     """Return a plate into which heat flows through a part of one side."""
-    flow = "u_n = tanh(4*t)*exp(-12*(x - 0.6)^2)"
+    flow = f"u_n = tanh(4*t)*{profile}"
     sides: Boundary = {"left": "u_n = 0", "right": "u + 2*u_n = 0", "bottom": "u = 0", "top": flow}
     return Problem("u_t = 0.3*lap(u)", box(2, 1), (0, 2), 0, sides)
+
+
+def side_in_space() -> Problem:
+    """Return one whose heated part is far from the corners."""
+    return heated_part("exp(-40*(x - 0.9)^2)")
+
+
+def corner() -> Problem:
+    """Return one whose heated part reaches a corner, where the mixed derivatives that two sides ask for differ."""
+    return heated_part("exp(-12*(x - 0.6)^2)")
 
 
 def anisotropic() -> Problem:
@@ -157,6 +167,7 @@ PROBLEMS = (
     GalleryProblem("heat-four-sides", PY_PDE, four_sides),
     GalleryProblem("heat-side-in-time", PY_PDE, side_in_time),
     GalleryProblem("heat-side-in-space", PY_PDE, side_in_space),
+    GalleryProblem("heat-corner", PY_PDE, corner),
     GalleryProblem("heat-source", FIPY, source),
     GalleryProblem("heat-varying-coefficient", PINNACLE, varying_coefficient),
     GalleryProblem("heat-multi-scale", PINNACLE, multi_scale),
