@@ -131,3 +131,13 @@ def test_options_of_other_studies_are_refused():
         find_study("bases").compute(1, quiet, tol=1e-3)
     with pytest.raises(fp.SettingsError, match="'scaling' does not know --time-limit; it takes '--size'"):
         find_study("scaling").compute(1, quiet, time_limit=3.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"tol": -1.0}, "tol must lie between 0 and 1"), ({"time_limit": 0.0}, "time_limit is a positive number")],
+)
+def test_bad_limits_are_refused_before_any_solve(monkeypatch, options, message):
+    monkeypatch.setattr(gallery, "measure", None)
+    with pytest.raises(fp.SettingsError, match=message):
+        gallery.rows(1, quiet, **options)

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frozenpinn.adaptivity.tolerances import read_tolerance
 from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.lab.runner import FAILURES, failure, timed
 from frozenpinn.lab.studies.gallery_problems import GALLERY, GalleryProblem
 from frozenpinn.lab.studies.study import COLOURS, Announce, Row, Study, finish
 from frozenpinn.results.evaluation import relative_error, unseen_points
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.budget import Budget
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
 
@@ -57,6 +59,7 @@ def rows(
     tol, time_limit
         What every solve is asked, and the seconds that it may take.
     """
+    read_tolerance(tol), Budget(time_limit)  # refused at once, and not by every solve
     chosen = list(GALLERY.values()) if only is None else [find_problem(name) for name in only]
     jobs = [(problem, seed) for problem in chosen for seed in range(seeds)]
     runs: list[Row] = []
