@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.basis.along_axes import at_scattered, pure
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
@@ -113,7 +114,7 @@ class ProductNetwork:
         tables: dict[tuple[int, int], Array] = {}
         products = []
         for term in terms:
-            for alpha, factor in _pure(term.derivative, len(self.factors)):
+            for alpha, factor in pure(term.derivative, len(self.factors)):
                 for axis, order in enumerate(alpha):
                     if (axis, order) not in tables:
                         own = [Term(self.fields[0], Derivative((order,)))]
@@ -147,8 +148,16 @@ class ProductNetwork:
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
-        out = self.operator(x, terms) @ coefficients
-        return out if lifted is None else out + self.lift_operator(x, terms) @ lifted
+        return at_scattered(self.factors, x, terms, self.tensor(coefficients, lifted))
+
+    def tensor(self, coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return coefficients (r, m) and data (n_l, m) as a tensor over the functions of each axis, lifting ones last."""
+        sizes = [f.size + f.lift_size for f in self.factors]
+        full = np.zeros((*sizes, coefficients.shape[1]))
+        full[tuple(self.indices.T)] = coefficients
+        if lifted is not None:
+            full[tuple(self.lift_indices.T)] = lifted
+        return full
 
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r)."""
@@ -158,7 +167,7 @@ class ProductNetwork:
         cache: dict[tuple[int, int], Array] = {}
         out = np.zeros((len(x), len(indices)))
         for term in terms:
-            for alpha, factor in _pure(term.derivative, len(self.factors)):
+            for alpha, factor in pure(term.derivative, len(self.factors)):
                 part = self._axis_product(x, alpha, indices, cache)
                 coefficient = np.asarray(term.coefficient, dtype=float) * factor
                 out += part * (coefficient if coefficient.ndim == 0 else coefficient[:, None])
@@ -216,16 +225,3 @@ class ProductNetwork:
         weight = np.sqrt(points.weights)
         table = self._axis_values(axis, points.x[:, 0], 0)
         return np.asarray(sla.pinv(weight[:, None] * table, rtol=1e-13) * weight)
-
-
-def _pure(derivative: Derivative, dimension: int) -> list[tuple[tuple[int, ...], float]]:
-    """Write ∂^alpha Δ^laps as a sum of pure multi-indices with integer factors."""
-    table = {derivative.alpha: 1.0}
-    for _ in range(derivative.laps):
-        new: dict[tuple[int, ...], float] = {}
-        for alpha, factor in table.items():
-            for axis in range(dimension):
-                shifted = tuple(a + 2 * (i == axis) for i, a in enumerate(alpha))
-                new[shifted] = new.get(shifted, 0.0) + factor
-        table = new
-    return list(table.items())

@@ -6,7 +6,7 @@ user's terms follow from those that were computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -20,10 +20,10 @@ from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.language.jets import Jet
+from frozenpinn.results.tabulated import COLUMNS, History, Snapshots, fast_values
 from frozenpinn.solvers.protocol import Trajectory
 
 Array = np.ndarray
-_BLOCK = 8_000_000  # basis values held at a time while evaluating
 
 
 class Pullback(Protocol):
@@ -179,8 +179,11 @@ class Piece:
         data = None if lifted is None else lifted.T
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
         out = np.empty((len(x), len(times)))
-        for part in _blocks(len(x), expansion.basis.size):
-            out[part] = expansion.basis.combine(x[part], terms, coefficients.T, data)
+        for start in range(0, len(times), COLUMNS):
+            part = slice(start, start + COLUMNS)
+            own = None if data is None else data[:, part]
+            snapshots = Snapshots(expansion.basis, terms, coefficients[part].T, own, x.min(axis=0), x.max(axis=0))
+            out[:, part] = fast_values(snapshots, x)
         return out
 
     @cached_property
@@ -202,18 +205,13 @@ class Piece:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
         index, expansion = self.expansion_of(jet.field)
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
-        out = np.empty(len(x))
-        for part in _blocks(len(x), expansion.basis.size):
-            distinct, inverse = np.unique(times[part], return_inverse=True)
-            c = self.coefficients(distinct, index, jet.time)[inverse]
-            out[part] = np.einsum("ij,ij->i", expansion.basis.operator(x[part], terms), c)
-            lifted = expansion.lifted(distinct, jet.time)
-            if lifted is not None:
-                out[part] += np.einsum("ij,ij->i", expansion.basis.lift_operator(x[part], terms), lifted[inverse])
-        return out
 
+        def at(when: Array) -> tuple[Array, Array | None]:
+            lifted = expansion.lifted(when, jet.time)
+            return self.coefficients(when, index, jet.time).T, None if lifted is None else lifted.T
 
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    """Cut many points into blocks whose basis values fit into memory."""
-    rows = max(64, _BLOCK // max(1, size))
-    return (slice(start, start + rows) for start in range(0, count, rows))
+        first, last = float(np.min(times)), float(np.max(times))
+        inner = self.trajectory.breaks
+        breaks = np.array([first, *inner[(inner > first) & (inner < last)], max(last, np.nextafter(first, np.inf))])
+        history = History(expansion.basis, terms, at, breaks, x.min(axis=0), x.max(axis=0))
+        return fast_values(history, np.column_stack([times, x]))[:, 0]

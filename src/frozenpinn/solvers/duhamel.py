@@ -116,6 +116,11 @@ class LoadTrajectory:
         """Up to which time it reaches."""
         return float(self.times[-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: the steps."""
+        return self.times
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._map(times, rates=False)
