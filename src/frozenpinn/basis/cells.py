@@ -17,12 +17,13 @@ import numpy as np
 Array = np.ndarray
 NODES = 16  #: Chebyshev nodes of a cell along each variable
 _SHARP = 1e-14  # size of the last coefficients, relative to the function, at which polynomials have converged
-_NOISY = 3.0  # the same in units of the function's round-off
-_WRONG = 100.0  # how far beyond both a value may be off before the whole table is distrusted
+_NOISY = 1.0  # the same in units of the function's round-off
+_WRONG = 50.0  # how far beyond both a value may be off before the whole table is distrusted
 _PROBED = 8  # cells that tell how fine the first ones should be …
 _DEPTH = 12  # … and how often these may be halved
 _CHECKED = 64  # points at which the function itself is evaluated, for its size and for a check
-_BLOCK = 4_000_000  # numbers held at a time
+_BLOCK = 4_000_000  # numbers held at a time …
+_NEAR = 200_000  # … and in the innermost sums, which stay near the cache
 
 
 class Cells(NamedTuple):
@@ -76,7 +77,7 @@ def evaluate(function: Smooth, places: Array) -> Array:
     """Return a smooth function at many places (n, d), shape (n, columns)."""
     sample = np.linspace(0, len(places) - 1, _CHECKED).astype(int)
     known = function.values(places[sample])
-    limit = _SHARP * np.max(np.abs(known), axis=0) + _NOISY * _round_off(function, places[sample[:: _CHECKED // 8]])
+    limit = _SHARP * np.max(np.abs(known), axis=0) + _NOISY * _round_off(function, places[sample[::4]])
     out = _Evaluation(function, places, limit).run()
     wrong = np.abs(out[sample] - known) > _WRONG * limit
     return function.values(places) if np.any(wrong) or not np.all(np.isfinite(limit)) else out
@@ -89,7 +90,7 @@ def _round_off(function: Smooth, places: Array) -> Array:
     range_[: function.still] = 0.0
     near = places + steps * np.where(places > places.mean(axis=0), -range_, range_)
     values = function.values(near.reshape(-1, places.shape[1])).reshape(7, len(places), -1)
-    return np.asarray(np.median(np.abs(np.diff(values, 6, axis=0)[0]), axis=0) / np.sqrt(924.0))
+    return np.asarray(np.max(np.abs(np.diff(values, 6, axis=0)[0]), axis=0) / np.sqrt(924.0))
 
 
 class _Bucket(NamedTuple):
@@ -124,7 +125,7 @@ class _Evaluation:
                 coefficients = _coefficients(self.function.tables(bucket.cells.part(block)))
                 coarse = self._coarse(coefficients)
                 fine = ~np.any(coarse, axis=1)
-                _sum_up(coefficients[fine], bucket, block[fine], out)
+                _sum_up(self._cut(coefficients[fine]), bucket, block[fine], out)
                 for halved in np.unique(coarse[~fine], axis=0):
                     rows = block[np.all(coarse == halved, axis=1)]
                     queue.append((levels + halved, self._points_of(bucket, rows)))
@@ -155,6 +156,15 @@ class _Evaluation:
             for axis in range(dimension)
         ]
         return np.stack([np.any(~(tail <= self.limit), axis=1) for tail in last], axis=1)
+
+    def _cut(self, coefficients: Array) -> Array:
+        """Leave out the degrees that no cell needs."""
+        large = np.any(np.abs(coefficients) > 0.1 * self.limit, axis=(0, -1))
+        for axis in range(large.ndim):
+            used = np.flatnonzero(np.any(large, axis=tuple(a for a in range(large.ndim) if a != axis)))
+            count = max(2, used[-1] + 1 if len(used) else 0)
+            coefficients = np.moveaxis(np.moveaxis(coefficients, axis + 1, 0)[:count], 0, axis + 1)
+        return np.ascontiguousarray(coefficients)
 
     def _is_few(self, counts: Array) -> Array:
         """Tell in which cells a table does not pay."""
@@ -248,8 +258,7 @@ def _sum_up(coefficients: Array, bucket: _Bucket, cells: Array, out: Array) -> N
     first = np.arange(len(owner)) - np.repeat(np.cumsum(rows) - rows, rows)
     start = bucket.starts[cells][owner] + first * wide
     end = bucket.starts[cells][owner] + counts[owner]
-    rest = coefficients[0].size // NODES
-    size = max(1, _BLOCK // (rest * max(wide, NODES)))
+    size = max(1, _NEAR // (coefficients[0].size // coefficients.shape[1] * wide + coefficients[0].size))
     for k in range(0, len(owner), size):
         block = slice(k, k + size)
         place = np.minimum(start[block, None] + np.arange(wide), end[block, None] - 1)  # the last one is repeated
@@ -257,22 +266,22 @@ def _sum_up(coefficients: Array, bucket: _Bucket, cells: Array, out: Array) -> N
 
 
 def _products(coefficients: Array, owner: Array, local: Array) -> Array:
-    """Return polynomials (k, NODES, …, NODES, m) at points of cells, local (d, rows, wide): (rows, wide, m)."""
-    rows, wide = local.shape[1:]
-    table = coefficients.reshape(len(coefficients), NODES, -1)[owner]
-    result = table.transpose(0, 2, 1) @ _chebyshev(local[0])
-    for s in local[1:]:
-        result = result.reshape(rows, NODES, -1, wide)
-        result = np.einsum("kjcw,kjw->kcw", result, _chebyshev(s))
+    """Return polynomials (k, degrees, …, m) at points of cells, local (d, rows, wide): (rows, wide, m)."""
+    degrees = coefficients.shape[1:-1]
+    table = coefficients.reshape(len(coefficients), degrees[0], -1)[owner]
+    result = table.transpose(0, 2, 1) @ _chebyshev(local[0], degrees[0])
+    for s, count in zip(local[1:], degrees[1:], strict=True):
+        result = result.reshape(len(owner), count, -1, s.shape[1])
+        result = np.einsum("kjcw,kjw->kcw", result, _chebyshev(s, count))
     return result.transpose(0, 2, 1)
 
 
-def _chebyshev(s: Array) -> Array:
-    """Return the Chebyshev polynomials at s (rows, wide), shape (rows, NODES, wide)."""
-    out = np.empty((len(s), NODES, s.shape[1]))
+def _chebyshev(s: Array, count: int) -> Array:
+    """Return the first Chebyshev polynomials at s (rows, wide), shape (rows, count, wide)."""
+    out = np.empty((len(s), count, s.shape[1]))
     out[:, 0], out[:, 1] = 1.0, s
     twice = 2.0 * s
-    for j in range(2, NODES):
+    for j in range(2, count):
         np.multiply(twice, out[:, j - 1], out=out[:, j])
         out[:, j] -= out[:, j - 2]
     return out

@@ -17,7 +17,9 @@ from frozenpinn.analysis.subspace import Subspace, chain_rule
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.state import StateLayout
+from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.tabulated import COLUMNS, History, Snapshots, fast_values
@@ -28,6 +30,10 @@ Array = np.ndarray
 
 class Pullback(Protocol):
     """Rewrites a request in the user's terms as one in the terms of the solve."""
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether it is evaluated at the same points."""
 
     def places(self, x: Array) -> Array:
         """Return where to evaluate, for points (n, d)."""
@@ -41,6 +47,7 @@ class InUnits:
     """u = unit · (what was computed), by field."""
 
     units: Mapping[str, float]
+    keeps_places = True
 
     def places(self, x: Array) -> Array:
         """Return the same points."""
@@ -56,6 +63,7 @@ class OnSubspace:
     """u(x, t) = v(P x, t), with all derivatives by the chain rule; the Laplacian of u is that of v."""
 
     subspace: Subspace
+    keeps_places = False
 
     def places(self, x: Array) -> Array:
         """Return P x."""
@@ -185,6 +193,21 @@ class Piece:
             snapshots = Snapshots(expansion.basis, terms, coefficients[part].T, own, x.min(axis=0), x.max(axis=0))
             out[:, part] = fast_values(snapshots, x)
         return out
+
+    def is_separable(self, field: str) -> bool:
+        """Whether a field consists of products of functions of one coordinate each."""
+        _, expansion = self.expansion_of(field)
+        return expansion.basis.is_product and all(pullback.keeps_places for pullback in expansion.pullbacks)
+
+    def on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return the values of a separable field on a tensor grid, shape (n₁, n₂, …, m)."""
+        index, expansion = self.expansion_of(jet.field)
+        coefficients, lifted = self.coefficients(times, index, jet.time).T, expansion.lifted(times, jet.time)
+        _, terms = expansion.pulled(np.empty((0, len(axes))), [Term(jet.field, derivative_of(jet))])
+        basis = expansion.basis
+        assert isinstance(basis, ProductNetwork)
+        full = basis.tensor(coefficients, None if lifted is None else lifted.T)
+        return on_grid(basis.factors, axes, terms, full)
 
     @cached_property
     def initial_state(self) -> Array:
