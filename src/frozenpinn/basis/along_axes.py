@@ -53,11 +53,15 @@ def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
 def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term], full: Array) -> Array:
     """Return the combination ``full`` (R₁, R₂, …, m) on the tensor grid of coordinates, shape (n₁, n₂, …, m)."""
     out = np.zeros((*map(len, axes), full.shape[-1]))
+    step = max(1, _BLOCK // int(np.prod(np.maximum(full.shape[:-1], out.shape[:-1]))))
     for summand in axis_summands(terms):
-        part = full * summand.scale
-        for axis, (factor, x, own) in enumerate(zip(factors, axes, summand.terms, strict=True)):
-            part = np.moveaxis(np.tensordot(functions_of(factor, x[:, None], own), part, axes=(1, axis)), 0, axis)
-        out += part
+        triples = zip(factors, axes, summand.terms, strict=True)
+        tables = [functions_of(factor, x[:, None], own) for factor, x, own in triples]
+        for start in range(0, full.shape[-1], step):
+            part = full[..., start : start + step] * summand.scale
+            for axis, table in enumerate(tables):
+                part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
+            out[..., start : start + step] += part
     return out
 
 

@@ -20,10 +20,11 @@ _SHARP = 1e-14  # size of the last coefficients, relative to the function, at wh
 _NOISY = 1.0  # the same in units of the function's round-off
 _WRONG = 50.0  # how far beyond both a value may be off before the whole table is distrusted
 _PROBED = 8  # cells that tell how fine the first ones should be …
-_DEPTH = 12  # … and how often these may be halved
+_DEPTH = 12  # … in as many rounds
+_DEEPEST = 32  # how often cells may be halved along all variables together
 _CHECKED = 64  # points at which the function itself is evaluated, for its size and for a check
 _BLOCK = 4_000_000  # numbers held at a time …
-_NEAR = 200_000  # … and in the innermost sums, which stay near the cache
+_NEAR = 500_000  # … and in the innermost sums, which stay near the cache
 
 
 class Cells(NamedTuple):
@@ -78,9 +79,11 @@ def evaluate(function: Smooth, places: Array) -> Array:
     sample = np.linspace(0, len(places) - 1, _CHECKED).astype(int)
     known = function.values(places[sample])
     limit = _SHARP * np.max(np.abs(known), axis=0) + _NOISY * _round_off(function, places[sample[::4]])
+    if not np.all(np.isfinite(limit)):
+        return function.values(places)
     out = _Evaluation(function, places, limit).run()
     wrong = np.abs(out[sample] - known) > _WRONG * limit
-    return function.values(places) if np.any(wrong) or not np.all(np.isfinite(limit)) else out
+    return function.values(places) if np.any(wrong) else out
 
 
 def _round_off(function: Smooth, places: Array) -> Array:
@@ -114,12 +117,12 @@ class _Evaluation:
     def run(self) -> Array:
         """Fill cell by cell."""
         out = np.empty((len(self.places), self.function.columns))
-        queue = [(self._first_levels(), np.arange(len(self.places)))]
+        queue = {tuple(self._first_levels()): [np.arange(len(self.places))]}
         directly = []
         while queue:
-            levels, chosen = queue.pop()
-            bucket = self._sorted(chosen, levels)
-            few = self._is_few(bucket.counts)
+            levels = min(queue, key=lambda key: (sum(key), key))  # coarse ones first: their parts fall together
+            bucket = self._sorted(np.concatenate(queue.pop(levels)), np.array(levels))
+            few = self._is_few(bucket.counts) | (sum(levels) > _DEEPEST)
             directly.append(self._points_of(bucket, few))
             for block in self._blocks(np.flatnonzero(~few)):
                 coefficients = _coefficients(self.function.tables(bucket.cells.part(block)))
@@ -128,7 +131,7 @@ class _Evaluation:
                 _sum_up(self._cut(coefficients[fine]), bucket, block[fine], out)
                 for halved in np.unique(coarse[~fine], axis=0):
                     rows = block[np.all(coarse == halved, axis=1)]
-                    queue.append((levels + halved, self._points_of(bucket, rows)))
+                    queue.setdefault(tuple(levels + halved), []).append(self._points_of(bucket, rows))
         rest = np.concatenate(directly)
         for start in range(0, len(rest), _BLOCK // 64):
             part = rest[start : start + _BLOCK // 64]
@@ -258,7 +261,8 @@ def _sum_up(coefficients: Array, bucket: _Bucket, cells: Array, out: Array) -> N
     first = np.arange(len(owner)) - np.repeat(np.cumsum(rows) - rows, rows)
     start = bucket.starts[cells][owner] + first * wide
     end = bucket.starts[cells][owner] + counts[owner]
-    size = max(1, _NEAR // (coefficients[0].size // coefficients.shape[1] * wide + coefficients[0].size))
+    half = int(np.prod(coefficients.shape[1 : 1 + coefficients.ndim // 2 - 1 + (coefficients.ndim % 2)]))
+    size = max(1, _NEAR // ((half + coefficients[0].size // half) * wide + coefficients[0].size))
     for k in range(0, len(owner), size):
         block = slice(k, k + size)
         place = np.minimum(start[block, None] + np.arange(wide), end[block, None] - 1)  # the last one is repeated
@@ -268,11 +272,14 @@ def _sum_up(coefficients: Array, bucket: _Bucket, cells: Array, out: Array) -> N
 def _products(coefficients: Array, owner: Array, local: Array) -> Array:
     """Return polynomials (k, degrees, …, m) at points of cells, local (d, rows, wide): (rows, wide, m)."""
     degrees = coefficients.shape[1:-1]
-    table = coefficients.reshape(len(coefficients), degrees[0], -1)[owner]
-    result = table.transpose(0, 2, 1) @ _chebyshev(local[0], degrees[0])
-    for s, count in zip(local[1:], degrees[1:], strict=True):
-        result = result.reshape(len(owner), count, -1, s.shape[1])
-        result = np.einsum("kjcw,kjw->kcw", result, _chebyshev(s, count))
+    half = (len(degrees) + 1) // 2  # as many variables go into one matrix product
+    weights = _chebyshev(local[0], degrees[0])
+    for s, count in zip(local[1:half], degrees[1:half], strict=True):
+        weights = (weights[:, :, None] * _chebyshev(s, count)[:, None]).reshape(len(owner), -1, s.shape[1])
+    table = coefficients.reshape(len(coefficients), weights.shape[1], -1)[owner]
+    result = table.transpose(0, 2, 1) @ weights
+    for s, count in zip(local[half:], degrees[half:], strict=True):
+        result = np.einsum("kjcw,kjw->kcw", result.reshape(len(owner), count, -1, s.shape[1]), _chebyshev(s, count))
     return result.transpose(0, 2, 1)
 
 

@@ -22,7 +22,7 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.language.jets import Jet
-from frozenpinn.results.tabulated import COLUMNS, History, Snapshots, fast_values
+from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.solvers.protocol import Trajectory
 
 Array = np.ndarray
@@ -186,13 +186,7 @@ class Piece:
         lifted = expansion.lifted(times, jet.time)
         data = None if lifted is None else lifted.T
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
-        out = np.empty((len(x), len(times)))
-        for start in range(0, len(times), COLUMNS):
-            part = slice(start, start + COLUMNS)
-            own = None if data is None else data[:, part]
-            snapshots = Snapshots(expansion.basis, terms, coefficients[part].T, own, x.min(axis=0), x.max(axis=0))
-            out[:, part] = fast_values(snapshots, x)
-        return out
+        return fast_values(Snapshots(expansion.basis, terms, coefficients.T, data, x))
 
     def is_separable(self, field: str) -> bool:
         """Whether a field consists of products of functions of one coordinate each."""
@@ -233,8 +227,4 @@ class Piece:
             lifted = expansion.lifted(when, jet.time)
             return self.coefficients(when, index, jet.time).T, None if lifted is None else lifted.T
 
-        first, last = float(np.min(times)), float(np.max(times))
-        inner = self.trajectory.breaks
-        breaks = np.array([first, *inner[(inner > first) & (inner < last)], max(last, np.nextafter(first, np.inf))])
-        history = History(expansion.basis, terms, at, breaks, x.min(axis=0), x.max(axis=0))
-        return fast_values(history, np.column_stack([times, x]))[:, 0]
+        return fast_values(History(expansion.basis, terms, at, self.trajectory.breaks, x, times))[:, 0]

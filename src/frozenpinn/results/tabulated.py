@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from frozenpinn.basis import tables
-from frozenpinn.basis.cells import NODES, Cells, Smooth, evaluate
+from frozenpinn.basis.cells import NODES, Cells, evaluate
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import Basis
 
@@ -18,33 +18,41 @@ Array = np.ndarray
 _VARIABLES = 4  # up to which functions are tabulated
 _WORTH = 3e8  # operations of a direct evaluation from which on a table is tried
 _FEWEST = 4096  # the same in points
-COLUMNS = 32  #: that are evaluated together
+_COLUMNS = 32  # that are tabulated together
 _BLOCK = 4_000_000  # numbers held at a time
 _FEATURE = 25.0  # operations of one neuron
 
 
-def fast_values(function: Smooth, places: Array) -> Array:
-    """Return a function at places, from tables where that pays, shape (n, columns)."""
-    work = len(places) * function.costs[0]
-    if places.shape[1] > _VARIABLES or len(places) < _FEWEST or work < _WORTH:
-        return function.values(places)
-    return evaluate(function, places)
+def fast_values(function: Snapshots | History) -> Array:
+    """Return a function at its places, from tables where that pays, shape (n, columns)."""
+    x = function.x
+    if len(x) < _FEWEST or x.shape[1] > _VARIABLES or len(x) * function.costs[0] < _WORTH:
+        return function.values()
+    return np.concatenate([evaluate(part, part.places) for part in function.parts()], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """Σ coefficient·D of functions of space with given coefficients (r, m) and data (n_l, m): one column for each time.
-
-    ``low`` and ``high`` bound the places.
-    """
+    """Σ coefficient·D of functions of space with coefficients (r, m) and data (n_l, m) at places x (n, d)."""
 
     basis: Basis
     terms: Sequence[Term]
     coefficients: Array
     lifted: Array | None
-    low: Array
-    high: Array
+    x: Array
     still = 0
+
+    @property
+    def places(self) -> Array:
+        """Where it is asked for."""
+        return self.x
+
+    def parts(self) -> Iterator[Snapshots]:
+        """Cut many columns into blocks."""
+        for start in range(0, self.columns, _COLUMNS):
+            part = slice(start, start + _COLUMNS)
+            lifted = None if self.lifted is None else self.lifted[:, part]
+            yield replace(self, coefficients=self.coefficients[:, part], lifted=lifted)
 
     @property
     def columns(self) -> int:
@@ -54,7 +62,7 @@ class Snapshots:
     @cached_property
     def breaks(self) -> list[Array]:
         """The first cells."""
-        return _space_breaks(self.basis, self.low, self.high)
+        return _space_breaks(self.basis, self.x)
 
     @cached_property
     def costs(self) -> tuple[float, float]:
@@ -64,8 +72,11 @@ class Snapshots:
             return each, each
         return _product_costs(self.basis, self._full.shape[:-1], self.columns)
 
-    def values(self, places: Array) -> Array:
+    def values(self, places: Array | None = None) -> Array:
         """Evaluate the functions themselves."""
+        places = self.x if places is None else places
+        if len(places) < _FEWEST:
+            return self.basis.combine(places, self.terms, self.coefficients, self.lifted)
         out = np.empty((len(places), self.columns))
         rows = max(64, _BLOCK // max(1, self.basis.size if self.columns > self.basis.size else self.columns))
         for start in range(0, len(places), rows):
@@ -97,25 +108,36 @@ class History:
         The functions of space.
     coefficients
         The map from times (m,) to coefficients (r, m) and data (n_l, m).
-    times
-        Between which the coefficients are smooth.
-    low, high
-        Bounds of the places in space.
+    breaks_in_time
+        Times between which the coefficients are smooth.
+    x, times
+        The places (n, d) and the times (n,) at which it is asked for.
     """
 
     basis: Basis
     terms: Sequence[Term]
     coefficients: Callable[[Array], tuple[Array, Array | None]]
+    breaks_in_time: Array
+    x: Array
     times: Array
-    low: Array
-    high: Array
     still = 1
     columns = 1
 
     @cached_property
+    def places(self) -> Array:
+        """Where it is asked for."""
+        return np.column_stack([self.times, self.x])
+
+    def parts(self) -> Iterator[History]:
+        """There is one column."""
+        yield self
+
+    @cached_property
     def breaks(self) -> list[Array]:
         """The first cells."""
-        return [self.times, *_space_breaks(self.basis, self.low, self.high)]
+        first, last = float(np.min(self.times)), float(np.max(self.times))
+        inner = self.breaks_in_time[(self.breaks_in_time > first) & (self.breaks_in_time < last)]
+        return [np.array([first, *inner, max(last, np.nextafter(first, np.inf))]), *_space_breaks(self.basis, self.x)]
 
     @cached_property
     def costs(self) -> tuple[float, float]:
@@ -125,10 +147,11 @@ class History:
             return _product_costs(self.basis, sizes, 1)
         size = self.basis.size + self.basis.lift_size
         feature = self.basis.width * (_FEATURE + 2.0 * size)
-        return feature + _FEATURE * size, 2.0 * size + (feature / NODES if len(self.low) == 1 else feature / 4.0)
+        return feature + _FEATURE * size, 2.0 * size + (feature / NODES if self.x.shape[1] == 1 else feature / 4.0)
 
-    def values(self, places: Array) -> Array:
+    def values(self, places: Array | None = None) -> Array:
         """Evaluate the functions themselves, at few times after each other."""
+        places = self.places if places is None else places
         out = np.empty((len(places), 1))
         order = np.argsort(places[:, 0], kind="stable")
         rows = max(64, _BLOCK // max(1, self.basis.size + self.basis.lift_size))
@@ -153,8 +176,9 @@ class History:
         return sum(parts, np.zeros(shape))
 
 
-def _space_breaks(basis: Basis, low: Array, high: Array) -> list[Array]:
-    result, axis = [], 0
+def _space_breaks(basis: Basis, x: Array) -> list[Array]:
+    result: list[Array] = []
+    low, high, axis = x.min(axis=0), x.max(axis=0), 0
     for group, size in enumerate(tables.group_sizes(basis, len(low))):
         result += tables.breaks(basis, group, low[axis : axis + size], high[axis : axis + size])
         axis += size

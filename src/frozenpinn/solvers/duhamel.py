@@ -23,7 +23,7 @@ from frozenpinn.solvers.protocol import NO_WORK, Work
 Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
-_CHUNK = 64
+_CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -132,8 +132,9 @@ class LoadTrajectory:
     def _map(self, times: Array, rates: bool) -> Array:
         times = np.asarray(times, dtype=float)
         modal = np.empty((len(times), len(self.eigenvalues)))
-        for first in range(0, len(times), _CHUNK):
-            chunk = slice(first, first + _CHUNK)
+        step = max(1, _CHUNK // max(1, len(self.eigenvalues)))
+        for first in range(0, len(times), step):
+            chunk = slice(first, first + step)
             modal[chunk] = self._modal(times[chunk], rates)
         return np.asarray(modal @ self.vectors.T)
 
