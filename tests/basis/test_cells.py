@@ -29,7 +29,7 @@ class Plain:
 
     def tables(self, cells: Cells):
         found = self.function(*node_points(cells).T)
-        return found.reshape(len(cells.index), *(16,) * cells.index.shape[1], self.columns)
+        return found.reshape(len(cells.choice), *(16,) * cells.choice.shape[1], self.columns)
 
 
 def unit(dimension):

@@ -1,4 +1,4 @@
-"""Products of functions of one axis each: values on tensor grids and at points by sums along axes, never multiplied out."""
+"""Products of functions of one axis each: values on grids and at points by sums along axes, never multiplied out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 4_000_000  # numbers held at a time
 
 
 class Summand(NamedTuple):
-    """scale · (terms of the first axis) · (terms of the second axis) · …"""
+    """A product: scale · (terms of the first axis) · (terms of the second axis) · … in this order."""
 
     terms: tuple[tuple[Term, ...], ...]
     scale: float = 1.0

@@ -16,8 +16,9 @@ import numpy as np
 
 Array = np.ndarray
 NODES = 16  #: Chebyshev nodes of a cell along each variable
-_SHARP = 1e-14  # size of the last coefficients, relative to the function, at which polynomials have converged
-_NOISY = 1.0  # the same in units of the function's round-off
+_LAST = 4  # coefficients along each variable that tell whether polynomials have converged: …
+_SHARP = 6e-15  # … their size at which they have, relative to the function …
+_NOISY = 1.0  # … and in units of the function's round-off
 _WRONG = 50.0  # how far beyond both a value may be off before the whole table is distrusted
 _PROBED = 8  # cells that tell how fine the first ones should be …
 _DEPTH = 12  # … in as many rounds
@@ -31,7 +32,7 @@ class Cells(NamedTuple):
     """Some cells of a grid: the ends (k, 2) of the intervals along each variable, and which make up each cell."""
 
     ends: tuple[Array, ...]
-    index: Array
+    choice: Array
 
     def nodes(self, axis: int) -> Array:
         """Return the nodes of the intervals along one variable, shape (k, NODES)."""
@@ -42,7 +43,7 @@ class Cells(NamedTuple):
         """Return some of the cells, with the intervals that these need."""
         ends, index = [], []
         for axis, own in enumerate(self.ends):
-            distinct, inverse = np.unique(self.index[chosen, axis], return_inverse=True)
+            distinct, inverse = np.unique(self.choice[chosen, axis], return_inverse=True)
             ends.append(own[distinct])
             index.append(inverse)
         return Cells(tuple(ends), np.stack(index, axis=1))
@@ -155,7 +156,7 @@ class _Evaluation:
         """Tell along which variables the polynomials of a cell have not converged, shape (k, d)."""
         dimension = coefficients.ndim - 2
         last = [
-            np.max(np.abs(np.moveaxis(coefficients, axis + 1, 1)[:, -2:]), axis=tuple(range(1, dimension + 1)))
+            np.max(np.abs(np.moveaxis(coefficients, axis + 1, 1)[:, -_LAST:]), axis=tuple(range(1, dimension + 1)))
             for axis in range(dimension)
         ]
         return np.stack([np.any(~(tail <= self.limit), axis=1) for tail in last], axis=1)

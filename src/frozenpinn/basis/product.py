@@ -151,7 +151,7 @@ class ProductNetwork:
         return at_scattered(self.factors, x, terms, self.tensor(coefficients, lifted))
 
     def tensor(self, coefficients: Array, lifted: Array | None = None) -> Array:
-        """Return coefficients (r, m) and data (n_l, m) as a tensor over the functions of each axis, lifting ones last."""
+        """Return coefficients (r, m) and data (n_l, m) as a tensor over the axes, lifting functions last."""
         sizes = [f.size + f.lift_size for f in self.factors]
         full = np.zeros((*sizes, coefficients.shape[1]))
         full[tuple(self.indices.T)] = coefficients

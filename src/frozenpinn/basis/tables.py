@@ -52,7 +52,9 @@ def breaks(basis: Basis, group: int, low: Array, high: Array) -> list[Array]:
     own = group_basis(basis, group)
     if len(low) > 1:
         parts = max(1, int(2.0 * own.size ** (1.0 / len(low)) / NODES))
-        return [np.linspace(a, b if b > a else np.nextafter(a, np.inf), parts + 1) for a, b in zip(low, high, strict=True)]
+        return [
+            np.linspace(a, b if b > a else np.nextafter(a, np.inf), parts + 1) for a, b in zip(low, high, strict=True)
+        ]
     a, b = float(low[0]), float(high[0])
     b = b if b > a else float(np.nextafter(a, np.inf))
     inner = np.sort(own.hidden.origins[:, 0])[_NEURONS // 2 :: _NEURONS] if isinstance(own, Network) else np.empty(0)
@@ -68,11 +70,11 @@ def breaks(basis: Basis, group: int, low: Array, high: Array) -> list[Array]:
 def on_cells(basis: Basis, cells: Cells, summand: Summand, first: Array, done: int) -> Array:
     """Return one summand at the nodes of cells, shape (k, NODES, …, NODES, m).
 
-    ``first`` has shape (k₀, NODES^done, R₁, R₂, …, m): what to combine, in the intervals of the ``done`` variables (0 or
-    1: time) that come before those of the basis.
+    ``first`` has shape (k₀, NODES^done, R₁, R₂, …, m): what to combine, in the intervals of the ``done`` variables
+    (none, or time) that come before those of the basis.
     """
-    dimension = cells.index.shape[1]
-    prefix = cells.index[:, 0] if done else np.zeros(len(cells.index), dtype=int)
+    dimension = cells.choice.shape[1]
+    prefix = cells.choice[:, 0] if done else np.zeros(len(cells.choice), dtype=int)
     values, axis = first, done
     for group, (size, own) in enumerate(zip(group_sizes(basis, dimension - done), summand.terms, strict=True)):
         table, place = _group_table(basis, cells, group, range(axis, axis + size), own)
@@ -88,9 +90,9 @@ def on_cells(basis: Basis, cells: Cells, summand: Summand, first: Array, done: i
 def _group_table(basis: Basis, cells: Cells, group: int, axes: range, terms: Sequence[Term]) -> tuple[Array, Array]:
     """Return the functions of a group at the nodes of its cells (kg, nodes, R), and which of them each cell has."""
     if len(axes) == 1:
-        nodes, place = cells.nodes(axes[0]), cells.index[:, axes[0]]
+        nodes, place = cells.nodes(axes[0]), cells.choice[:, axes[0]]
         return functions_of(group_basis(basis, group), nodes.reshape(-1, 1), terms).reshape(*nodes.shape, -1), place
-    distinct, place = np.unique(cells.index[:, list(axes)], axis=0, return_inverse=True)
+    distinct, place = np.unique(cells.choice[:, list(axes)], axis=0, return_inverse=True)
     points = node_points(Cells(tuple(cells.ends[a] for a in axes), distinct))
     table = functions_of(group_basis(basis, group), points, terms)
     return table.reshape(len(distinct), NODES ** len(axes), -1), place.reshape(-1)
@@ -98,11 +100,11 @@ def _group_table(basis: Basis, cells: Cells, group: int, axes: range, terms: Seq
 
 def node_points(cells: Cells) -> Array:
     """Return the nodes of all cells as points, shape (k·NODES^d, d)."""
-    dimension = cells.index.shape[1]
-    shape = (len(cells.index), *(NODES,) * dimension)
+    dimension = cells.choice.shape[1]
+    shape = (len(cells.choice), *(NODES,) * dimension)
     columns = []
     for axis in range(dimension):
-        own = cells.nodes(axis)[cells.index[:, axis]]
+        own = cells.nodes(axis)[cells.choice[:, axis]]
         own = own.reshape(len(own), *(NODES if a == axis else 1 for a in range(dimension)))
         columns.append(np.broadcast_to(own, shape).ravel())
     return np.stack(columns, axis=1)

@@ -158,6 +158,12 @@ class Solution:
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
             Name of the field; needed for systems only.
+
+        Notes
+        -----
+        Grids are evaluated axis by axis where the basis is a product, and very many points from polynomials on cells
+        that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
+        same point among few others. The same call always gives the same bits.
         """
         jet = self._jet(derivative, self._field(field))
         coordinates, t = arranged(where, self.problem)

@@ -90,7 +90,7 @@ class Snapshots:
 
     def tables(self, cells: Cells) -> Array:
         """Tabulate: products axis by axis, other bases at all nodes."""
-        shape = (len(cells.index), *(NODES,) * cells.index.shape[1], self.columns)
+        shape = (len(cells.choice), *(NODES,) * cells.choice.shape[1], self.columns)
         if not self.basis.is_product:
             return self.values(tables.node_points(cells)).reshape(shape)
         first = self._full[None, None]
@@ -171,7 +171,7 @@ class History:
         times = cells.nodes(0)
         full = tables.tensor(self.basis, *self.coefficients(times.ravel()))
         first = np.moveaxis(full, -1, 0).reshape(*times.shape, *full.shape[:-1], 1)
-        shape = (len(cells.index), *(NODES,) * cells.index.shape[1], 1)
+        shape = (len(cells.choice), *(NODES,) * cells.choice.shape[1], 1)
         parts = (tables.on_cells(self.basis, cells, s, first, 1) for s in tables.summands(self.basis, self.terms))
         return sum(parts, np.zeros(shape))
 
