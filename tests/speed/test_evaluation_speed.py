@@ -57,11 +57,9 @@ def test_scattered_points(name, derivative, request, monkeypatch):
 
 
 @pytest.mark.timing
-@pytest.mark.parametrize("name", ["line", "plate"])
-def test_pairs(name, request, monkeypatch):
-    solution = request.getfixturevalue(name)
-    x, t = places(solution, COUNT)
-    assert gain(solution, (*x, t), (*(c[:10_000] for c in x), t[:10_000]), monkeypatch) > 3
+def test_pairs(line, monkeypatch):
+    x, t = places(line, COUNT)
+    assert gain(line, (*x, t), (x[0][:10_000], t[:10_000]), monkeypatch) > 2
 
 
 @pytest.mark.timing

@@ -76,6 +76,6 @@ def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full
             tables = [functions_of(factor, c[:, None], own) for factor, c, own in pairs]
             part = (tables[0] * summand.scale) @ full.reshape(len(full), -1)
             for table in tables[1:]:
-                part = np.einsum("nrc,nr->nc", part.reshape(len(table), table.shape[1], -1), table)
+                part = (table[:, None] @ part.reshape(len(table), table.shape[1], -1))[:, 0]
             out[block] += part
     return out

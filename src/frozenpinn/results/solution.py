@@ -179,8 +179,9 @@ class Solution:
 
     def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
         """Evaluate at arrays of the same rank that broadcast to ``shape``."""
-        grid = arrangement([*(c.shape for c in coordinates), t.shape])
-        if grid is not None and sum(c.size > 1 for c in coordinates) > 1:
+        spread = sum(c.size > 1 for c in coordinates) > 1
+        grid = arrangement([*(c.shape for c in coordinates), t.shape]) if spread else None
+        if grid is not None:
             return grid.laid_out(self._on_grid([c.ravel() for c in coordinates], t.ravel(), jet), shape)
         space = np.broadcast_shapes(*(c.shape for c in coordinates))
         outer = arrangement([space, t.shape])
