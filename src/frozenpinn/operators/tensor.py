@@ -18,7 +18,6 @@ from frozenpinn.operators.protocol import Array, Scalar, Tag
 AxisFactor: TypeAlias = Array | Identity
 Tables: TypeAlias = Callable[[int, int], Array]  #: from axis and order of a derivative to its table
 
-_HELD = 4_000_000  # numbers held at a time at scattered points
 _ROUND_OFF = 1e-13  # products of orthonormal tables differ from the identity by less
 
 
@@ -134,20 +133,6 @@ def tails(block: Array) -> tuple[float, ...]:
         float(np.linalg.norm(np.take(block, range(max(0, n - k), n), axis=axis)))
         for axis, (n, k) in enumerate(zip(block.shape, lengths, strict=True))
     )
-
-
-def at_rows(tables: Sequence[Array], block: Array) -> Array:
-    """Return Σ_ijk A_ni B_nj C_nk block_ijkm: products of functions at scattered points, shape (n, m)."""
-    rows, columns = len(tables[0]), block.shape[-1]
-    out = np.empty((rows, columns))
-    step = max(1, _HELD // max(1, block[0].size))
-    for start in range(0, rows, step):
-        part = slice(start, start + step)
-        x = (tables[0][part] @ block.reshape(len(block), -1)).reshape(-1, *block.shape[1:])
-        for table in tables[1:]:
-            x = np.einsum("ni,ni...->n...", table[part], x)
-        out[part] = x
-    return out
 
 
 def separated(values: Array, rank: int, tolerance: float = 1e-13) -> list[tuple[Array, ...]] | None:

@@ -142,6 +142,10 @@ class Trajectory(Protocol):
     def end(self) -> float:
         """Up to which time it reaches."""
 
+    @property
+    def breaks(self) -> Array:
+        """Start, end, and the times between which it is smooth, ascending."""
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
 
