@@ -40,7 +40,6 @@ class Snapshots:
     coefficients: Array
     lifted: Array | None
     x: Array
-    still = 0
 
     @property
     def places(self) -> Array:
@@ -120,7 +119,6 @@ class History:
     breaks_in_time: Array
     x: Array
     times: Array
-    still = 1
     columns = 1
 
     @cached_property
