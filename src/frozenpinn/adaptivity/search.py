@@ -33,7 +33,7 @@ from frozenpinn.statement.problem import Problem
 class Attempt:
     """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
 
-    Solutions that are neither the last nor the best are forgotten.
+    Solutions that will not be returned are forgotten.
     """
 
     task: Task
@@ -108,8 +108,8 @@ class Search:
 
     def _progress(self, stage: str) -> None:
         """Pass on what is being done; break off what takes longer than it may."""
-        if self.budget.left < self._kept and (self.budget.seconds is not None or self.attempts):
-            raise BudgetError(f"the time limit {self.budget.limit} was over during: {stage}.")
+        if self.budget.seconds is not None or self.attempts:
+            self.budget.check(stage, self._kept)
         self._told(stage)
 
     # ---- one step ---------------------------------------------------------------------------------
@@ -143,9 +143,9 @@ class Search:
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution)
+        kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
+        before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
         self.attempts = [*before, a, b]
-        kept = (self._best, b)
-        self.attempts = [x if x in kept else replace(x, solution=None, witness=None) for x in self.attempts]
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
@@ -193,8 +193,8 @@ class Search:
             seconds, needed = self.rules.caution * self._foresight.seconds(task), self._foresight.bytes(task)
             if seconds <= self.budget.left and needed <= self.budget.bytes:
                 return task
-        if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error
-            return self._finer(self.rules.coarser, 1.0)
+        if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error; a given width stays as it is
+            return self._finer(self.rules.coarser, 1.0) if self.task.grows else task
         if needed > self.budget.bytes:
             limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
             return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
@@ -279,23 +279,18 @@ class Search:
 
     # ---- the end ------------------------------------------------------------------------------------
 
-    @property
-    def _best(self) -> Attempt:
-        """The finest attempt if it is within the tolerance, else that with the least error."""
-        best = min(reversed(self._answers), key=lambda a: a.error)
-        if self._answers[-1].error <= self.tol:
-            return self._answers[-1]
-        if best.error < self.rules.wrong:
-            return best
+    def _best(self, attempts: list[Attempt]) -> Attempt:
+        """Return the last attempt if it is within the tolerance, else that with the least error."""
+        found = [a for a in reversed(attempts) if a.solution is not None]
+        best = min(found, key=lambda a: a.error)
+        if found[0].error <= self.tol or best.error < self.rules.wrong:
+            return found[0] if found[0].error <= self.tol else best
         # what is wrong in the end may be right for a while
-        return max(
-            reversed(self._answers),
-            key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error),
-        )
+        return max(found, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error))
 
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
-        best = self._best
+        best = self._best(self._answers)
         assert best.solution is not None
         met = best.error <= self.tol
         solution = replace(

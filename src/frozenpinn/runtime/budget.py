@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import BudgetError, SettingsError
 
 Progress = Callable[[str], None]
 _PATIENCE = 60.0  # seconds for growing if no limit is given
@@ -43,6 +43,22 @@ class Budget:
     def limit(self) -> str:
         """The limit of time in words."""
         return "of a minute (give time_limit for more)" if self.seconds is None else f"of {self.seconds:g} s"
+
+    def watched(self, progress: Progress) -> Progress:
+        """Return a progress function that raises when the time given is over."""
+        if self.seconds is None:
+            return progress
+
+        def told(stage: str) -> None:
+            self.check(stage)
+            progress(stage)
+
+        return told
+
+    def check(self, stage: str, kept: float = 0.0) -> None:
+        """Break off a stage if no more than some seconds are left."""
+        if self.left < kept:
+            raise BudgetError(f"the time limit {self.limit} was over during: {stage}.")
 
 
 def _free_memory() -> float:
