@@ -35,13 +35,14 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
     less than that hold it up. Conditions and initial data count if the coarser one misses them visibly beside the
     distance; else they are not what is wrong.
     """
-    if coarser.reduced is not None and finer.reduced is not None:  # fewer coordinates, and fewer derivatives
-        return residual_ratio(coarser.reduced, finer.reduced, distance, rules)
-    a, b = _left_over(coarser, rules), _left_over(finer, rules)
-    ratio, visible = _ratio(a.equations, b.equations), rules.beside * distance
-    if a.initial > visible:
-        ratio = math.sqrt(ratio * _ratio(a.initial, b.initial))
-    return max(ratio, _ratio(a.boundary, b.boundary)) if a.boundary > visible else ratio
+    a, b = coarser.reduced, finer.reduced
+    if a is not None and b is not None and a.problem.domain.dimension == b.problem.domain.dimension:
+        return residual_ratio(a, b, distance, rules)  # fewer coordinates, and fewer derivatives
+    first, second = _left_over(coarser, rules), _left_over(finer, rules)
+    ratio, visible = _ratio(first.equations, second.equations), rules.beside * distance
+    if first.initial > visible:
+        ratio = math.sqrt(ratio * _ratio(first.initial, second.initial))
+    return max(ratio, _ratio(first.boundary, second.boundary)) if first.boundary > visible else ratio
 
 
 def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:

@@ -87,7 +87,7 @@ def _estimate(
             gaps = parts[name] * gaps
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
-        gaps[0] = max(gaps[0], start)
+        gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
     steady = [rate for rate in growths if rate is not None]

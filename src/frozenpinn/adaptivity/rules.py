@@ -130,7 +130,7 @@ class SearchRules:
     longer: float = 0.03  #: part of the time by which a solution must be right for longer to go on
     tries: int = 3  #: first solves, if they fail at different times or exceed a limit
     retreat: float = 0.5  #: growth of a first solve that has exceeded its share of a limit, …
-    share: float = 0.5  #: … which is this part of the time that is left
+    share: float = 0.7  #: … which is this part of the time that is left
     same_time: float = 0.05  #: part of the whole time within which two failures are one
     seeds: int = 7919  #: between the seeds of two solves
 
