@@ -14,6 +14,7 @@ import numpy as np
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
@@ -45,22 +46,28 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
     return max(ratio, _ratio(first.boundary, second.boundary)) if first.boundary > visible else ratio
 
 
+@remembered
 def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     """Look at a solution at places and times that are the same for all."""
     problem, rng = solution.problem, np.random.default_rng(Seed.RESIDUALS)
     x = problem.domain.sample(rules.residual_points, "random", rng).x
     start, end = problem.time
-    times = start + (end - start) * (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / (
-        rules.residual_times
-    )
+    shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
+    times = start + (end - start) * shares
     equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
-    values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
-    size = max(float(np.sqrt(np.mean(v**2))) for v in values)
     return LeftOver(
         max(gap / scale if scale > 0 else gap for gap, scale in equations),
-        boundary_gap(solution, times, rng) / (size or 1.0),
+        _boundary(solution, x, times, rng) if problem.domain.dimension > 1 else 0.0,  # two ends are met to round-off
         max(initial_misfits(solution, x).values()),
     )
+
+
+def _boundary(solution: Solution, x: Array, times: Array, rng: np.random.Generator) -> float:
+    """Return by how much boundary conditions are missed, relative to the size of the largest field."""
+    problem = solution.problem
+    values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
+    size = max(float(np.sqrt(np.mean(v**2))) for v in values)
+    return boundary_gap(solution, times, rng) / (size or 1.0)
 
 
 def _ratio(coarser: float, finer: float) -> float:

@@ -149,8 +149,8 @@ class EstimateRules:
     visible: float = 1e-9  #: … if that is visible
     unseen: float = 1e-2  #: part of a forcing that interpolation between the points misses
     unresolved: float = 1e-2  #: an estimate that calls for a warning where no tolerance was given
-    residual_points: int = 200  #: places …
-    residual_times: int = 8  #: … and times at which two solutions are put into the equations
+    residual_points: int = 128  #: places …
+    residual_times: int = 6  #: … and times at which two solutions are put into the equations
     beside: float = 0.1  #: a misfit of data below this part of the distance is not what is wrong
     trust: float = 2.5  #: the finer solution's part of the distance, as a multiple of the ratio of residuals, …
     least_part: float = 1e-3  #: … which is taken to be at least this
