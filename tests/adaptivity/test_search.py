@@ -17,7 +17,7 @@ from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.lab.calibration import collection
 from frozenpinn.results.error_estimate import ErrorEstimate
-from frozenpinn.runtime.budget import Budget, peak_memory
+from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
 from frozenpinn.statement.problem import Problem
 
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)
@@ -289,6 +289,18 @@ def test_without_time_for_another_solve_the_first_is_returned(monkeypatch):
         solution = fp.solve(steep(), tol=1e-6, time_limit=3)
     assert solution.status == "reached"
     assert np.isnan(solution.error_estimate.worst)
+
+
+def test_memory_of_this_machine(monkeypatch):
+    free, all_there_is = Budget().bytes, physical_memory()
+    assert 1e8 < free < all_there_is
+    assert 0 < peak_memory() < all_there_is
+
+    def missing(*arguments, **named):
+        raise FileNotFoundError
+
+    monkeypatch.setattr("builtins.open", missing)
+    assert 1e6 < Budget().bytes < all_there_is
 
 
 # ---- what is said ---------------------------------------------------------------------------------------

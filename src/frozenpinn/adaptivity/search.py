@@ -262,7 +262,8 @@ class Search:
             try:
                 return self._attempt(replace(task, effort=more * task.effort))
             except IntegrationError as error:
-                if self._fails_again(error):  # steps of the first may have jumped over what stops the finer ones
+                # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
+                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
                     raise
         return None
 

@@ -14,6 +14,7 @@ from frozenpinn.errors import BudgetError, SettingsError
 
 Progress = Callable[[str], None]
 _PATIENCE = 60.0  # seconds for growing if no limit is given
+_PART = 0.6  # of the free memory that may be used if no limit is given
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,18 @@ class Budget:
 
 
 def _free_memory() -> float:
+    """Return 60 % of what the system can give without swapping: free pages, and those that it keeps for files."""
     try:
-        return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/meminfo", encoding="ascii") as handle:
+            lines = dict(line.split(":", 1) for line in handle)
+        return _PART * 1024.0 * float(lines["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):  # not on every system
+        return _free_pages()
+
+
+def _free_pages() -> float:
+    try:
+        return _PART * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on every system
         return 4e9
 
