@@ -17,7 +17,7 @@ import numpy as np
 from frozenpinn.adaptivity.estimate import judge_pair
 from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
-from frozenpinn.adaptivity.settings import Settings, Task
+from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
@@ -49,24 +49,6 @@ class Attempt:
         """The estimated error; infinite if it is not known."""
         worst = float("nan") if self.estimate is None else self.estimate.worst
         return worst if np.isfinite(worst) else float("inf")
-
-
-def warn_of_contradictions(settings: Settings, tol: float) -> None:
-    """Warn about settings that are coarser than the tolerance: they are kept, and the tolerance may not be met."""
-    integrator = getattr(settings.integrator, "rtol", None)
-    coarse = [
-        ("rtol", settings.rtol),
-        ("the integrator's rtol", integrator),
-        ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
-        ("rcond", settings.rcond),
-        ("the threshold of windows", getattr(settings.windows, "threshold", None)),
-    ]
-    for name, value in coarse:
-        if isinstance(value, int | float | np.floating) and value > tol:
-            warn(
-                f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
-                f"tol={value:g}."
-            )
 
 
 class Search:
@@ -204,8 +186,7 @@ class Search:
         """Return the task of a solve that shares as little as possible with the last."""
         last = self.attempts[-1]
         assert last.solution is not None
-        task = finer(last.solution, last.task, self.rules, growth, tighter)
-        return replace(task, seed=self.task.seed + self.rules.seeds * self._count)
+        return finer(last.solution, last.task, self.rules, growth, tighter)
 
     def _growth(self) -> float:
         """Return by how much the next solve shall be wider than the last.
@@ -260,7 +241,8 @@ class Search:
         self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
         for more in (1.0, self.rules.again):
             try:
-                return self._attempt(replace(task, effort=more * task.effort))
+                seed = self.task.seed + self.rules.seeds * self._count
+                return self._attempt(replace(task, effort=more * task.effort, seed=seed))
             except IntegrationError as error:
                 # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
                 if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
