@@ -1,6 +1,7 @@
 """The search for a tolerance: which solve is returned, what is foreseen, and what comes back under a limit."""
 
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,6 +93,15 @@ def test_the_finer_one_is_better_than_the_distance():
     assert pair.coarser["u"] == pytest.approx(true[0], rel=0.5)
     assert true[1] / 10 < pair.finer["u"] < 0.1 * pair.coarser["u"]
     assert pair.ratio < 0.1 < 10 < residual_ratio(fine, coarse, pair.coarser.worst, EstimateRules())
+
+
+def test_what_is_lost_when_a_basis_is_renewed_counts():
+    """No residual shows it: the solution jumps from one basis to the next."""
+    coarse, fine = (fp.solve(steep(), settings=fp.Settings(width=width)) for width in (40, 80))
+    distance = judge_pair(coarse, fine, EstimateRules()).coarser["u"]
+    for loss in (0.1 * distance, 10 * distance):
+        lossy = replace(fine, pieces=(replace(fine.pieces[0], loss=loss),))
+        assert judge_pair(coarse, lossy, EstimateRules()).finer["u"] == pytest.approx(min(loss, distance), rel=0.3)
 
 
 def test_a_finer_solve_that_is_worse_has_all_of_the_distance():

@@ -56,7 +56,8 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     values = _values(coarser, finer, rules)
     distance = _estimate(coarser, values, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules)
-    part = min(1.0, rules.trust * max(ratio, rules.least_part))
+    steps = sum(piece.trajectory.steps for piece in finer.pieces)
+    part = min(1.0, rules.trust * max(ratio, rules.stepped if steps else rules.least_part))
     return Pair(distance, _estimate(finer, values, rules, part), ratio)
 
 
@@ -83,8 +84,9 @@ def _estimate(
         growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even], rules))
         found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
         if part is not None:
-            parts[name] = _parts(problem, part, gaps / scale, rules)
-            gaps = parts[name] * gaps
+            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
+            parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
+            gaps = np.minimum(kept, gaps)
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
         gaps[0] = max(gaps[0], start) if part is None else start
@@ -126,6 +128,12 @@ def _mean(values: Array, times: Array | None = None) -> float:
     if times is None:
         return float(np.sqrt(np.mean(values**2)))
     return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
+
+
+def _lost(solution: Solution, times: Array) -> Array:
+    """Return what was lost, relative to the solution, whenever its basis was renewed: no residual shows that."""
+    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
+    return np.asarray(np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces])))
 
 
 def _initial_gap(
