@@ -154,7 +154,7 @@ class EstimateRules:
     beside: float = 0.1  #: a misfit of data below this part of the distance is not what is wrong
     trust: float = 2.5  #: the finer solution's part of the distance, as a multiple of the ratio of residuals, …
     least_part: float = 1e-3  #: … which is taken to be at least this …
-    stepped: float = 0.1  #: … or this where time is stepped, as residuals do not see how errors of steps add up
+    stepped: float = 0.02  #: … or this where time is stepped, as residuals do not see how errors of steps add up
     smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
     parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
 
