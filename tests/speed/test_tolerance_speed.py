@@ -39,7 +39,7 @@ def test_automatic_against_settings_by_hand(name):
 @pytest.mark.timing
 @pytest.mark.parametrize("name", [*LINEAR, "burgers", "nonlinear-diffusion", "reaction-diffusion-5d", "heat-3d"])
 def test_estimate_against_the_bare_solve(name):
-    """The bare solve has the width of the answer, which nobody knows beforehand; the search has solved at least twice."""
+    """The bare solve has the width of the answer, which nobody knows beforehand; the search solves at least twice."""
     problem = CASES[name].problem(**CASES[name].variants[0].problem)
     found = fp.solve(problem, tol=1e-6)
     directions = {} if found.subspace is None else {"subspace": found.subspace.rows}
