@@ -208,23 +208,30 @@ class BoxReference:
         return self._grid_values(c * self._derivatives[axis] * inner)
 
     def _summed(self, state: Array, points: Array) -> Array:
-        """Sum the waves of all fields at points, shape (m, n)."""
-        found = [self._sum_block(state, points[k : k + _BLOCK]) for k in range(0, len(points), _BLOCK)]
-        return np.concatenate(found, axis=1)
+        """Sum the waves of all fields at points, shape (m, n); axis by axis if the points are a tensor grid."""
+        places, indices = zip(*(np.unique(column, return_inverse=True) for column in points.T), strict=True)
+        if np.prod([len(place) for place in places]) == len(points):
+            values = state
+            for axis, place in enumerate(places):
+                values = np.tensordot(values, self._table(axis, place), axes=(1, 1))
+            values = values[:, *indices]
+        else:
+            blocks = [points[k : k + _BLOCK] for k in range(0, len(points), _BLOCK)]
+            values = np.concatenate([self._scattered(state, block) for block in blocks], axis=1)
+        return values if self._complex else np.asarray(values.real)
 
-    def _sum_block(self, state: Array, points: Array) -> Array:
-        letters = "abc"[: len(self.lengths)]
-        tables = [self._table(axis, points[:, axis]) for axis in range(len(letters))]
+    def _scattered(self, state: Array, points: Array) -> Array:
+        """Sum over the first axis for all points, then point by point; round-off at the ends of spectra is left out."""
+        tables = [self._table(axis, column) for axis, column in enumerate(points.T)]
         size = np.max(np.abs(state), axis=0)
-        for axis, table in enumerate(tables):  # round-off at the end of the spectrum is left out
+        for axis, table in enumerate(tables):
             others = tuple(i for i in range(size.ndim) if i != axis)
             kept = np.flatnonzero(np.max(size, axis=others) > 1e-16 * size.max())
             state, size, tables[axis] = np.take(state, kept, axis + 1), np.take(size, kept, axis), table[:, kept]
-        first, *others_left = tables
-        values = np.tensordot(state, first, axes=(1, 1))  # (m, b, c, n)
-        for table in others_left:
-            values = np.einsum("mk...n,nk->m...n", values, table)
-        return values if self._complex else np.asarray(values.real)
+        values = np.tensordot(tables[0], state, axes=(1, 1))  # (n, m, b, c)
+        for table in tables[1:]:
+            values = np.einsum("nmk...,nk->nm...", values, table)
+        return values.T
 
     def _table(self, axis: int, x: Array) -> Array:
         k = self._numbers[axis].ravel()
