@@ -19,7 +19,7 @@ gray-scott-2d, on [−1, 1]² periodic:
 
 A spot of v grows into a ring, or divides.
 
-swift-hohenberg-2d, on [0, 6π]² periodic:
+swift-hohenberg-2d, on [0, 12π]² periodic:
 
     uₜ = r u − (1 + Δ)² u + g u² − u³
 
@@ -71,7 +71,7 @@ def _allen_cahn_start(periodic: bool, *x: Array) -> Array:
 
 @cache
 def allen_cahn_reference(
-    dimension: int, width: float, periodic: bool, end: float, modes: int, substeps: int = 4
+    dimension: int, width: float, periodic: bool, end: float, modes: int, substeps: int
 ) -> BoxReference:
     """Return the Fourier or cosine solution."""
     return BoxReference(
@@ -82,13 +82,15 @@ def allen_cahn_reference(
         lambda w: [-(w.fields[0] ** 3)],
         modes=modes,
         step=end / (OUTPUTS * substeps),
+        stride=substeps,
         waves="fourier" if periodic else "cosine",
     )
 
 
 def allen_cahn(dimension: int = 2, width: float = 0.05, periodic: bool = True, end: float = 4.0) -> Problem:
     """Return the separation of two phases with a layer of a given width ε."""
-    reference = allen_cahn_reference(dimension, width, periodic, end, 144 if dimension == 2 else 48)
+    sizes = (128, 3) if dimension == 2 else (40, 1)
+    reference = allen_cahn_reference(dimension, width, periodic, end, *sizes)
     return Problem(
         "u_t = eps**2*lap(u) + u - u**3",
         domain=Box([-1] * dimension, [1] * dimension, periodic=periodic),
@@ -105,7 +107,7 @@ def allen_cahn(dimension: int = 2, width: float = 0.05, periodic: bool = True, e
 
 @cache
 def brusselator_reference(
-    a: float, b: float, diffusion: float, end: float, modes: int = 64, substeps: int = 8
+    a: float, b: float, diffusion: float, end: float, modes: int = 80, substeps: int = 14
 ) -> BoxReference:
     """Return the cosine solution."""
 
@@ -124,11 +126,12 @@ def brusselator_reference(
         lambda w: reaction(*w.fields),
         modes=modes,
         step=end / (OUTPUTS * substeps),
+        stride=substeps,
         waves="cosine",
     )
 
 
-def brusselator(a: float = 1.0, b: float = 1.7, diffusion: float = 0.004, end: float = 6.0) -> Problem:
+def brusselator(a: float = 1.0, b: float = 1.7, diffusion: float = 5e-4, end: float = 5.0) -> Problem:
     """Return two chemicals in a vessel without flux."""
     reference = brusselator_reference(a, b, diffusion, end)
     return Problem(
@@ -150,7 +153,7 @@ def brusselator(a: float = 1.0, b: float = 1.7, diffusion: float = 0.004, end: f
 
 @cache
 def gray_scott_reference(
-    feed: float, kill: float, diffusion: float, end: float, modes: int = 128, substeps: int = 4
+    feed: float, kill: float, diffusion: float, end: float, modes: int = 128, substeps: int = 12
 ) -> BoxReference:
     """Return the Fourier solution."""
 
@@ -169,10 +172,11 @@ def gray_scott_reference(
         lambda w: reaction(*w.fields),
         modes=modes,
         step=end / (OUTPUTS * substeps),
+        stride=substeps,
     )
 
 
-def gray_scott(feed: float = 0.04, kill: float = 0.06, diffusion: float = 4e-4, end: float = 200.0) -> Problem:
+def gray_scott(feed: float = 0.04, kill: float = 0.06, diffusion: float = 4e-4, end: float = 100.0) -> Problem:
     """Return a spot of one chemical that feeds on another."""
     reference = gray_scott_reference(feed, kill, diffusion, end)
     spot = "exp(-5*(2 - cos(pi*x) - cos(pi*y)))*(1 + 0.3*sin(pi*x))"
@@ -190,27 +194,28 @@ def gray_scott(feed: float = 0.04, kill: float = 0.06, diffusion: float = 4e-4, 
 
 
 @cache
-def swift_hohenberg_reference(r: float, g: float, end: float, modes: int = 96, substeps: int = 4) -> BoxReference:
+def swift_hohenberg_reference(r: float, g: float, end: float, modes: int = 96, substeps: int = 8) -> BoxReference:
     """Return the Fourier solution."""
     return BoxReference(
         (0, 0),
-        (6 * PI, 6 * PI),
+        (12 * PI, 12 * PI),
         [lambda *d: r - (1 + _laplacian(*d)) ** 2],
-        [lambda x, y: 0.3 * np.cos(x) + 0.2 * np.sin((2 * x + 2 * y) / 3) - 0.1 * np.cos(y + x / 3)],
+        [lambda x, y: 0.3 * np.cos(x) + 0.2 * np.sin((5 * x + 4 * y) / 6) - 0.1 * np.cos(y + x / 3)],
         lambda w: [g * w.fields[0] ** 2 - w.fields[0] ** 3],
         modes=modes,
         step=end / (OUTPUTS * substeps),
+        stride=substeps,
     )
 
 
-def swift_hohenberg(r: float = 0.4, g: float = 0.0, end: float = 20.0) -> Problem:
+def swift_hohenberg(r: float = 0.4, g: float = 0.0, end: float = 10.0) -> Problem:
     """Return stripes or hexagons that grow."""
     reference = swift_hohenberg_reference(r, g, end)
     return Problem(
         "u_t = (r - 1)*u - 2*lap(u) - lap(lap(u)) + g*u**2 - u**3",
-        domain=Box([0, 0], [6 * PI, 6 * PI], periodic=True),
+        domain=Box([0, 0], [12 * PI, 12 * PI], periodic=True),
         time=(0, end),
-        initial="0.3*cos(x) + 0.2*sin((2*x + 2*y)/3) - 0.1*cos(y + x/3)",
+        initial="0.3*cos(x) + 0.2*sin((5*x + 4*y)/6) - 0.1*cos(y + x/3)",
         parameters={"r": r, "g": g},
         exact=reference.field(0),
     )
@@ -233,14 +238,14 @@ CASES = (
         "two chemicals on a square without flux",
         brusselator,
         _widths(40, 24),
-        variants=(Variant("damped"), Variant("oscillating", {"b": 3.0, "diffusion": 0.01})),
+        variants=(Variant("damped"), Variant("oscillating", {"b": 3.0, "diffusion": 2e-3})),
     ),
     Case(
         "gray-scott-2d",
         "a spot of one chemical that feeds on another",
         gray_scott,
         _widths(80, 40),
-        variants=(Variant("ring"), Variant("division", {"feed": 0.03, "diffusion": 8e-4, "end": 300.0})),
+        variants=(Variant("ring"), Variant("division", {"feed": 0.03, "diffusion": 8e-4, "end": 150.0})),
     ),
     Case(
         "swift-hohenberg-2d",
@@ -255,8 +260,8 @@ CASES = (
         allen_cahn,
         _widths(32, 20),
         variants=(
-            Variant("periodic", {"dimension": 3, "width": 0.2, "end": 3.0}),
-            Variant("no flux", {"dimension": 3, "width": 0.25, "periodic": False, "end": 3.0}),
+            Variant("periodic", {"dimension": 3, "width": 0.13, "end": 3.0}),
+            Variant("no flux", {"dimension": 3, "width": 0.15, "periodic": False, "end": 3.0}),
         ),
     ),
 )

@@ -23,7 +23,6 @@ from frozenpinn.lab.references.fourier import Coefficients, coefficients
 Array = np.ndarray
 Symbol = Callable[..., Array]
 WAVES = ("fourier", "cosine", "sine")
-_KEPT = 24  # states along the way from which one can start again
 _BLOCK = 1000  # points at a time
 
 
@@ -59,6 +58,8 @@ class BoxReference:
         Fraction of the wave numbers that is kept, to suppress aliasing.
     start
         Initial time.
+    stride
+        Steps between states that are kept.
 
     Examples
     --------
@@ -81,12 +82,14 @@ class BoxReference:
         waves: str = "fourier",
         keep: float = 1.0,
         start: float = 0.0,
+        stride: int = 1,
     ) -> None:
         if modes < 4 or modes % 2 or not step > 0 or not 0 < keep <= 1 or waves not in WAVES:
             raise ValueError(f"a box reference needs an even number of modes, step > 0, 0 < keep ≤ 1, waves of {WAVES}")
         self.lower, self.lengths = np.array(lower, dtype=float), np.subtract(upper, lower).astype(float)
         self.initial, self.nonlinear, self.linear = tuple(initial), nonlinear, tuple(linear)
-        self.modes, self.step, self.waves, self.keep, self.start = modes, step, waves, keep, start
+        self.modes, self.step, self.waves, self.keep = modes, step, waves, keep
+        self.start, self.stride = start, stride
         self._values: dict[tuple[bytes, float], Array] = {}
         self._ready = False
 
@@ -119,19 +122,15 @@ class BoxReference:
         while self._now < number:
             self._state = self._advance(self._state, self._whole)
             self._now += 1
-            self._remember()
+            if self._now % self.stride == 0:
+                self._keep()
         rest = t - self.start - number * self.step
         return self._advance(self._state, self._steps(rest)) if rest > 1e-9 * self.step else self._state
 
-    def _remember(self) -> None:
-        """Keep a state now and then: never more than twice a fixed number, at distances that double when needed."""
-        if self._now % self._stride == 0:
-            if not np.all(np.isfinite(self._state)):
-                raise FloatingPointError(f"not finite after {self._now} steps")
-            self._kept[self._now] = self._state
-        if len(self._kept) > 2 * _KEPT:
-            self._stride *= 2
-            self._kept = {n: state for n, state in self._kept.items() if n % self._stride == 0}
+    def _keep(self) -> None:
+        if not np.all(np.isfinite(self._state)):
+            raise FloatingPointError(f"not finite after {self._now} steps")
+        self._kept[self._now] = self._state
 
     def _prepare(self) -> None:
         d, n = len(self.lengths), self.modes
@@ -151,7 +150,7 @@ class BoxReference:
         shape = self._mask.shape
         symbols = [np.broadcast_to(np.asarray(symbol(*self._derivatives)), shape) for symbol in self.linear]
         self._eigenvalues = np.stack(symbols)
-        self._now, self._stride = 0, 1
+        self._now = 0
         self._state = np.stack([self._transformed(u) for u in start]) * self._mask
         self._kept = {0: self._state}
         self._whole = self._steps(self.step)

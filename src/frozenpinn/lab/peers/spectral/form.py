@@ -26,14 +26,19 @@ Array = np.ndarray
 Terms = Mapping[Jet, sp.Expr]
 
 
-def kinds_of(problem: Problem) -> dict[str, Kinds]:
-    """Return what each field is along each axis; refuse domains and conditions that waves do not fit."""
+def kinds_of(problem: Problem, periodic: bool = False) -> dict[str, Kinds]:
+    """Return what each field is along each axis; refuse domains and conditions that waves do not fit.
+
+    ``periodic`` takes all axes as periodic, whatever the conditions.
+    """
     domain = problem.domain
     if not isinstance(domain, Box) or domain.dimension > 3:
         raise SettingsError(
             f"the spectral baseline solves on boxes of one, two or three dimensions, not on {domain!r}; "
             "use frozenpinn.solve for others."
         )
+    if periodic:
+        return dict.fromkeys(problem.fields, (PERIODIC,) * domain.dimension)
     return {name: tuple(_kind(problem, name, axis) for axis in range(domain.dimension)) for name in problem.fields}
 
 
@@ -129,13 +134,14 @@ class Form:
             name = equation.field
             for jet, coefficient in equation.linear.items():
                 turned = any(o % 2 and k != PERIODIC for o, k in zip(jet.alpha, self.kinds[name], strict=True))
-                if not coefficient.is_number or turned or self.kinds[jet.field] != self.kinds[name]:
-                    outside[name][jet] = coefficient
-                elif jet.field != name and not jet.order:
-                    couplings[name][jet] = coefficient
-                else:
-                    inside[name][jet] = coefficient
-        return inside, couplings, {name: _terms(self.problem, table) for name, table in outside.items()}
+                apart = not turned and self.kinds[jet.field] == self.kinds[name]
+                constant, varying = coefficient.as_independent(*self.problem.jets.x, as_Add=True)
+                if not apart or not constant.is_number:
+                    constant, varying = sp.Integer(0), coefficient
+                outside[name][jet] = varying
+                (couplings if jet.field != name and not jet.order else inside)[name][jet] = constant
+        found = ({name: {j: c for j, c in t.items() if c != 0} for name, t in part.items()} for part in (inside, couplings))
+        return *found, {name: _terms(self.problem, table) for name, table in outside.items()}  # type: ignore[return-value]
 
     def _assemble(self, inside: Mapping[str, Terms]) -> Linear:
         place = {component: i for i, component in enumerate(self.components)}

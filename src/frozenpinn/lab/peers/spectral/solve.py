@@ -69,6 +69,7 @@ def solve_spectral(
     modes: int | Sequence[int],
     step: float | None = None,
     keep: float = 1.0,
+    periodic: bool = False,
     seconds: float | None = None,
 ) -> SpectralSolution:
     """Solve a problem on a box.
@@ -84,6 +85,8 @@ def solve_spectral(
         constant coefficients and no forcing.
     keep
         Fraction of the waves that is kept: 2/3 for quadratic terms that need it, 1/2 for cubic ones, 1 for all.
+    periodic
+        Whether to take all axes as periodic whatever the conditions: for solutions that vanish near the sides.
     seconds
         Wall-clock budget; beyond it, IntegrationError is raised.
 
@@ -97,12 +100,13 @@ def solve_spectral(
     True
     """
     budget = Deadline(seconds)
-    kinds = kinds_of(problem)
+    kinds = kinds_of(problem, periodic)
     domain = problem.domain
-    counts = _counts(modes, problem)
+    flags = [True] * domain.dimension if periodic else list(domain.periodic)
+    counts = _counts(modes, flags)
     if not (isinstance(keep, int | float) and 0 < keep <= 1):
         raise SettingsError(f"keep must be a fraction of the waves, 0 < keep ≤ 1, got {keep!r}.")
-    grid = Grid.on(domain.lower, domain.upper, domain.periodic, counts, float(keep))
+    grid = Grid.on(domain.lower, domain.upper, flags, counts, float(keep))
     form = Form(problem, grid, kinds)
     if form.is_linear:
         return SpectralSolution(problem, form, Exact(form), 0)
@@ -114,11 +118,11 @@ def solve_spectral(
     return SpectralSolution(problem, form, march, march.steps)
 
 
-def _counts(modes: int | Sequence[int], problem: Problem) -> list[int]:
-    d = problem.domain.dimension
+def _counts(modes: int | Sequence[int], periodic: Sequence[bool]) -> list[int]:
+    d = len(periodic)
     counts = [modes] * d if isinstance(modes, int) else list(modes) if isinstance(modes, Sequence) else []
     good = len(counts) == d and all(isinstance(n, int) and not isinstance(n, bool) and n >= 4 for n in counts)
-    if not good or any(n % 2 and p for n, p in zip(counts, problem.domain.periodic, strict=True)):
+    if not good or any(n % 2 and p for n, p in zip(counts, periodic, strict=True)):
         raise SettingsError(
             f"modes must be a whole number of points of at least 4, even along periodic axes, or {d} of them; "
             f"got {modes!r}."
