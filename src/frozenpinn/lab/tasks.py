@@ -16,7 +16,18 @@ from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case
 from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, BenchRun, Record, carry_out, failure, limited, timed
+from frozenpinn.lab.runner import (
+    FAILURES,
+    WARM_UP,
+    Announce,
+    BenchRun,
+    Record,
+    carry_out,
+    failure,
+    limited,
+    timed,
+    worst_error,
+)
 from frozenpinn.lab.studies import Study, plot_study
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
@@ -123,7 +134,7 @@ class DiagramPoint:
         except FAILURES as error:
             return {**record, "seconds": None, "rel_l2": None, **failure(error)}
         at = {} if place is None else {"at": place(problem)}
-        return {**record, "seconds": seconds, "rel_l2": solution.error(problem.fields[0], **at)["rel_l2"]}
+        return {**record, "seconds": seconds, "rel_l2": worst_error(solution, problem, **at)["rel_l2"]}
 
     def _solve(self, problem: Problem) -> Any:
         if self.method == FROZEN_PINN:

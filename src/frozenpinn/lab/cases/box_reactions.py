@@ -231,21 +231,34 @@ CASES = (
         "separation of two phases on a square",
         allen_cahn,
         _widths(100, 50),
-        variants=(Variant("periodic"), Variant("no flux", {"width": 0.08, "periodic": False})),
+        variants=(
+            Variant("periodic"),
+            Variant("no flux", {"width": 0.08, "periodic": False}, peers={"spectral": {"modes": 48, "step": 0.08}}),
+        ),
     ),
     Case(
         "brusselator-2d",
         "two chemicals on a square without flux",
         brusselator,
         _widths(40, 24),
-        variants=(Variant("damped"), Variant("oscillating", {"b": 3.0, "diffusion": 2e-3})),
+        variants=(
+            Variant("damped"),
+            Variant("oscillating", {"b": 3.0, "diffusion": 2e-3}, peers={"spectral": {"modes": 48, "step": 1 / 60}}),
+        ),
     ),
     Case(
         "gray-scott-2d",
         "a spot of one chemical that feeds on another",
         gray_scott,
         _widths(80, 40),
-        variants=(Variant("ring"), Variant("division", {"feed": 0.03, "diffusion": 8e-4, "end": 150.0})),
+        variants=(
+            Variant("ring"),
+            Variant(
+                "division",
+                {"feed": 0.03, "diffusion": 8e-4, "end": 150.0},
+                peers={"spectral": {"modes": 64, "step": 0.5}},
+            ),
+        ),
     ),
     Case(
         "swift-hohenberg-2d",

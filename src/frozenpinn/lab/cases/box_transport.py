@@ -185,20 +185,33 @@ CASES = (
         "Burgers' equation for a velocity in the plane",
         burgers,
         _widths(90, 45),
-        variants=(Variant("meeting"), Variant("sheared", {"viscosity": 0.02, "end": 0.5, "shear": 0.7})),
+        variants=(
+            Variant("meeting"),
+            Variant(
+                "sheared",
+                {"viscosity": 0.02, "end": 0.5, "shear": 0.7},
+                peers={"spectral": {"modes": 48, "step": 0.008}},
+            ),
+        ),
     ),
     Case(
         "swirl-2d",
         "a profile that is carried around",
         swirl,
         _widths(80, 45),
-        variants=(Variant("rotation"), Variant("eddies", {"flow": "eddies"})),
+        variants=(
+            Variant("rotation"),
+            Variant("eddies", {"flow": "eddies"}, peers={"spectral": {"step": 0.05, "periodic": False}}),
+        ),
     ),
     Case(
         "advection-diffusion-3d",
         "a profile that moves and spreads in space",
         advection_diffusion,
         _widths(40, 24),
-        variants=(Variant("gaussian"), Variant("periodic", {"shape": "periodic", "diffusion": 0.01})),
+        variants=(
+            Variant("gaussian"),
+            Variant("periodic", {"shape": "periodic", "diffusion": 0.01}, peers={"spectral": {"modes": 24}}),
+        ),
     ),
 )

@@ -17,7 +17,7 @@ schroedinger-2d, on [0, 2π]² periodic, for ψ = u + iv:
 
     i ψₜ = −½ Δψ + V ψ + β |ψ|² ψ
 
-With β = 2 and V = 0 modulated waves exchange energy; with β = 0 and V = 8 (2 + cos x + cos y) a packet swings in a well. The
+With β = 2 and V = 0 modulated waves exchange energy; with β = 0 and V = 4 (2 + cos x + cos y) a packet swings in a well. The
 number of particles, ∫|ψ|², does not change. The reference is a Fourier method with a complex field.
 """
 
@@ -114,12 +114,12 @@ def schroedinger_reference(well: bool, end: float, modes: int = 72, substeps: in
 
     def rest(w: Values) -> list[Array]:
         (psi,), (x, y) = w.fields, w.x
-        return [-1j * (8 * (np.cos(x) + np.cos(y)) * psi if well else 2 * np.abs(psi) ** 2 * psi)]
+        return [-1j * (4 * (np.cos(x) + np.cos(y)) * psi if well else 2 * np.abs(psi) ** 2 * psi)]
 
     return BoxReference(
         (0, 0),
         (2 * PI, 2 * PI),
-        [lambda dx, dy: 0.5j * (dx**2 + dy**2) - (16j if well else 0)],
+        [lambda dx, dy: 0.5j * (dx**2 + dy**2) - (8j if well else 0)],
         [_packet if well else _modulated],
         rest,
         modes=modes,
@@ -131,7 +131,7 @@ def schroedinger_reference(well: bool, end: float, modes: int = 72, substeps: in
 def schroedinger(well: bool = False, end: float = 2.0) -> Problem:
     """Return a field with cubic interaction, or a packet in a well whose lowest point is (π, π)."""
     reference = schroedinger_reference(well, end)
-    potential = "8*(2 + cos(x) + cos(y))" if well else "2*(u**2 + v**2)"
+    potential = "4*(2 + cos(x) + cos(y))" if well else "2*(u**2 + v**2)"
     size = "exp(5*(cos(x - pi) + cos(y - pi) - 2))"
     initial = {"u": f"{size}*cos(4*x)", "v": f"{size}*sin(4*x)"}
     return Problem(
@@ -153,20 +153,30 @@ CASES = (
         "diffusion that is faster in one direction",
         heat,
         _widths(40, 30),
-        variants=(Variant("along the axes"), Variant("oblique", {"oblique": True})),
+        variants=(
+            Variant("along the axes"),
+            Variant("oblique", {"oblique": True}, peers={"spectral": {"modes": 64}, "py-pde": {"points": 96}}),
+        ),
     ),
     Case(
         "wave-3d",
         "waves in a room",
         wave,
         _widths(20, 14),
-        variants=(Variant("walls"), Variant("damped", {"kind": "damped"}), Variant("pulses", {"kind": "pulses"})),
+        variants=(
+            Variant("walls"),
+            Variant("damped", {"kind": "damped"}),
+            Variant("pulses", {"kind": "pulses"}, peers={"spectral": {"modes": 22}}),
+        ),
     ),
     Case(
         "schroedinger-2d",
         "quantum waves in the plane as two real fields",
         schroedinger,
         _widths(40, 24),
-        variants=(Variant("interaction"), Variant("well", {"well": True})),
+        variants=(
+            Variant("interaction"),
+            Variant("well", {"well": True}, peers={"spectral": {"modes": 32, "step": 0.005}}),
+        ),
     ),
 )
