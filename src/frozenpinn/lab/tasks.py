@@ -82,6 +82,8 @@ class TableLine:
             return 12.0 if run.steps is not None else len(run.seeds) * (run.budget or BUDGET)
         if run.is_costly:
             return 90.0
+        if run.method == "py-pde":
+            return 40.0
         return GUESSES.get(run.recipe, 3.0) if run.method == FROZEN_PINN else 4.0
 
     def carry_out(self, announce: Announce) -> Record:

@@ -34,15 +34,14 @@ from functools import cache
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.geometry import Box
+from frozenpinn.lab.cases.box_common import OUTPUTS, widths
 from frozenpinn.lab.cases.case import Case, Variant
 from frozenpinn.lab.references import BoxReference
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 PI = np.pi
-OUTPUTS = 99  #: intervals between the times at which errors are measured; steps of references divide them
 
 
 def _laplacian(*d: Array) -> Array:
@@ -221,16 +220,12 @@ def swift_hohenberg(r: float = 0.4, g: float = 0.0, end: float = 10.0) -> Proble
     )
 
 
-def _widths(high: int, low: int) -> dict[tuple[str, str], Settings]:
-    return {("best", "high"): Settings(width=high), ("best", "low"): Settings(width=low, rtol=1e-4)}
-
-
 CASES = (
     Case(
         "allen-cahn-2d",
         "separation of two phases on a square",
         allen_cahn,
-        _widths(100, 50),
+        widths(100, 50),
         variants=(
             Variant("periodic"),
             Variant("no flux", {"width": 0.08, "periodic": False}, peers={"spectral": {"modes": 48, "step": 0.08}}),
@@ -240,7 +235,7 @@ CASES = (
         "brusselator-2d",
         "two chemicals on a square without flux",
         brusselator,
-        _widths(40, 24),
+        widths(40, 24),
         variants=(
             Variant("damped"),
             Variant("oscillating", {"b": 3.0, "diffusion": 2e-3}, peers={"spectral": {"modes": 48, "step": 1 / 60}}),
@@ -250,7 +245,7 @@ CASES = (
         "gray-scott-2d",
         "a spot of one chemical that feeds on another",
         gray_scott,
-        _widths(80, 40),
+        widths(80, 40),
         variants=(
             Variant("ring"),
             Variant(
@@ -264,14 +259,14 @@ CASES = (
         "swift-hohenberg-2d",
         "stripes and hexagons, of fourth order",
         swift_hohenberg,
-        _widths(60, 40),
+        widths(60, 40),
         variants=(Variant("stripes"), Variant("hexagons", {"r": 0.1, "g": 1.0})),
     ),
     Case(
         "allen-cahn-3d",
         "separation of two phases in a cube",
         allen_cahn,
-        _widths(32, 20),
+        widths(32, 20),
         variants=(
             Variant("periodic", {"dimension": 3, "width": 0.13, "end": 3.0}),
             Variant("no flux", {"dimension": 3, "width": 0.15, "periodic": False, "end": 3.0}),

@@ -32,8 +32,8 @@ from functools import cache
 import numpy as np
 from scipy.special import ive
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.geometry import Box
+from frozenpinn.lab.cases.box_common import OUTPUTS, widths
 from frozenpinn.lab.cases.case import Case, Variant
 from frozenpinn.lab.references import BoxReference
 from frozenpinn.lab.references.box import Values
@@ -41,7 +41,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 PI = np.pi
-OUTPUTS = 99  #: intervals between the times at which errors are measured; steps of references divide them
 
 
 @cache
@@ -175,16 +174,12 @@ def advection_diffusion(shape: str = "gaussian", diffusion: float = 2e-3) -> Pro
     )
 
 
-def _widths(high: int, low: int) -> dict[tuple[str, str], Settings]:
-    return {("best", "high"): Settings(width=high), ("best", "low"): Settings(width=low, rtol=1e-4)}
-
-
 CASES = (
     Case(
         "burgers-2d",
         "Burgers' equation for a velocity in the plane",
         burgers,
-        _widths(90, 45),
+        widths(90, 45),
         variants=(
             Variant("meeting"),
             Variant(
@@ -198,7 +193,7 @@ CASES = (
         "swirl-2d",
         "a profile that is carried around",
         swirl,
-        _widths(80, 45),
+        widths(80, 45),
         variants=(
             Variant("rotation"),
             Variant("eddies", {"flow": "eddies"}, peers={"spectral": {"step": 0.05, "periodic": False}}),
@@ -208,7 +203,7 @@ CASES = (
         "advection-diffusion-3d",
         "a profile that moves and spreads in space",
         advection_diffusion,
-        _widths(40, 24),
+        widths(40, 24),
         variants=(
             Variant("gaussian"),
             Variant("periodic", {"shape": "periodic", "diffusion": 0.01}, peers={"spectral": {"modes": 24}}),

@@ -27,8 +27,8 @@ from functools import cache
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.geometry import Box
+from frozenpinn.lab.cases.box_common import OUTPUTS, widths
 from frozenpinn.lab.cases.case import Case, Variant
 from frozenpinn.lab.references import BoxReference
 from frozenpinn.lab.references.box import Values
@@ -36,7 +36,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 PI = np.pi
-OUTPUTS = 99  #: intervals between the times at which errors are measured; steps of references divide them
 
 
 def heat(oblique: bool = False) -> Problem:
@@ -109,7 +108,7 @@ def _modulated(x: Array, y: Array) -> Array:
 
 
 @cache
-def schroedinger_reference(well: bool, end: float, modes: int = 72, substeps: int = 12) -> BoxReference:
+def schroedinger_reference(well: bool, end: float, modes: int = 72, substeps: int = 18) -> BoxReference:
     """Return the Fourier solution, one complex field."""
 
     def rest(w: Values) -> list[Array]:
@@ -143,16 +142,12 @@ def schroedinger(well: bool = False, end: float = 2.0) -> Problem:
     )
 
 
-def _widths(high: int, low: int) -> dict[tuple[str, str], Settings]:
-    return {("best", "high"): Settings(width=high), ("best", "low"): Settings(width=low, rtol=1e-4)}
-
-
 CASES = (
     Case(
         "heat-anisotropic-2d",
         "diffusion that is faster in one direction",
         heat,
-        _widths(40, 30),
+        widths(40, 30),
         variants=(
             Variant("along the axes"),
             Variant("oblique", {"oblique": True}, peers={"spectral": {"modes": 64}, "py-pde": {"points": 96}}),
@@ -162,7 +157,7 @@ CASES = (
         "wave-3d",
         "waves in a room",
         wave,
-        _widths(20, 14),
+        widths(20, 14),
         variants=(
             Variant("walls"),
             Variant("damped", {"kind": "damped"}),
@@ -173,7 +168,7 @@ CASES = (
         "schroedinger-2d",
         "quantum waves in the plane as two real fields",
         schroedinger,
-        _widths(40, 24),
+        widths(40, 24),
         variants=(
             Variant("interaction"),
             Variant("well", {"well": True}, peers={"spectral": {"modes": 32, "step": 0.005}}),

@@ -149,6 +149,11 @@ def _widths(scale: float, *widths: int, **more: Any) -> tuple[Options, ...]:
     return tuple(_features(width, scale, **more) for width in widths)
 
 
+def _waves(*steps: tuple[int, float]) -> tuple[Options, ...]:
+    """Return a ladder of the spectral code: numbers of points, each with its time step."""
+    return tuple({"modes": modes, "step": step} for modes, step in steps)
+
+
 LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
     "advection": {
         "spacetime-elm": _widths(3.0, 500, 1000, 2000),
@@ -202,4 +207,7 @@ LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
             (0.02, 4, 3, 40),
         ),
     },
+    "allen-cahn-2d": {"spectral": _waves((16, 0.2), (32, 0.16), (48, 0.08), (68, 0.05), (80, 0.03), (96, 0.015))},
+    "gray-scott-2d": {"spectral": _waves((16, 2.0), (32, 2.0), (48, 1.0), (64, 0.5), (80, 1 / 3), (112, 0.16))},
+    "burgers-2d": {"spectral": _waves((16, 0.02), (32, 0.01), (48, 0.008), (64, 0.006), (80, 0.004), (112, 0.002))},
 }

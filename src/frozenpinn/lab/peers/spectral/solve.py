@@ -40,12 +40,13 @@ class SpectralSolution(Scored):
     state
         The coefficients of all components at a time.
     size, points, steps
-        Numbers of coefficients of all fields, of grid points, and of time steps (0 where time is exact).
+        Numbers of real coefficients of all fields, of grid points, and of time steps (0 where time is exact).
     """
 
     def __init__(self, problem: Problem, form: Form, state: Callable[[float], Array], steps: int) -> None:
         self.problem, self.form, self.state, self.steps = problem, form, state, steps
-        self.size = int(np.prod(form.grid.shape)) * len(form.components)
+        complex_ones = any(axis.periodic for axis in form.grid.axes)
+        self.size = int(np.prod(form.grid.shape)) * len(form.components) * (2 if complex_ones else 1)
         self.points = int(np.prod([axis.points for axis in form.grid.axes]))
 
     def __call__(self, *where: Any, field: str | None = None) -> Array:
