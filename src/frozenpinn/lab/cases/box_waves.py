@@ -17,8 +17,8 @@ schroedinger-2d, on [0, 2π]² periodic, for ψ = u + iv:
 
     i ψₜ = −½ Δψ + V ψ + β |ψ|² ψ
 
-With β = 2 and V = 0 modulated waves exchange energy; with β = 0 and V = 4 (2 + cos x + cos y) a packet swings in a well. The
-number of particles, ∫|ψ|², does not change. The reference is a Fourier method with a complex field.
+With β = 2 and V = 0 modulated waves exchange energy; with β = 0 and V = 4 (2 + cos x + cos y) a packet swings in a
+well. The number of particles, ∫|ψ|², does not change. The reference is a Fourier method with a complex field.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ CASES = (
         widths(40, 24),
         variants=(
             Variant("interaction"),
-            Variant("well", {"well": True}, peers={"spectral": {"modes": 32, "step": 0.005}}),
+            Variant("well", {"well": True}, peers={"spectral": {"modes": 36, "step": 0.005}}),
         ),
     ),
 )

@@ -72,7 +72,6 @@ _BEAM = {"integrator": "radau"}
 FAILS = "published as 'fail for β = 40'"
 
 
-
 def _grids(points: int, modes: int, step: float | None = None, **more: Any) -> dict[str, Baseline]:
     """Return settings on boxes: waves with a time step if they need one, and finite differences."""
     waves = {"modes": modes} | ({} if step is None else {"step": step}) | more

@@ -51,10 +51,10 @@ def solve_baseline(
         Wall-clock budget. Trained networks return what they have by then, the others raise IntegrationError.
     **options
         Those of the method: ``nodes, degree`` of splines, ``mesh_size, degree, stages, steps`` of triangles, ``modes,
-        step, keep`` of waves, ``points, tolerance`` of finite differences, ``width`` of features, hyper-parameters of :func:`frozenpinn.lab.peers.pinn.solve_pinn`. The ``integrator`` of splines
-        for linear equations with constant coefficients is ``"radau"`` by default if the equation is of first order in
-        time and has a third or higher derivative in space, where stability makes explicit steps tiny; otherwise
-        ``"dop853"``, also for beams.
+        step, keep`` of waves, ``points, tolerance`` of finite differences, ``width`` of features, hyper-parameters of
+        :func:`frozenpinn.lab.peers.pinn.solve_pinn`. The ``integrator`` of splines for linear equations with constant
+        coefficients is ``"radau"`` by default if the equation is of first order in time and has a third or higher
+        derivative in space, where stability makes explicit steps tiny; otherwise ``"dop853"``, also for beams.
 
     Returns
     -------

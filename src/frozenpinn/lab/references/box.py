@@ -3,7 +3,7 @@
     ∂ₜ uᵢ = Lᵢ(∂) uᵢ + Nᵢ(x, u, ∇u),   i = 1 … m
 
 All axes are periodic (Fourier), or u_n = 0 on all sides (cosines), or u = 0 (sines). Each equation is written out by
-hand beside its case, as symbols Lᵢ and a function N of arrays: nothing is shared with the solvers that are judged by it.
+hand beside its case, as symbols Lᵢ and a function N of arrays: solvers that are judged by it share nothing with it.
 Fields may be complex.
 
 Steps are equal; a time between two of them is reached by one shorter step. Nothing is computed before a value is asked
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.fft as fft
+from scipy import fft
 
 from frozenpinn.lab.references.fourier import Coefficients, coefficients
 
@@ -91,7 +91,8 @@ class BoxReference:
         self.modes, self.step, self.waves, self.keep = modes, step, waves, keep
         self.start, self.stride = start, stride
         self._values: dict[tuple[bytes, float], Array] = {}
-        self._ready = False
+        self._kept: dict[int, Array] = {}
+        self._now = 0
 
     def field(self, index: int, part: Callable[[Array], Array] = np.real) -> FieldOf:
         """Return one field, or the real or imaginary part of it, as a function (points, t) -> values."""
@@ -113,7 +114,7 @@ class BoxReference:
 
     def spectrum(self, t: float) -> Array:
         """Return the coefficients of all fields at one time, shape (m, …)."""
-        if not self._ready:
+        if not self._kept:
             self._prepare()
         number = int(np.floor((t - self.start) / self.step * (1 + 1e-14) + 1e-9))
         if number < self._now:
@@ -150,11 +151,9 @@ class BoxReference:
         shape = self._mask.shape
         symbols = [np.broadcast_to(np.asarray(symbol(*self._derivatives)), shape) for symbol in self.linear]
         self._eigenvalues = np.stack(symbols)
-        self._now = 0
         self._state = np.stack([self._transformed(u) for u in start]) * self._mask
         self._kept = {0: self._state}
-        self._whole = self._steps(self.step)
-        self._ready = True
+        self._whole: Coefficients = self._steps(self.step)
 
     def _wave_numbers(self, axis: int) -> Array:
         n, d = self.modes, len(self.lengths)

@@ -54,8 +54,8 @@ def _kind(problem: Problem, field: str, axis: int) -> str:
         return found[0].pop()
     name = problem.domain.coordinates[axis]
     raise SettingsError(
-        f"the spectral baseline needs the same conditions at both ends of axis '{name}', u = 0 for sines or u_n = 0 for "
-        f"cosines (or periodic=True); '{field}' has others."
+        f"the spectral baseline needs the same conditions at both ends of axis '{name}', u = 0 for sines or u_n = 0 "
+        f"for cosines (or periodic=True); '{field}' has others."
     )
 
 
@@ -121,8 +121,8 @@ class Form:
             if expanded(mirrored + expression if kind == ODD else mirrored - expression) != 0:
                 name = self.problem.domain.coordinates[axis]
                 raise SettingsError(
-                    f"'{equation}' does not go with {'sines' if kind == ODD else 'cosines'} along '{name}': some of its "
-                    f"terms are not {kind} about the ends. The spectral baseline needs a periodic axis there."
+                    f"'{equation}' does not go with {'sines' if kind == ODD else 'cosines'} along '{name}': some of "
+                    f"its terms are not {kind} about the ends. The spectral baseline needs a periodic axis there."
                 )
 
     def _split(self) -> tuple[dict[str, dict[Jet, sp.Expr]], dict[str, dict[Jet, sp.Expr]], dict[str, sp.Expr]]:
@@ -140,7 +140,9 @@ class Form:
                     constant, varying = sp.Integer(0), coefficient
                 outside[name][jet] = varying
                 (couplings if jet.field != name and not jet.order else inside)[name][jet] = constant
-        found = ({name: {j: c for j, c in t.items() if c != 0} for name, t in part.items()} for part in (inside, couplings))
+        found = (
+            {name: {j: c for j, c in t.items() if c != 0} for name, t in part.items()} for part in (inside, couplings)
+        )
         return *found, {name: _terms(self.problem, table) for name, table in outside.items()}  # type: ignore[return-value]
 
     def _assemble(self, inside: Mapping[str, Terms]) -> Linear:

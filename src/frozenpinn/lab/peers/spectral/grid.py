@@ -1,4 +1,4 @@
-"""Waves on a box: fast transforms between coefficients and values at equidistant points, derivatives, and sums anywhere.
+"""Waves on a box: fast transforms between coefficients and values at equal distances, derivatives, sums anywhere.
 
 An axis is periodic (exp(iκx), fast Fourier transform), or even or odd about both of its ends: cosines or sines at
 midpoints (transforms of type II). Values are real: one periodic axis, the last, keeps half of its waves. Only a part of
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.fft as fft
+from scipy import fft
 
 from frozenpinn.lab.peers.separable import Table
 
@@ -153,7 +153,12 @@ class Grid:
 
     @classmethod
     def on(
-        cls, lower: Sequence[float], upper: Sequence[float], periodic: Sequence[bool], points: Sequence[int], keep: float
+        cls,
+        lower: Array,
+        upper: Array,
+        periodic: Sequence[bool],
+        points: Sequence[int],
+        keep: float,
     ) -> Grid:
         """Return the grid of a box; of the periodic axes the last keeps half of its waves."""
         last = max((i for i, flag in enumerate(periodic) if flag), default=-1)

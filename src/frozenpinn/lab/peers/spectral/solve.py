@@ -12,7 +12,7 @@ A state at a time between two steps is a shorter step from the one before; nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -157,21 +157,24 @@ class March:
         self.stride = max(1, int(np.ceil(self.steps * state.nbytes / _MEMORY)))
         self.states = [state]
         with np.errstate(all="ignore"):
-            for number, new in enumerate(self._walk(state, 0, self.steps), start=1):
-                budget.check(self.start + number * self.step)
-                if not np.isfinite(new[0].flat[0]):
+            for number in range(1, self.steps + 1):
+                state = self._walked(state, number - 1, number)
+                t = self.start + number * self.step
+                budget.check(t)
+                if not np.isfinite(state[0].flat[0]):
                     raise IntegrationError(
-                        f"the steps of the spectral baseline, {self.step:.3g}, are unstable: not finite at "
-                        f"t = {self.start + number * self.step:.4g}. Take shorter ones.",
-                        self.start + number * self.step,
+                        f"the steps of the spectral baseline, {self.step:.3g}, are unstable: not finite at t = {t:.4g}. "
+                        "Take shorter ones.",
+                        t,
                     )
                 if number % self.stride == 0:
-                    self.states.append(new)
+                    self.states.append(state)
 
-    def _walk(self, state: Array, first: int, count: int) -> Iterator[Array]:
-        for number in range(first, first + count):
+    def _walked(self, state: Array, first: int, last: int) -> Array:
+        """Take whole steps."""
+        for number in range(first, last):
             state = self._advanced(state, number, self.step, self.whole)
-            yield state
+        return state
 
     def _advanced(self, state: Array, number: int, h: float, c: Step) -> Array:
         return advanced(state, self.start + number * self.step, h, c, self.form.explicit)
@@ -181,9 +184,7 @@ class March:
         place = (t - self.start) / self.step
         number = min(int(np.floor(place * (1 + 1e-14) + 1e-12)), self.steps)
         kept = min(number // self.stride, len(self.states) - 1)
-        state = self.states[kept]
-        for state in self._walk(state, kept * self.stride, number - kept * self.stride):  # noqa: B020
-            pass
+        state = self._walked(self.states[kept], kept * self.stride, number)
         rest = t - self.start - number * self.step
         if rest <= 1e-10 * self.step:
             return state
