@@ -163,8 +163,8 @@ class March:
                 budget.check(t)
                 if not np.isfinite(state[0].flat[0]):
                     raise IntegrationError(
-                        f"the steps of the spectral baseline, {self.step:.3g}, are unstable: not finite at t = {t:.4g}. "
-                        "Take shorter ones.",
+                        f"the steps of the spectral baseline, {self.step:.3g}, are unstable: not finite at "
+                        f"t = {t:.4g}. Take shorter ones.",
                         t,
                     )
                 if number % self.stride == 0:
