@@ -186,13 +186,15 @@ class Form:
         self.is_linear = not any(self._moves) and not self._steady
 
     def _transformed(self, values: Array | float, field: str) -> Array:
-        full = np.broadcast_to(values, len(self._points[0])).reshape([axis.points for axis in self.grid.axes])
-        return self.grid.to_coefficients(full, self.kinds[field])
+        full = values if np.size(values) == len(self._points[0]) else np.full(len(self._points[0]), values)
+        return self.grid.to_coefficients(np.asarray(full).reshape(self.grid.counts), self.kinds[field])
 
     def explicit(self, v: Array, t: float) -> Array:
         """Return N(v, t)."""
         values = [self._values(v, jet, factor) for jet, factor in zip(self._jets, self._factors, strict=True)]
         found = self._program(*self._points, t, *values)
+        if len(self.components) == 1 and not self._steady:
+            return self._transformed(found[0], self.components[0][0])[None]
         result = np.zeros_like(v)
         for row, moves, value in zip(self._rows, self._moves, found, strict=True):
             if moves:

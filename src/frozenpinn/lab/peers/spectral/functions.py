@@ -80,12 +80,12 @@ def advanced(v: Array, t: float, h: float, c: Step, explicit: Callable[[Array, f
     a = free + applied(c.stage, nv)
     na = explicit(a, t + h / 2)
     nb = explicit(free + applied(c.stage, na), t + h / 2)
-    end = applied(c.half, a) + applied(c.stage, 2 * nb - nv)
+    end = applied(c.half, a)
+    end += applied(c.stage, 2 * nb - nv)
+    nb += na
     new = applied(c.full, v)
-    new += applied(c.first, nv)
-    na += nb
-    new += applied(c.middle, na)
-    new += applied(c.last, explicit(end, t + h))
+    for table, part in ((c.first, nv), (c.middle, nb), (c.last, explicit(end, t + h))):
+        new += applied(table, part)
     return new
 
 

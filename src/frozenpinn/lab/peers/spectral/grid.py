@@ -181,14 +181,28 @@ class Grid:
         """Axes from complex to real ones: whole periodic, halved, and those without period."""
         return sorted(range(len(self.axes)), key=lambda i: (not self.axes[i].periodic, self.axes[i].halved))
 
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Shape of the values."""
+        return tuple(axis.points for axis in self.axes)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether one library call does it: all axes periodic, and all waves kept."""
+        return all(axis.periodic and axis.keep == 1 for axis in self.axes)
+
     def to_values(self, c: Array, kinds: Kinds) -> Array:
         """Return values at the points."""
+        if self._is_plain:
+            return np.asarray(fft.irfftn(c, self.counts, norm="forward"))
         for i in self._order:
             c = self.axes[i].to_values(c, kinds[i], i)
         return c
 
     def to_coefficients(self, values: Array, kinds: Kinds) -> Array:
         """Return coefficients of values at the points."""
+        if self._is_plain:
+            return np.asarray(fft.rfftn(values, norm="forward"))
         for i in reversed(self._order):
             values = self.axes[i].to_coefficients(values, kinds[i], i)
         return values

@@ -47,7 +47,7 @@ class SpectralSolution(Scored):
         self.problem, self.form, self.state, self.steps = problem, form, state, steps
         complex_ones = any(axis.periodic for axis in form.grid.axes)
         self.size = int(np.prod(form.grid.shape)) * len(form.components) * (2 if complex_ones else 1)
-        self.points = int(np.prod([axis.points for axis in form.grid.axes]))
+        self.points = int(np.prod(form.grid.counts))
 
     def __call__(self, *where: Any, field: str | None = None) -> Array:
         """Evaluate a field: ``solution(x, y, t)`` with numbers or arrays that broadcast, or points (n, d) and t."""
