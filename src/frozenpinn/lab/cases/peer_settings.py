@@ -126,7 +126,7 @@ SETTINGS: dict[str, dict[str, Baseline]] = {
     "swift-hohenberg-2d": _grids(96, 52, 0.1),
     "allen-cahn-3d": _grids(40, 28, 0.1),
     "burgers-2d": _grids(128, 80, 0.004),
-    "swirl-2d": _grids(128, 64, 1 / 1600, periodic=True),
+    "swirl-2d": _grids(128, 64, 1 / 1200, periodic=True),
     "advection-diffusion-3d": _grids(48, 34),
     "heat-anisotropic-2d": _grids(64, 16),
     "wave-3d": _grids(32, 12),

@@ -175,8 +175,12 @@ class Form:
             None if not jet.order else grid.symbol(self.kinds[jet.field], jet.alpha, jet.laps) for jet in self._jets
         ]
         self._moves = [part != 0 for part in moving]
-        self._program = problem.compile(moving, self._jets)
         self._points = tuple(grid.points.T)
+        fixed: dict[sp.Expr, sp.Symbol] = {}
+        moving = [_with_names(part, {*problem.jets.x}, fixed) for part in moving]
+        self._fixed = problem.compile(list(fixed))(*self._points, problem.time[0])
+        symbols = (*problem.jets.x, problem.jets.t, *map(problem.jets.symbol, self._jets), *fixed.values())
+        self._program = problem.parameters.compiled(tuple(moving), symbols)
         self._steady: dict[int, Array] = {}
         program = problem.compile(steady)
         values = program(*self._points, problem.time[0])
@@ -192,7 +196,7 @@ class Form:
     def explicit(self, v: Array, t: float) -> Array:
         """Return N(v, t)."""
         values = [self._values(v, jet, factor) for jet, factor in zip(self._jets, self._factors, strict=True)]
-        found = self._program(*self._points, t, *values)
+        found = self._program(*self._points, t, *values, *self._fixed)
         if len(self.components) == 1 and not self._steady:
             return self._transformed(found[0], self.components[0][0])[None]
         result = np.zeros_like(v)
@@ -221,6 +225,20 @@ class Form:
 
 def _terms(problem: Problem, table: Terms) -> sp.Expr:
     return sp.Add(*(coefficient * problem.jets.symbol(jet) for jet, coefficient in table.items()))
+
+
+def _with_names(node: sp.Expr, places: set[sp.Symbol], names: dict[sp.Expr, sp.Symbol]) -> sp.Expr:
+    """Give names to the parts of an expression that depend on place only, so that they are computed once."""
+    if not node.args or not node.free_symbols & places:
+        return node
+    if node.free_symbols <= places:
+        return names.setdefault(node, sp.Dummy(real=True))
+    arguments = node.args
+    if isinstance(node, sp.Add | sp.Mul):
+        still = node.func(*(a for a in arguments if a.free_symbols and a.free_symbols <= places))
+        others = [a for a in arguments if not (a.free_symbols and a.free_symbols <= places)]
+        arguments = (still, *others) if still.free_symbols else tuple(others)
+    return node.func(*(_with_names(argument, places, names) for argument in arguments))
 
 
 def _steady(problem: Problem, forcing: sp.Expr) -> sp.Expr:
