@@ -1,4 +1,4 @@
-"""Tensors: sums of products of vectors, tails along axes, products of functions at scattered points."""
+"""Tensors: sums of products of vectors, tails along axes, and identities among matrices."""
 
 from functools import reduce
 
@@ -60,29 +60,6 @@ def test_tails_are_the_last_tenth_of_each_axis_and_two_entries_at_least():
     block[27, 0], block[26, 1], block[0, 10], block[0, 9] = 3.0, 100.0, 4.0, 100.0
     assert tensor.tails(block) == (3.0, 4.0)
     assert tensor.tails(np.ones((1, 1))) == (1.0, 1.0)
-
-
-@quick
-@given(
-    sizes=st.lists(st.integers(1, 5), min_size=2, max_size=3),
-    rows=st.integers(0, 7),
-    columns=st.integers(1, 3),
-    seed=st.integers(0, 1000),
-)
-def test_products_of_functions_at_scattered_points(sizes, rows, columns, seed):
-    rng = np.random.default_rng(seed)
-    tables, block = [rng.normal(size=(rows, n)) for n in sizes], rng.normal(size=(*sizes, columns))
-    letters = "ijk"[: len(sizes)]
-    formula = ",".join(f"n{a}" for a in letters) + f",{letters}m->nm"
-    np.testing.assert_allclose(tensor.at_rows(tables, block), np.einsum(formula, *tables, block), atol=1e-12)
-
-
-def test_scattered_points_are_taken_some_at_a_time(monkeypatch):
-    rng = np.random.default_rng(0)
-    tables, block = [rng.normal(size=(11, 4)), rng.normal(size=(11, 3))], rng.normal(size=(4, 3, 2))
-    whole = tensor.at_rows(tables, block)
-    monkeypatch.setattr(tensor, "_HELD", 20)
-    np.testing.assert_allclose(tensor.at_rows(tables, block), whole, rtol=1e-14)
 
 
 @pytest.mark.parametrize(("gap", "same"), [(0.0, True), (5e-14, True), (1e-9, False)])
