@@ -144,6 +144,20 @@ def test_data_tell_the_width_of_each_axis():
     assert sizes.held == ()
 
 
+@pytest.mark.parametrize(("waves", "least", "most"), [(1, 12, 16), (4, 16, 24), (10, 32, 48), (30, 96, 128)])
+def test_waves_that_narrow_networks_do_not_see_are_found(waves, least, most):
+    initial = f"sin({2 * waves}*pi*x)*sin(pi*y)"
+    problem = fp.Problem("u_t = lap(u)/50", SQUARE, (0, 1), initial, "u = 0")
+    along, across = first_sizes(problem, task(tol=1e-5)).width
+    assert least <= along <= most
+    assert across == 12
+
+
+def test_data_that_no_width_sees_do_not_ask_for_the_widest():
+    problem = fp.Problem("u_t = lap(u)/50", SQUARE, (0, 1), "sin(2000*pi*x)*sin(pi*y)", "u = 0")
+    assert first_sizes(problem, task(tol=1e-5)).width == (12, 12)
+
+
 def test_axes_that_are_resolved_hold_their_width_while_the_other_grows():
     asked = task(tol=1e-4)
     solution = fp.solve(HEAT, settings=fp.Settings(width=(20, 24), subspace=None))

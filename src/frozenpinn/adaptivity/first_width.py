@@ -140,16 +140,19 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
 
 
 def _climb(ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float]) -> int:
-    """Return the first width with a misfit within the margin, or that before one which brought little."""
+    """Return the first width with a misfit within the margin, or that before one which brought little.
+
+    Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
+    """
     before = np.inf
     for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
         found = misfit(width)
         if found <= margin:
             return width
-        if found > rules.slow * before:
+        if rules.blind > before and found > rules.slow * before:
             return previous
         before = found
-    return ladder[-1]
+    return ladder[-1] if before < rules.blind else ladder[0]
 
 
 def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:

@@ -46,6 +46,7 @@ class SizingRules:
     another: float = 1.05  #: … by more than this
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
+    blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
     trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution, …
     trial_rtol: float = 1e-3  #: … its accuracy in time, …
