@@ -88,9 +88,8 @@ class IntegratorRules:
     semilinear: float = 150.0  #: norm of the nonlinear part × duration up to which its iteration is cheapest
     damped: float = 0.1  #: real against imaginary parts of eigenvalues, from which on decay dominates
     coarse: float = 1e-9  #: accuracy from which on gentle systems with a closed linear part are better collocated
-    leading: float = (
-        0.3  #: rate of the modes that are solved exactly beside that of the Jacobian, for exponential steps
-    )
+    exponential: float = 30.0  #: rate of the modes that are solved exactly × duration from which on that pays, …
+    leading: float = 0.3  #: … if it is at least this part of the norm of the Jacobian
 
 
 @dataclass(frozen=True)
