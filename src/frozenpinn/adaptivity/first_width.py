@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.adaptivity.fitting import data_at, held_out
 from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
@@ -80,14 +81,12 @@ def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -
     rules, asked = task.rules.sizing, task.tolerances.solution
     assert asked is not None
     first = rules.trial_on_products[problem.domain.dimension - 2]
-    shares = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
-    if shares is None:
+    misfits = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
+    if misfits is None:
         return widths
-    ratios = [np.log(rules.trial_margin * asked) / np.log(max(share, 1e-12)) for share in shares]
-    return tuple(
-        max(w, int(first * np.clip(ratio, 0.0, rules.further_on_products))) if ratio > 0 else w
-        for w, ratio in zip(widths, ratios, strict=True)
-    )
+    wanted, most = rules.trial_margin * asked, int(rules.further_on_products * first)
+    needed = [needed_width(own, first, wanted, rules.digits_per_neuron, rules.trial_noise) for own in misfits]
+    return tuple(max(w, min(int(n), most)) for w, n in zip(widths, needed, strict=True))
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
@@ -140,16 +139,19 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
 
 
 def _climb(ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float]) -> int:
-    """Return the first width with a misfit within the margin, or that before one which brought little."""
+    """Return the first width with a misfit within the margin, or that before one which brought little.
+
+    Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
+    """
     before = np.inf
     for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
         found = misfit(width)
         if found <= margin:
             return width
-        if found > rules.slow * before:
+        if rules.blind > before and found > rules.slow * before:
             return previous
         before = found
-    return ladder[-1]
+    return ladder[-1] if before < rules.blind else ladder[0]
 
 
 def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
@@ -219,8 +221,8 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
 @remembered
 def _product_trial(
     problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: int
-) -> tuple[float, ...] | None:
-    """Try a product, roughly; return the share of its finest functions along each axis, None if it does not get far."""
+) -> tuple[tuple[float, ...], ...] | None:
+    """Try a product, roughly; return what narrower ones would miss along each axis, None if it does not get far."""
     settings = Settings(width=width, windows=None, rules=all_rules)
     plan = make_plan(problem, Task(settings, seed, Tolerances(None, all_rules.sizing.trial_rtol)))
     with warnings.catch_warnings():
@@ -232,9 +234,9 @@ def _product_trial(
             trajectory = choose_integrator(system, integrator, rtol, all_rules.integrators).integrate(system)
         except FrozenPinnError:
             return None
-    worst = np.zeros(problem.domain.dimension)
-    for y in trajectory(np.linspace(*system.time, 9)):
+    worst = np.zeros((problem.domain.dimension, len(SHARES)))
+    times = np.linspace(*system.time, 9)
+    for t, y in zip(times, trajectory(times), strict=True):
         for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-            size = max(float(np.linalg.norm(y[block])), 1e-300)
-            worst = np.maximum(worst, np.array(space.network.shares(y[block])) / size)
-    return tuple(worst.tolist()) if np.all(np.isfinite(worst)) else None
+            worst = np.maximum(worst, narrower_misfits(space, y[block], float(t)))
+    return tuple(map(tuple, worst.tolist())) if np.all(np.isfinite(worst)) else None

@@ -46,13 +46,16 @@ class SizingRules:
     another: float = 1.05  #: … by more than this
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
+    blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
     trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution, …
     trial_rtol: float = 1e-3  #: … its accuracy in time, …
     trial_share: float = 5e-2  #: … and the share of the finest functions at which it has failed
     trial_on_products: tuple[int, int] = (36, 20)  #: neurons per axis of such a trial in two and three dimensions, …
-    trial_margin: float = 0.3  #: … the part of the tolerance that the finest functions may carry, …
+    trial_margin: float = 0.03  #: … the part of the tolerance that a network may miss of it, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
+    trial_noise: float = 1e-3  #: what steps in time leave in such a trial that is not smooth along the axes
+    digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
     further: float = 1.5  #: how far beyond the width of the trial its outcome is trusted
 

@@ -125,7 +125,7 @@ def _sorted(operator: Operator | None) -> _Terms:
         )
     products = _products(operator)
     square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
-    if not products or not square or any(p.is_weighted for p in products):
+    if not isinstance(operator, KroneckerSum) or not products or not square or any(p.is_weighted for p in products):
         return _Terms(others=(operator,))
     constant, matrices, several = 0.0, list[tuple[int, Array]](), list[Product]()
     for p in products:
