@@ -15,14 +15,30 @@ import numpy as np
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.results.solution import Solution
 
 Array = np.ndarray
 SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
 _COLUMNS = 8  # random combinations of the lines along an axis that are fitted
+_TIMES = 5  # at which a solution is looked at
 _ROUND_OFF = 1e-13
 
 
-def narrower_misfits(space: Space, coefficients: Array, t: float) -> Array:
+def axis_misfits(solution: Solution) -> tuple[float, ...]:
+    """Return what the slower neurons of each axis miss of a solution at any time; () if it has no axes."""
+    worst: Array = np.zeros(0)
+    for piece in solution.pieces:
+        system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES)
+        if system is None or not all(space.network.is_product for space in system.spaces):
+            return ()
+        for t, y in zip(times, piece.trajectory(times), strict=True):
+            for block, space in zip(system.layout.blocks, system.spaces, strict=True):
+                found = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]
+                worst = found if not len(worst) else np.maximum(worst, found)
+    return tuple(worst.tolist())
+
+
+def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequence[float] = SHARES) -> Array:
     """Return what shares of the neurons of each axis miss of a state, relative to it, shape (axes, shares)."""
     network = space.network
     assert isinstance(network, ProductNetwork)
@@ -37,7 +53,7 @@ def narrower_misfits(space: Space, coefficients: Array, t: float) -> Array:
         lines = np.moveaxis(grid, axis, 0).reshape(len(weight), -1)
         lines = weight * (lines @ rng.normal(size=(lines.shape[1], _COLUMNS)))
         features = weight * factor.hidden.features(factor.points.x)
-        found.append([_missed(features, max(2, 2 * int(s * factor.width / 2)), lines) for s in SHARES])
+        found.append([_missed(features, max(2, 2 * int(s * factor.width / 2)), lines) for s in shares])
     return np.array(found)
 
 

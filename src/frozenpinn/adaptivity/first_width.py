@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.axis_misfit import SHARES, narrower_misfits, needed_width
+from frozenpinn.adaptivity.axis_misfit import SHARES, axis_misfits, narrower_misfits, needed_width
 from frozenpinn.adaptivity.fitting import data_at, held_out
 from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
@@ -110,10 +110,10 @@ def resolved_axes(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     asked = task.tolerances.solution
     if not isinstance(sizes.width, tuple) or asked is None:
         return sizes
-    shares, rules = solution.axis_shares, task.rules.sizing
-    widths = (solution.width,) * len(shares) if isinstance(solution.width, int) else solution.width
-    limit = min(rules.resolved * max(shares), rules.negligible * asked)
-    return sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
+    misfits, rules = axis_misfits(solution), task.rules.sizing
+    widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
+    limit = min(rules.resolved * max(misfits), rules.negligible * asked)
+    return sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
 
 
 @remembered
@@ -129,7 +129,13 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     if frame.product:
         margin = rules.margin_on_products * tol
         return tuple(
-            _climb(ladder, margin, rules, lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width))  # type: ignore[misc]
+            _climb(
+                ladder,
+                margin,
+                rules,
+                lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width),  # type: ignore[misc]
+                rules.patience,
+            )
             for axis in range(dimension)
         )
     margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
@@ -138,18 +144,21 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     )
 
 
-def _climb(ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float]) -> int:
-    """Return the first width with a misfit within the margin, or that before one which brought little.
+def _climb(
+    ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float], patience: int = 1
+) -> int:
+    """Return the first width with a misfit within the margin, or that before some which brought little.
 
     Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
     """
-    before = np.inf
-    for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
+    before, slow = np.inf, 0
+    for k, width in enumerate(ladder):
         found = misfit(width)
         if found <= margin:
             return width
-        if rules.blind > before and found > rules.slow * before:
-            return previous
+        slow = slow + 1 if rules.blind > before and found > rules.slow * before else 0
+        if slow == patience:
+            return ladder[k - patience]
         before = found
     return ladder[-1] if before < rules.blind else ladder[0]
 

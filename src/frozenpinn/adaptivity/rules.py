@@ -41,11 +41,12 @@ class SizingRules:
     )
     margin_on_products: float = 1.0  #: a first network that is too narrow costs little, one that is too wide much
     lines: int = 4  #: parallel to each axis of a box, along which data are looked at
-    resolved: float = 1e-2  #: share of the finest functions of an axis beside that of another one, …
+    resolved: float = 1e-2  #: what the slower neurons of an axis miss beside those of another one, …
     negligible: float = 1e-2  #: … and beside the tolerance, up to which the axis does not grow …
     another: float = 1.05  #: … by more than this
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
+    patience: int = 2  #: widths in a row with a slow gain on an axis of a product, whose ladder has short steps
     blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
     trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution, …
