@@ -179,13 +179,14 @@ CASES = (
         "burgers-2d",
         "Burgers' equation for a velocity in the plane",
         burgers,
-        widths(90, 45),
+        widths(80, 36),
         variants=(
             Variant("meeting"),
             Variant(
                 "sheared",
                 {"viscosity": 0.02, "end": 0.5, "shear": 0.7},
                 peers={"spectral": {"modes": 48, "step": 0.008}},
+                settings=widths(44, 24),
             ),
         ),
     ),
@@ -193,20 +194,30 @@ CASES = (
         "swirl-2d",
         "a profile that is carried around",
         swirl,
-        widths(80, 45),
+        widths(72, 48),
         variants=(
             Variant("rotation"),
-            Variant("eddies", {"flow": "eddies"}, peers={"spectral": {"step": 0.05, "periodic": False}}),
+            Variant(
+                "eddies",
+                {"flow": "eddies"},
+                peers={"spectral": {"step": 0.05, "periodic": False}},
+                settings=widths(56, 32),
+            ),
         ),
     ),
     Case(
         "advection-diffusion-3d",
         "a profile that moves and spreads in space",
         advection_diffusion,
-        widths(40, 24),
+        widths(32, 24),
         variants=(
             Variant("gaussian"),
-            Variant("periodic", {"shape": "periodic", "diffusion": 0.01}, peers={"spectral": {"modes": 24}}),
+            Variant(
+                "periodic",
+                {"shape": "periodic", "diffusion": 0.01},
+                peers={"spectral": {"modes": 24}},
+                settings=widths(24, 16),
+            ),
         ),
     ),
 )

@@ -147,31 +147,36 @@ CASES = (
         "heat-anisotropic-2d",
         "diffusion that is faster in one direction",
         heat,
-        widths(40, 30),
+        widths(24, 20),
         variants=(
             Variant("along the axes"),
-            Variant("oblique", {"oblique": True}, peers={"spectral": {"modes": 64}, "py-pde": {"points": 96}}),
+            Variant(
+                "oblique",
+                {"oblique": True},
+                peers={"spectral": {"modes": 64}, "py-pde": {"points": 96}},
+                settings=widths(64, 44),
+            ),
         ),
     ),
     Case(
         "wave-3d",
         "waves in a room",
         wave,
-        widths(20, 14),
+        widths(20, 12),
         variants=(
             Variant("walls"),
-            Variant("damped", {"kind": "damped"}),
-            Variant("pulses", {"kind": "pulses"}, peers={"spectral": {"modes": 22}}),
+            Variant("damped", {"kind": "damped"}, settings=widths(12, 12)),
+            Variant("pulses", {"kind": "pulses"}, peers={"spectral": {"modes": 22}}, settings=widths(20, 12)),
         ),
     ),
     Case(
         "schroedinger-2d",
         "quantum waves in the plane as two real fields",
         schroedinger,
-        widths(40, 24),
+        widths(32, 20),
         variants=(
             Variant("interaction"),
-            Variant("well", {"well": True}, peers={"spectral": {"modes": 36, "step": 0.005}}),
+            Variant("well", {"well": True}, peers={"spectral": {"modes": 36, "step": 0.005}}, settings=widths(32, 24)),
         ),
     ),
 )
