@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test speed lint bench report format clean
+.PHONY: demo test speed lint bench report boxes format clean
 
 demo: $(STAMP)
 	$(BIN)/frozenpinn demo
@@ -35,6 +35,12 @@ report: $(STAMP)  ## the table and the picture of the README; what is finished i
 	$(BIN)/frozenpinn bench nonlinear-diffusion reaction-diffusion-5d heat-10d $(REPORT) $(TRAINED) --budget 90
 	$(BIN)/frozenpinn bench advection euler-bernoulli euler-bernoulli-winkler wave \
 		$(REPORT) $(TRAINED) --budget 45 --table report.md --picture work-precision.png
+
+BOXES := allen-cahn-2d brusselator-2d gray-scott-2d burgers-2d swirl-2d schroedinger-2d swift-hohenberg-2d \
+	allen-cahn-3d heat-anisotropic-2d advection-diffusion-3d wave-3d
+boxes: $(STAMP)  ## the table of boxes in the README
+	$(BIN)/frozenpinn bench $(BOXES) --method frozen-pinn --method spectral --recipe best --recipe auto --tol 1e-6 \
+		--seeds 1 --table boxes.md --json boxes.json
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix --quiet . || true

@@ -30,6 +30,7 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    half_waves,
     find_study,
     interior_points,
     kappa,
@@ -500,6 +501,7 @@ TINY = {
     "width-heat": narrow,
     "width-burgers": fewer(width_burgers, "FIGURES", {240: 4.27e-4}),
     "snapshot-fits": lambda _: None,
+    "half-waves": fewer(half_waves, "WIDTHS", (20, 40)),
 }
 
 
@@ -737,3 +739,10 @@ def test_a_figure_draws_from_the_rows_that_were_stored(figures, tmp_path):
         TINY["burgers-points"](patch)
         plot_study(find_study("burgers-points"), rows, str(again))
     assert again.read_bytes() == files["png"].read_bytes()
+
+
+def test_sines_resolve_more_half_waves_than_steps(figures):
+    rows = figures("half-waves")[0]
+    assert [row["width"] for row in rows] == [20, 40]
+    assert rows[1]["sines"] > 3 * rows[1]["tanh"]
+    assert 1.2 * rows[1]["sines"] < rows[1]["sines_functions"] <= 40

@@ -11,11 +11,22 @@ from frozenpinn.lab.peers.methods import PINNS
 
 Record = dict[str, Any]
 _SWEEP = 4  # more variants than this are a sweep
-HEADINGS = ("case", "best", "auto", "paper's recipe", "splines, elements", "trained PINN", "published")
+_NOTHING = "–"
+HEADINGS = (
+    "case",
+    "best",
+    "auto",
+    "paper's recipe",
+    "splines, elements",
+    "trained PINN",
+    "spectral",
+    "py-pde",
+    "published",
+)
 
 
 def write_table(records: Sequence[Record]) -> str:
-    """Return a Markdown table at high precision: a row per case and variant, error and time by method."""
+    """Return a Markdown table at high precision: a row per case and variant, error and time by method that was run."""
     rows: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         if record["precision"] == "high":
@@ -24,7 +35,7 @@ def write_table(records: Sequence[Record]) -> str:
     for (case, variant), found in rows.items():
         if _ours(found, "best") is not None:
             variants.setdefault(case, []).append(variant)
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    table = [list(HEADINGS)]
     for (case, variant), found in rows.items():
         known = variants.get(case, [variant])
         if variant not in known or (len(known) > _SWEEP and variant != known[-1]):  # the last of a sweep stands for all
@@ -36,10 +47,14 @@ def write_table(records: Sequence[Record]) -> str:
             _cell(_ours(found, "paper")),
             _cell(_most_accurate(found, ("iga", "fem"))),
             _cell(_most_accurate(found, PINNS)),
+            _cell(_most_accurate(found, ("spectral",))),
+            _cell(_most_accurate(found, ("py-pde",))),
             _published(found),
         ]
-        lines.append("| " + " | ".join([name, *cells]) + " |")
-    return "\n".join(lines) + "\n"
+        table.append([name, *cells])
+    used = [k for k in range(len(HEADINGS)) if any(row[k] != _NOTHING for row in table[1:])]
+    lines = ["| " + " | ".join(row[k] for k in used) + " |" for row in table]
+    return "\n".join([lines[0], "|" + "---|" * len(used), *lines[1:]]) + "\n"
 
 
 def _ours(records: Sequence[Record], recipe: str) -> Record | None:
@@ -53,7 +68,7 @@ def _most_accurate(records: Sequence[Record], methods: Sequence[str]) -> Record 
 
 def _cell(record: Record | None) -> str:
     if record is None:
-        return "–"
+        return _NOTHING
     if record["rel_l2"]["mean"] is None:
         return "failed"
     text = f"{record['rel_l2']['mean']:.1e}, {seconds_text(record['seconds']['median'])}"
@@ -67,4 +82,4 @@ def _published(records: Sequence[Record]) -> str:
     paper = ours[0]["paper"] if ours else {"rel_l2": None, "seconds": None}
     parts = [f"{paper['rel_l2']:.1e}" if paper["rel_l2"] is not None else ""]
     parts += [f"{paper['seconds']:.3g} s" if paper["seconds"] is not None else ""]
-    return ", ".join(part for part in parts if part) or "–"
+    return ", ".join(part for part in parts if part) or _NOTHING

@@ -14,6 +14,7 @@ from frozenpinn.lab.studies import (
     directions,
     fields,
     gallery,
+    half_waves,
     interior_points,
     kappa,
     kuramoto_sivashinsky,
@@ -56,6 +57,7 @@ STUDIES: dict[str, Study] = {
         calibration.STUDY,
         gallery.STUDY,
         scaling.STUDY,
+        half_waves.STUDY,
     )
 }
 
