@@ -14,6 +14,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.geometry import Box, FlatSide, Points
+from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.operators import Operator
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
@@ -117,6 +118,6 @@ def _product_data(problem: Problem, own: Sequence[LinearCondition], network: Pro
         axis = _side(condition).axis
         axes = [f.points.x[:, 0] for f in network.factors]
         axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[_side(condition).end][axis]])
-        x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+        x = tensor_grid(axes)
         parts.append((condition.value, x, matrix))
     return BoundaryData(network.lift_size, problem.time, tuple(parts))

@@ -19,6 +19,7 @@ from frozenpinn.geometry.points import (
     Side,
     check_method,
     equispaced,
+    tensor_grid,
 )
 
 Array = np.ndarray
@@ -184,7 +185,7 @@ class Box(Domain):
         if self.dimension == 1:
             x, weights = axes[0][:, None], axis_weights[0]
         else:
-            x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+            x = tensor_grid(axes)
             weights = axis_weights[0]
             for w in axis_weights[1:]:
                 weights = np.multiply.outer(weights, w).ravel()

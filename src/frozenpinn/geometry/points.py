@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -114,6 +114,18 @@ def equispaced(n: int) -> tuple[Array, Array]:
     nodes, weights = np.arange(n) / n, np.full(n, 1.0 / n)
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
+
+
+def tensor_grid(axes: Sequence[Array]) -> Array:
+    """Return all points of a grid, shape (n, d), the last coordinate varying fastest; columns are contiguous.
+
+    >>> tensor_grid([np.array([0.0, 1.0]), np.array([5.0, 6.0])]).tolist()
+    [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
+    """
+    x = np.empty((len(axes), *map(len, axes)))
+    for k, axis in enumerate(axes):
+        x[k] = axis.reshape([-1 if a == k else 1 for a in range(len(axes))])
+    return x.reshape(len(axes), -1).T
 
 
 TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform, "spectral": gauss}
