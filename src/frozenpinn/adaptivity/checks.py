@@ -33,7 +33,8 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
                 "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
                 ResolutionWarning,
             )
-    if max(misfits.values()) <= rules.checks.initial and falls_between(first, rules.windows):
+    line = problem.domain.dimension == 1
+    if line and max(misfits.values()) <= rules.checks.initial and falls_between(first, rules.windows):
         warn(
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
             "larger width."

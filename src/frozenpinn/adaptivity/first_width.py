@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.fitting import data_at, held_out
-from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
+from frozenpinn.adaptivity.grading import is_spread_out
+from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.rules import Rules, SizingRules
@@ -195,5 +196,5 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     if watch.until(trajectory, start) < end:
         return Trial(True)
     states = trajectory(np.linspace(start, end, 9))
-    follow = not is_spread_out(state_slopes(system, states[-1], end), windows)
+    follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
     return Trial(follow, max(watch.share(y) for y in states))

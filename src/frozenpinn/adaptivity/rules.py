@@ -95,6 +95,7 @@ class WindowRules:
     tiny: float = 1e-5  #: … and three in a row that are shorter than this never will
     harmless: float = 1e-6  #: a share that is not worth a warning
     growth: float = 1.5  #: of the number of neurons, if renewing them is not enough
+    lacking: float = 0.1  #: share of the finest functions of an axis beside the largest, from which on it grows too
     many: int = 80  #: windows: if there would be more, something thin moves fast, and less accuracy makes them longer …
     hasty: float = 1e-5  #: … down to this
     rounds: int = 8  #: of placing neurons where the last ones have failed
@@ -105,7 +106,9 @@ class WindowRules:
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
     negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
     per_cell: int = 8  #: Gauss points in each cell of a graded interval
-    places: int = 4001  #: at which initial data are looked at
+    places: int = 4001  #: at which initial data are looked at, …
+    places_on_products: int = 1001  #: … the same along each axis in several dimensions, …
+    across: tuple[int, int] = (33, 12)  #: … on as many lines in each other direction, in two and three dimensions
     spread: float = 0.3  #: part of the interval on which a solution that changes everywhere is steep
     between: float = 0.02  #: part of the variation of initial data that may fall between the points
 

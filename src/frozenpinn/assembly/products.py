@@ -47,10 +47,7 @@ def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points
 
     Fields with the same conditions at the ends of an axis share the network of that axis, and with it all operators.
     """
-    axes = [
-        Points(x[:, None], weights, points.spacing[i : i + 1])
-        for i, (x, weights) in enumerate(zip(points.axes, points.axis_weights, strict=True))
-    ]
+    axes = [points.along(axis) for axis in range(len(layers))]
     known: list[tuple[int, BoundaryRows, Network]] = []
     spaces = []
     for (field,) in problem.groups:

@@ -169,11 +169,7 @@ class ProductNetwork:
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
-        columns = coefficients.shape[1]
-        block = coefficients.reshape(*self.sizes, columns)
-        if lifted is not None and self.lifts:
-            block = np.pad(block, [*((0, f.lift_size) for f in self.factors), (0, 0)])
-            block.reshape(prod(block.shape[:-1]), columns)[self._lifted.flat] = lifted
+        columns, block = coefficients.shape[1], self._with_lifted(coefficients, lifted)
         out, cache = np.zeros((len(x), columns)), dict[tuple[int, int], Array]()
         if not columns:
             return out
@@ -187,6 +183,29 @@ class ProductNetwork:
                 coefficient = np.asarray(term.coefficient, dtype=float) * factor
                 out += part * (coefficient if coefficient.ndim == 0 else coefficient[:, None])
         return out
+
+    def on_grid(
+        self, axes: Sequence[Array], terms: Sequence[Term], coefficients: Array, lifted: Array | None = None
+    ) -> Array:
+        """Return Σ coefficient·D of one function, numbers as coefficients, on the tensor grid of coordinates."""
+        block = self._with_lifted(coefficients[:, None], lifted)
+        out = np.zeros(prod(map(len, axes)))
+        for term in terms:
+            for alpha, factor in pure(term.derivative, len(self.factors)):
+                pairs = enumerate(zip(axes, alpha, strict=True))
+                tables = [self._axis_values(axis, x, order)[:, : block.shape[axis]] for axis, (x, order) in pairs]
+                out += factor * float(term.coefficient) * tensor.along_axes(tables, block.ravel())
+        return out
+
+    def _with_lifted(self, coefficients: Array, lifted: Array | None) -> Array:
+        """Return coefficients of basis and lifting functions as a tensor, shape (R₁, R₂, …, m)."""
+        columns = coefficients.shape[1]
+        block = coefficients.reshape(*self.sizes, columns)
+        if lifted is None or not self.lifts:
+            return block
+        block = np.pad(block, [*((0, f.lift_size) for f in self.factors), (0, 0)])
+        block.reshape(prod(block.shape[:-1]), columns)[self._lifted.flat] = lifted
+        return block
 
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r): large, so for few points only."""

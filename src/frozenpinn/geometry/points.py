@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,6 +44,19 @@ class Points:
     def dimension(self) -> int:
         """Number of spatial coordinates."""
         return int(self.x.shape[1])
+
+    def along(self, axis: int) -> Points:
+        """Return the points of one axis of a tensor grid."""
+        return Points(self.axes[axis][:, None], self.axis_weights[axis], self.spacing[axis : axis + 1])
+
+
+def tensor_grid(axes: Sequence[Array], axis_weights: Sequence[Array], spacing: Array | Sequence[float]) -> Points:
+    """Return all combinations of the coordinates of each axis, the last one varying fastest."""
+    x = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+    weights = axis_weights[0]
+    for w in axis_weights[1:]:
+        weights = np.multiply.outer(weights, w).ravel()
+    return Points(x, weights, np.asarray(spacing), tuple(axes), tuple(axis_weights))
 
 
 @dataclass(frozen=True)
