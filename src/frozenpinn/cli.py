@@ -346,14 +346,19 @@ def study(
     ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; lists as JSON.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="gallery: name of a problem; several times.")] = None,
+    tol: Annotated[float | None, typer.Option(help="gallery: tolerance of every solve (1e-4).")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="gallery: seconds of every solve (60).")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="scaling: neurons per axis, 64x64; several times.")] = None,
 ) -> None:
     """Run a study: a table, plots, and its numbers as JSON and CSV."""
     found = find_study(name)
+    given = {"only": only or None, "tol": tol, "time_limit": time_limit, "size": size or None}
     for picture in plot or []:
         _check_targets(picture)
     _check_targets(None, csv_file, None if json_file in (None, "-") else Path(json_file))
     with log.status(found.title) as status:
-        rows = found.rows(seeds, _announcer(status))
+        rows = found.compute(seeds, _announcer(status), **given)
     if json_file is not None:
         _write(json.dumps({"study": name, "rows": rows}, indent=2), json_file)
     if json_file != "-":

@@ -325,19 +325,20 @@ def test_errors_of_layers_in_time_are_seen(rate, tol):
 
 
 def test_more_memory_than_there_is(monkeypatch):
-    monkeypatch.setattr("frozenpinn.adaptivity.sizing.physical_memory", lambda: 2e6)
+    monkeypatch.setattr("frozenpinn.adaptivity.sizing.physical_memory", lambda: 4e5)
     square = Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0")
     for tol in (None, 1e-6):
         with pytest.raises(
             fp.SettingsError,
-            match=r"50 neurons per axis need about .*B of memory, and this machine has 2 MB\. Use a sm",
+            match=r"50 neurons per axis need about .*B of memory, and this machine has 0.4 MB; width=\d+ would fit\.",
         ):
             fp.solve(square, tol=tol, settings=fp.Settings(width=50))
 
 
 def test_memory_for_nothing():
     with pytest.raises(
-        fp.BudgetError, match=r"neurons need about .* MB of memory, more than memory_limit=1\. Not even a first"
+        fp.BudgetError,
+        match=r"40 neurons need about .* MB of memory, more than memory_limit=1; width=1 would fit\. Not even a first",
     ):
         fp.solve(heat(), tol=1e-6, memory_limit=1)
 

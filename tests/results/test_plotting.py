@@ -48,7 +48,7 @@ def cube():
     box = fp.Box([0, 0, 0], [1, 1, 1])
     start = "sin(pi*x)*sin(pi*y)*sin(pi*z)"
     with pytest.warns(fp.FrozenPinnWarning, match="represents the initial value of u only to"):
-        return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0"), settings=fp.Settings(width=5))
+        return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0"), settings=fp.Settings(width=4))
 
 
 def test_one_dimension(heat, tmp_path):

@@ -25,7 +25,7 @@ from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
-from frozenpinn.assembly.discretisation import Stage
+from frozenpinn.assembly.discretisation import Stage, discretise
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.solution import Solution
@@ -71,7 +71,24 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
             # as if the shares of ever finer functions fell exponentially
             ratio = np.log(task.tolerances.solution) / np.log(max(share, 1e-12))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
+    if isinstance(width, tuple) and not problem.is_linear:
+        width = _width_for_solution(problem, task, width)
     return Sizes(width, follows)
+
+
+def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:
+    """Return widths of the axes of a product that suit a nonlinear solution, as a rough trial has shown it."""
+    rules, asked = task.rules.sizing, task.tolerances.solution
+    assert asked is not None
+    first = rules.trial_on_products[problem.domain.dimension - 2]
+    shares = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
+    if shares is None:
+        return widths
+    ratios = [np.log(rules.trial_margin * asked) / np.log(max(share, 1e-12)) for share in shares]
+    return tuple(
+        max(w, int(first * np.clip(ratio, 0.0, rules.further_on_products))) if ratio > 0 else w
+        for w, ratio in zip(widths, ratios, strict=True)
+    )
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
@@ -198,3 +215,27 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     states = trajectory(np.linspace(start, end, 9))
     follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
     return Trial(follow, max(watch.share(y) for y in states))
+
+
+@remembered
+def _product_trial(
+    problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: int
+) -> tuple[float, ...] | None:
+    """Try a product, roughly; return the share of its finest functions along each axis, None if it does not get far."""
+    settings = Settings(width=width, windows=None, rules=all_rules)
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, all_rules.sizing.trial_rtol)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            spaces = plan.build_spaces(problem, plan.place_points(problem))
+            system = discretise(problem, spaces)
+            rtol = all_rules.sizing.trial_rtol
+            trajectory = choose_integrator(system, integrator, rtol, all_rules.integrators).integrate(system)
+        except FrozenPinnError:
+            return None
+    worst = np.zeros(problem.domain.dimension)
+    for y in trajectory(np.linspace(*system.time, 9)):
+        for block, space in zip(system.layout.blocks, system.spaces, strict=True):
+            size = max(float(np.linalg.norm(y[block])), 1e-300)
+            worst = np.maximum(worst, np.array(space.network.shares(y[block])) / size)
+    return tuple(worst.tolist()) if np.all(np.isfinite(worst)) else None

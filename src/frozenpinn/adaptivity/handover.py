@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.adaptivity.grading import Slopes, along, steepest
 from frozenpinn.assembly.discretisation import Discretisation, Stage
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.samplers.grading import Grading
@@ -35,7 +36,8 @@ class StateField:
             axes, places = zip(*(np.unique(c, return_inverse=True) for c in x.T), strict=True)
             shape = tuple(map(len, axes))
             if np.prod(shape) <= len(x):
-                return basis.on_grid(axes, self.terms, self.coefficients, lifted).reshape(shape)[places]
+                full = basis.tensor(self.coefficients[:, None], lifted)
+                return on_grid(basis.factors, axes, self.terms, full)[..., 0][places]
         return basis.combine(x, self.terms, self.coefficients[:, None], lifted)[:, 0]
 
 

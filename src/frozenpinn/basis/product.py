@@ -16,6 +16,7 @@ from math import prod
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.basis.along_axes import at_scattered
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
@@ -169,55 +170,26 @@ class ProductNetwork:
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
-        columns, block = coefficients.shape[1], self._with_lifted(coefficients, lifted)
-        out, cache = np.zeros((len(x), columns)), dict[tuple[int, int], Array]()
-        if not columns:
-            return out
-        for term in terms:
-            for alpha, factor in pure(term.derivative, len(self.factors)):
-                for axis, order in enumerate(alpha):
-                    if (axis, order) not in cache:
-                        values = self._axis_values(axis, x[:, axis], order)
-                        cache[axis, order] = values[:, : block.shape[axis]]
-                part = tensor.at_rows([cache[key] for key in enumerate(alpha)], block)
-                coefficient = np.asarray(term.coefficient, dtype=float) * factor
-                out += part * (coefficient if coefficient.ndim == 0 else coefficient[:, None])
+        full = self.tensor(coefficients, lifted)
+        numbers = [t for t in terms if not np.ndim(t.coefficient)]
+        out = at_scattered(self.factors, x, numbers, full)
+        for term in (t for t in terms if np.ndim(t.coefficient)):
+            out += np.asarray(term.coefficient)[:, None] * at_scattered(
+                self.factors, x, [term._replace(coefficient=1.0)], full
+            )
         return out
 
-    def on_grid(
-        self, axes: Sequence[Array], terms: Sequence[Term], coefficients: Array, lifted: Array | None = None
-    ) -> Array:
-        """Return Σ coefficient·D of one function, numbers as coefficients, on the tensor grid of coordinates."""
-        block = self._with_lifted(coefficients[:, None], lifted)
-        out = np.zeros(prod(map(len, axes)))
-        for term in terms:
-            for alpha, factor in pure(term.derivative, len(self.factors)):
-                pairs = enumerate(zip(axes, alpha, strict=True))
-                tables = [self._axis_values(axis, x, order)[:, : block.shape[axis]] for axis, (x, order) in pairs]
-                out += factor * float(term.coefficient) * tensor.along_axes(tables, block.ravel())
-        return out
-
-    def _with_lifted(self, coefficients: Array, lifted: Array | None) -> Array:
-        """Return coefficients of basis and lifting functions as a tensor, shape (R₁, R₂, …, m)."""
+    def tensor(self, coefficients: Array, lifted: Array | None = None) -> Array:
+        """Return coefficients (r, m) and data (n_l, m) as a tensor over the axes, lifting functions last."""
         columns = coefficients.shape[1]
-        block = coefficients.reshape(*self.sizes, columns)
-        if lifted is None or not self.lifts:
-            return block
-        block = np.pad(block, [*((0, f.lift_size) for f in self.factors), (0, 0)])
-        block.reshape(prod(block.shape[:-1]), columns)[self._lifted.flat] = lifted
-        return block
+        full = np.pad(coefficients.reshape(*self.sizes, columns), [*((0, f.lift_size) for f in self.factors), (0, 0)])
+        if lifted is not None and self.lifts:
+            full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
+        return full
 
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r): large, so for few points only."""
         return self.operator(x, [Term(name, derivative)])
-
-    def _axis_values(self, axis: int, x: Array, order: int) -> Array:
-        """Evaluate basis and lifting functions of one axis, once per distinct coordinate."""
-        distinct, inverse = np.unique(x, return_inverse=True)
-        factor, column = self.factors[axis], distinct[:, None]
-        terms = [Term(factor.fields[0], Derivative((order,)))]
-        table = np.concatenate([factor.operator(column, terms), factor.lift_operator(column, terms)], axis=1)
-        return table[inverse]
 
     # ---- lifting of boundary data -----------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_LARGE = 4096  # values of a coordinate from which on repetition is looked for
 
 
 def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array]:
@@ -35,6 +36,50 @@ def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array
             f"the shapes {shapes} do not broadcast; for a grid write solution(x[:, None], t[None, :])."
         ) from None
     return arrays[:-1], arrays[-1]
+
+
+class Arrangement(NamedTuple):
+    """Arrays that vary along axes of their own: these axes, in the order of the arrays, and their lengths."""
+
+    order: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    def laid_out(self, values: Array, shape: tuple[int, ...]) -> Array:
+        """Return values (n₁, n₂, …), one axis for each array, in the shape that the arrays broadcast to."""
+        return values.reshape(self.sizes).transpose(np.argsort(self.order)).reshape(shape)
+
+
+def without_repetition(array: Array) -> Array:
+    """Return a large array with axes of length one where nothing changes along them: those of ``np.meshgrid``."""
+    if array.size < _LARGE:
+        return array
+    for axis in (a for a, length in enumerate(array.shape) if length > 1):
+        first = array.take([0], axis)
+        if array.strides[axis] == 0 or (np.all(array.take([-1], axis) == first) and np.all(array == first)):
+            array = first
+    return array
+
+
+def arrangement(shapes: Sequence[tuple[int, ...]]) -> Arrangement | None:
+    """Return how arrays of the same rank span a grid; None if two of them vary along the same axis."""
+    varying = [(axis, length) for shape in shapes for axis, length in enumerate(shape) if length > 1]
+    order = tuple(axis for axis, _ in varying)
+    return None if len(set(order)) < len(order) else Arrangement(order, tuple(length for _, length in varying))
+
+
+def check_grid_inside(problem: Problem, axes: Sequence[Array], times: Array) -> None:
+    """Refuse grids with points outside the domain: of a box axis by axis."""
+    if isinstance(problem.domain, Box):
+        for axis, own in enumerate(axes):
+            columns = [own if k == axis else np.full(len(own), c[0]) for k, c in enumerate(axes)]
+            check_inside(problem, np.stack(columns, axis=1), times)
+    else:
+        check_inside(problem, grid_points(axes), times)
+
+
+def grid_points(axes: Sequence[Array]) -> Array:
+    """Return the points of a tensor grid, shape (n₁·n₂·…, d)."""
+    return np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def check_inside(problem: Problem, x: Array, times: Array) -> None:

@@ -6,7 +6,7 @@ user's terms follow from those that were computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -17,17 +17,23 @@ from frozenpinn.analysis.subspace import Subspace, chain_rule
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.state import StateLayout
+from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.language.jets import Jet
+from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.solvers.protocol import Trajectory
 
 Array = np.ndarray
-_BLOCK = 8_000_000  # basis values held at a time while evaluating
 
 
 class Pullback(Protocol):
     """Rewrites a request in the user's terms as one in the terms of the solve."""
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether it is evaluated at the same points."""
 
     def places(self, x: Array) -> Array:
         """Return where to evaluate, for points (n, d)."""
@@ -41,6 +47,7 @@ class InUnits:
     """u = unit · (what was computed), by field."""
 
     units: Mapping[str, float]
+    keeps_places = True
 
     def places(self, x: Array) -> Array:
         """Return the same points."""
@@ -56,6 +63,7 @@ class OnSubspace:
     """u(x, t) = v(P x, t), with all derivatives by the chain rule; the Laplacian of u is that of v."""
 
     subspace: Subspace
+    keeps_places = False
 
     def places(self, x: Array) -> Array:
         """Return P x."""
@@ -178,10 +186,22 @@ class Piece:
         lifted = expansion.lifted(times, jet.time)
         data = None if lifted is None else lifted.T
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
-        out = np.empty((len(x), len(times)))
-        for part in _blocks(len(x), expansion.basis.size):
-            out[part] = expansion.basis.combine(x[part], terms, coefficients.T, data)
-        return out
+        return fast_values(Snapshots(expansion.basis, terms, coefficients.T, data, x))
+
+    def is_separable(self, field: str) -> bool:
+        """Whether a field consists of products of functions of one coordinate each."""
+        _, expansion = self.expansion_of(field)
+        return expansion.basis.is_product and all(pullback.keeps_places for pullback in expansion.pullbacks)
+
+    def on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return the values of a separable field on a tensor grid, shape (n₁, n₂, …, m)."""
+        index, expansion = self.expansion_of(jet.field)
+        coefficients, lifted = self.coefficients(times, index, jet.time).T, expansion.lifted(times, jet.time)
+        _, terms = expansion.pulled(np.empty((0, len(axes))), [Term(jet.field, derivative_of(jet))])
+        basis = expansion.basis
+        assert isinstance(basis, ProductNetwork)
+        full = basis.tensor(coefficients, None if lifted is None else lifted.T)
+        return on_grid(basis.factors, axes, terms, full)
 
     @cached_property
     def initial_state(self) -> Array:
@@ -202,18 +222,9 @@ class Piece:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
         index, expansion = self.expansion_of(jet.field)
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
-        out = np.empty(len(x))
-        for part in _blocks(len(x), expansion.basis.size):
-            distinct, inverse = np.unique(times[part], return_inverse=True)
-            c = self.coefficients(distinct, index, jet.time)[inverse]
-            out[part] = np.einsum("ij,ij->i", expansion.basis.operator(x[part], terms), c)
-            lifted = expansion.lifted(distinct, jet.time)
-            if lifted is not None:
-                out[part] += np.einsum("ij,ij->i", expansion.basis.lift_operator(x[part], terms), lifted[inverse])
-        return out
 
+        def at(when: Array) -> tuple[Array, Array | None]:
+            lifted = expansion.lifted(when, jet.time)
+            return self.coefficients(when, index, jet.time).T, None if lifted is None else lifted.T
 
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    """Cut many points into blocks whose basis values fit into memory."""
-    rows = max(64, _BLOCK // max(1, size))
-    return (slice(start, start + rows) for start in range(0, count, rows))
+        return fast_values(History(expansion.basis, terms, at, self.trajectory.breaks, x, times))[:, 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,17 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
-from frozenpinn.results.evaluation import arranged, check_inside, exact_values, relative_error, unseen_points
+from frozenpinn.results.evaluation import (
+    arranged,
+    arrangement,
+    check_grid_inside,
+    check_inside,
+    exact_values,
+    grid_points,
+    relative_error,
+    unseen_points,
+    without_repetition,
+)
 from frozenpinn.results.expansion import Piece
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
@@ -148,35 +158,56 @@ class Solution:
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
             Name of the field; needed for systems only.
+
+        Notes
+        -----
+        Grids are evaluated axis by axis where the basis is a product, and very many points from polynomials on cells
+        that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
+        same point among few others. The same call always gives the same bits.
         """
         jet = self._jet(derivative, self._field(field))
         coordinates, t = arranged(where, self.problem)
-        space = np.broadcast_shapes(*(c.shape for c in coordinates))
-        shape = np.broadcast_shapes(space, t.shape)
-        rank = len(shape)
-        space = (1,) * (rank - len(space)) + space
-        when = (1,) * (rank - t.ndim) + t.shape
-        outer = all(a == 1 or b == 1 for a, b in zip(space, when, strict=True))
-        full = space if outer else shape
-        x = np.stack([np.broadcast_to(c, full).ravel() for c in coordinates], axis=1)
-        check_inside(self.problem, x, t)
+        shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
+            check_inside(self.problem, np.empty((0, len(coordinates))), t)
             return np.empty(shape)
-        if jet.order > 2:
-            self._warn_if_noisy(x, float(np.ravel(t)[0]) if t.size else self.problem.time[0], jet)
-        if not outer:
+        same_rank = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in (*coordinates, t)]
+        *coordinates, t = (without_repetition(a) for a in same_rank)
+        own = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
+        values = self._broadcast(coordinates, t, own, jet)
+        return values if own == shape else np.array(np.broadcast_to(values, shape))
+
+    def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
+        """Evaluate at arrays of the same rank that broadcast to ``shape``."""
+        spread = sum(c.size > 1 for c in coordinates) > 1
+        grid = arrangement([*(c.shape for c in coordinates), t.shape]) if spread else None
+        if grid is not None:
+            return grid.laid_out(self._on_grid([c.ravel() for c in coordinates], t.ravel(), jet), shape)
+        space = np.broadcast_shapes(*(c.shape for c in coordinates))
+        outer = arrangement([space, t.shape])
+        x = np.stack([np.broadcast_to(c, shape if outer is None else space).ravel() for c in coordinates], axis=1)
+        check_inside(self.problem, x, t)
+        self._warn_if_noisy(x, t, jet)
+        if outer is None:
             return self.paired_values(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
         # no axis varies in both space and time: a matrix product instead of one product per value
-        table = self.jet_values(x, t.ravel(), jet).reshape((*space, *when))
-        interleaved = [axis for i in range(rank) for axis in (i, rank + i)]
-        return table.transpose(interleaved).reshape(shape)
+        return outer.laid_out(self.jet_values(x, t.ravel(), jet), shape)
 
-    def _warn_if_noisy(self, x: Array, t: float, jet: Jet) -> None:
+    def _on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return the values on a tensor grid, shape (n₁, n₂, …, m)."""
+        check_grid_inside(self.problem, axes, times)
+        self._warn_if_noisy(np.stack([np.resize(a, max(map(len, axes))) for a in axes], axis=1), times, jet)
+        return self.grid_values(axes, times, jet)
+
+    def _warn_if_noisy(self, x: Array, times: Array, jet: Jet) -> None:
         """Warn about derivatives of an order at which round-off in the coefficients dominates.
 
         The coefficients of the finest functions are taken to be wrong by a thousand units of round-off; their
         derivatives of high order are so large that this becomes visible.
         """
+        if jet.order <= 2:
+            return
+        t = float(np.ravel(times)[0]) if times.size else self.problem.time[0]
         piece = self.pieces[int(self._window(np.array([t]))[0])]
         index, expansion = piece.expansion_of(jet.field)
         few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
@@ -248,6 +279,25 @@ class Solution:
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
         return out
 
+    def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return one derivative on the tensor grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m).
+
+        Products of networks are evaluated axis by axis.
+        """
+        if not all(piece.is_separable(jet.field) for piece in self.pieces):
+            return self.jet_values(grid_points(axes), times, jet).reshape(*map(len, axes), len(times))
+        axes = [self._wrapped(axis, x) for axis, x in enumerate(axes)]
+        out, window = np.empty((*map(len, axes), len(times))), self._window(times)
+        for k in np.unique(window):
+            out[..., window == k] = self.pieces[k].on_grid(axes, times[window == k], jet)
+        return out
+
+    def _wrapped(self, axis: int, x: Array) -> Array:
+        """Map coordinates along one axis into the domain, if it is periodic."""
+        points = np.repeat(np.asarray(self.problem.domain.lower, dtype=float)[None], len(x), axis=0)
+        points[:, axis] = x
+        return self.problem.domain.wrap(points)[:, axis]
+
     def paired_values(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return one derivative at pairs of points (n, d) and times (n,), shape (n,)."""
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
@@ -265,15 +315,16 @@ class Solution:
         domain = self.problem.domain
         axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
         t = np.linspace(*self.problem.time, times)
-        mesh = np.meshgrid(*axes, indexing="ij")
-        names = (*domain.coordinates, "t")
-        places = np.stack([m.ravel() for m in mesh], axis=1)
+        names, table = (*domain.coordinates, "t"), {}
+        places = grid_points(axes)
         inside = domain.contains(places)
-        table = {}
         for name in self.problem.fields:
-            values = np.full((len(places), len(t)), np.nan)  # what lies outside has no value
-            values[inside] = self(*(c[:, None] for c in places[inside].T), t, derivative=derivative, field=name)
-            table[name] = (names, values.reshape(*mesh[0].shape, len(t)))
+            if np.all(inside):
+                values = self(*(a[..., None] for a in np.ix_(*axes)), t, derivative=derivative, field=name)
+            else:  # what lies outside has no value
+                values = np.full((len(places), len(t)), np.nan)
+                values[inside] = self(*(c[:, None] for c in places[inside].T), t, derivative=derivative, field=name)
+            table[name] = (names, values.reshape(*map(len, axes), len(t)))
         return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
 
     def error(

@@ -69,6 +69,11 @@ class AxisLadder:
     def __post_init__(self) -> None:
         _ = self._ladders  # which refuse exponentials that overflow
 
+    @property
+    def breaks(self) -> Array:
+        """Start and end: it is smooth between them."""
+        return np.array([self.start, self.end])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         times = np.asarray(times, dtype=float)

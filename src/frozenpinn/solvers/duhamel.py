@@ -24,8 +24,7 @@ from frozenpinn.solvers.protocol import NO_WORK, Work
 Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
-_CHUNK = 64
-_HELD = 400_000  # modes at different times that are looked at together
+_CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -118,6 +117,11 @@ class LoadTrajectory:
         """Up to which time it reaches."""
         return float(self.times[-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: the steps."""
+        return self.times
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._map(times, rates=False)
@@ -128,12 +132,12 @@ class LoadTrajectory:
 
     def _map(self, times: Array, rates: bool) -> Array:
         times = np.asarray(times, dtype=float)
-        out = np.empty((len(times), self.vectors.shape[0]))
-        step = max(1, min(_CHUNK, _HELD // len(self.eigenvalues)))
+        modal = np.empty((len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
+        step = max(1, _CHUNK // max(1, len(self.eigenvalues)))
         for first in range(0, len(times), step):
             chunk = slice(first, first + step)
-            out[chunk] = np.real(self.vectors @ self._modal(times[chunk], rates).T).T
-        return out
+            modal[chunk] = self._modal(times[chunk], rates)
+        return np.real(self.vectors @ modal.T).T
 
     def _modal(self, times: Array, rates: bool) -> Array:
         last = len(self.times) - 1

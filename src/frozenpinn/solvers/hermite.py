@@ -43,6 +43,11 @@ class HermiteTrajectory:
         """Up to which time it reaches."""
         return float(self.times[-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: half-way between steps, where it goes over to other neighbours."""
+        return np.concatenate([self.times[:1], (self.times[1:-2] + self.times[2:-1]) / 2.0, self.times[-1:]])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._combine(times, _hermite_weights)

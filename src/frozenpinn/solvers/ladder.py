@@ -60,6 +60,11 @@ class Ladder:
                 rungs.append(rungs[-1] @ rungs[-1])
         return tuple(rungs[::-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Start and end: it is smooth between them."""
+        return np.array([self.start, self.end])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return np.ascontiguousarray(

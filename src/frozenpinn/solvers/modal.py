@@ -150,6 +150,11 @@ class ModalTrajectory:
         """Up to which time it reaches."""
         return float(self.ends[-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: the windows."""
+        return np.append(self.starts, self.ends[-1])
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         return self._evaluate(times, 0)

@@ -142,6 +142,10 @@ class Trajectory(Protocol):
     def end(self) -> float:
         """Up to which time it reaches."""
 
+    @property
+    def breaks(self) -> Array:
+        """Start, end, and the times between which it is smooth, ascending."""
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
 
@@ -256,7 +260,7 @@ def longest_step(system: OdeSystem) -> float:
     if system.forcing.is_constant:
         return np.inf
     start, end = system.time
-    count = max(65, min(4097 if system.forcing.is_separable else 257, 4_000_000 // max(1, system.size)))
+    count = _looks(system, 4097 if system.forcing.is_separable else 257)
     with np.errstate(all="ignore"):
         values = system.forcing.batch(np.linspace(start, end, count))
     largest = float(np.max(np.linalg.norm(values, axis=1)))
@@ -264,6 +268,11 @@ def longest_step(system: OdeSystem) -> float:
     if not (np.isfinite(largest) and change > 0):
         return np.inf
     return max(2.0, 0.5 * largest / change) * (end - start) / (count - 1)
+
+
+def _looks(system: OdeSystem, wanted: int) -> int:
+    """Return at how many times a forcing is looked at: fewer if it is large."""
+    return max(65, min(wanted, 4_000_000 // max(1, system.size)))
 
 
 def typical_size(system: OdeSystem) -> float:
@@ -275,8 +284,8 @@ def typical_size(system: OdeSystem) -> float:
     if not np.all(np.isfinite(rates)):
         return size or 1.0
     driven = max(rates) * (end - start)
-    if system.forcing.is_separable:  # cheap enough to see pulses
+    if system.forcing.is_separable and not system.forcing.is_constant:  # cheap enough to see pulses
         with np.errstate(all="ignore"):
-            pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, 1025)), axis=1)
+            pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, _looks(system, 1025))), axis=1)
         driven = max(driven, float(np.mean(pushes)) * (end - start)) if np.all(np.isfinite(pushes)) else driven
     return size if size > 1e-8 * driven else max(driven, 1e-300)  # a fit of zero is round-off, not a size

@@ -125,6 +125,11 @@ class PiecewiseTrajectory:
         """Up to which time it reaches."""
         return float(self.times[-1])
 
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: the steps."""
+        return self.times
+
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
         times = np.asarray(times, dtype=float)

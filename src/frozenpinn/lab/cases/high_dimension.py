@@ -175,8 +175,8 @@ CASES = (
         "reaction and diffusion in 5 dimensions",
         reaction_diffusion,
         {
-            ("best", "high"): Settings(width=14, rtol=1e-7),
-            ("best", "low"): Settings(width=8, rtol=1e-4),
+            ("best", "high"): Settings(width=24, rtol=1e-7),
+            ("best", "low"): Settings(width=10, rtol=1e-4),
             ("paper", "high"): PROJECTED,
             ("paper", "low"): replace(PROJECTED, sampler=ProjectedSWIM(100)),
         },

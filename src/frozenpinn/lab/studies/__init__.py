@@ -13,10 +13,12 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    gallery,
     interior_points,
     kappa,
     kuramoto_sivashinsky,
     rcond,
+    scaling,
     slices,
     snapshot,
     snapshot_fits,
@@ -52,6 +54,8 @@ STUDIES: dict[str, Study] = {
         svd_layer.STUDY,
         dimension.STUDY,
         calibration.STUDY,
+        gallery.STUDY,
+        scaling.STUDY,
     )
 }
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from frozenpinn.errors import SettingsError, choices
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -40,7 +42,7 @@ class Study:
     quantities
         What is plotted against it: keys of every row, with None where there is no value.
     rows
-        Computes the rows for a number of seeds and announces what it is doing.
+        Computes the rows for a number of seeds and announces what it is doing; takes the options by name.
     ordinate
         Label of the vertical axis, if all quantities are of one kind.
     beside
@@ -53,19 +55,30 @@ class Study:
         Draws the rows into an empty figure, which has a title already; None for quantities against the abscissa.
     size
         Of the figure, in inches; None for one that fits one or two pictures.
+    options
+        Names of what else may be given for its rows.
     """
 
     name: str
     title: str
     abscissa: str
     quantities: tuple[str, ...]
-    rows: Callable[[int, Announce], list[Row]]
+    rows: Callable[..., list[Row]]
     ordinate: str = ""
     beside: tuple[str, ...] = ()
     beside_ordinate: str = ""
     details: tuple[str, ...] = ()
     draw: Draw | None = None
     size: tuple[float, float] | None = None
+    options: tuple[str, ...] = ()
+
+    def compute(self, seeds: int, announce: Announce, **given: Any) -> list[Row]:
+        """Return the rows; options that were given are refused if the study has none of that name."""
+        unknown = [name for name, value in given.items() if value is not None and name not in self.options]
+        if unknown:
+            known = f"it takes {choices(map(_flag, self.options))}" if self.options else "it takes no such options"
+            raise SettingsError(f"the study '{self.name}' does not know {_flag(unknown[0])}; {known}.")
+        return self.rows(seeds, announce, **{name: value for name, value in given.items() if value is not None})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -76,6 +89,10 @@ class Study:
         """Return one line of the table."""
         values = (row[column] for column in self.columns[1:-1])
         return [_setting(row[self.abscissa]), *map(_value, values), str(len(row.get("failures", [])))]
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def _setting(value: Any) -> str:

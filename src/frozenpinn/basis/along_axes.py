@@ -1,0 +1,69 @@
+"""Products of functions of one axis each: values on grids and at points by sums along axes, never multiplied out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.basis.hidden import Derivative, Term, pure
+from frozenpinn.basis.protocol import Basis
+
+Array = np.ndarray
+_BLOCK = 4_000_000  # numbers held at a time
+
+
+class Summand(NamedTuple):
+    """A product: scale · (terms of the first axis) · (terms of the second axis) · … in this order."""
+
+    terms: tuple[tuple[Term, ...], ...]
+    scale: float = 1.0
+
+
+def axis_summands(terms: Sequence[Term]) -> list[Summand]:
+    """Write Σ coefficient·D, with numbers as coefficients, as a sum of products over axes."""
+    result = []
+    for term in terms:
+        for alpha, factor in pure(term.derivative, len(term.derivative.alpha)):
+            own = tuple((Term(term.field, Derivative((order,))),) for order in alpha)
+            result.append(Summand(own, factor * float(term.coefficient)))
+    return result
+
+
+def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
+    """Return Σ coefficient·D of the functions of a basis, then of its lifting functions, shape (n, R)."""
+    terms = [term._replace(field=basis.fields[0]) for term in terms]  # fields may share the networks of their axes
+    table = basis.operator(x, terms)
+    return np.concatenate([table, basis.lift_operator(x, terms)], axis=1) if basis.lift_size else table
+
+
+def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term], full: Array) -> Array:
+    """Return the combination ``full`` (R₁, R₂, …, m) on the tensor grid of coordinates, shape (n₁, n₂, …, m)."""
+    out = np.zeros((*map(len, axes), full.shape[-1]))
+    step = max(1, _BLOCK // int(np.prod(np.maximum(full.shape[:-1], out.shape[:-1]))))
+    for summand in axis_summands(terms):
+        triples = zip(factors, axes, summand.terms, strict=True)
+        tables = [functions_of(factor, x[:, None], own) for factor, x, own in triples]
+        for start in range(0, full.shape[-1], step):
+            part = full[..., start : start + step] * summand.scale
+            for axis, table in enumerate(tables):
+                part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
+            out[..., start : start + step] += part
+    return out
+
+
+def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full: Array) -> Array:
+    """Return the combination ``full`` (R₁, R₂, …, m) at points (n, d), shape (n, m)."""
+    out = np.zeros((len(x), full.shape[-1]))
+    rows = max(64, _BLOCK // max(1, int(np.prod(full.shape[1:]))))
+    for start in range(0, len(x), rows):
+        block = slice(start, start + rows)
+        for summand in axis_summands(terms):
+            pairs = zip(factors, x[block].T, summand.terms, strict=True)
+            tables = [functions_of(factor, c[:, None], own) for factor, c, own in pairs]
+            part = (tables[0] * summand.scale) @ full.reshape(len(full), -1)
+            for table in tables[1:]:
+                part = (table[:, None] @ part.reshape(len(table), table.shape[1], -1))[:, 0]
+            out[block] += part
+    return out

@@ -1,0 +1,210 @@
+"""Very many points: the same values as a few at a time, grids axis by axis, in little memory and reproducibly."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.results import tabulated
+
+RNG = np.random.default_rng(0)
+MANY = 10_000
+PLATE = {"left": "u = 0", "right": "u = y*cos(t)", "bottom": "u = 0", "top": "u = 2*x*cos(t)"}
+SINES = "sin(pi*x)*sin(pi*y)"
+
+
+def solved(equation, domain, end, initial, conditions=None, width=24, **options):
+    problem = fp.Problem(equation, domain, (0, end), initial, conditions, **options)
+    return fp.solve(problem, settings=fp.Settings(width=width))
+
+
+ENDS = {"left": "u = sin(3*t)", "right": "u = cos(2*t)"}
+WAVES = {"u": "cos(pi*x/3)", "v": 0}
+LINE, SQUARE, RING = fp.Interval(0, 1), fp.Box([0, 0], [1, 1], periodic=True), fp.Interval(0, 6, periodic=True)
+BURGERS = ("u_t = 0.005*u_xx - u*u_x", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
+DIFFUSION = "u_t = 0.1*lap(u)"
+KINDS = {
+    "heat": lambda: solved("u_t = 0.1*u_xx", LINE, 1, "sin(5*pi*x)", "u = 0", 100),
+    "ring": lambda: solved("u_t = -u_x", RING, 1, "exp(sin(pi*x/3))", width=100),
+    "data": lambda: solved("u_t = u_xx", LINE, 1, "x", ENDS, 80),
+    "string": lambda: solved("u_tt = u_xx", LINE, 1, "sin(pi*x)", "u = 0", 80, initial_velocity="sin(2*pi*x)"),
+    "windows": lambda: fp.solve(fp.Problem(*BURGERS), tol=1e-3),
+    "system": lambda: solved(["u_t = -v_xx", "v_t = u_xx"], RING, 1, WAVES, width=60),
+    "plate": lambda: solved(DIFFUSION, fp.Box([0, 0], [1, 2]), 0.5, f"{SINES} + x*y", PLATE),
+    "torus": lambda: solved("u_t = 0.01*lap(u) + u - u**3", SQUARE, 0.5, "sin(2*pi*x)*cos(2*pi*y)", width=16),
+    "cube": lambda: solved(DIFFUSION, fp.Box([0] * 3, [1] * 3), 0.5, f"{SINES}*sin(pi*z)", "u = 0", 10),
+    "disk": lambda: solved(DIFFUSION, fp.Disk([0, 0], 1), 0.5, "1 - x**2 - y**2", "u = 0", 150),
+    "subspace": lambda: solved(DIFFUSION, fp.Box([0] * 4, [1] * 4), 0.5, "cos(pi*x1)*cos(pi*x2)", "u_n = 0", 16),
+    "units": lambda: solved("u_t = 0.1*u_xx", LINE, 1, "1e-9*sin(pi*x)", "u = 0", 60),
+}
+
+
+@pytest.fixture(scope="module")
+def solution_of():
+    known = {}
+    return lambda kind: known[kind] if kind in known else known.setdefault(kind, KINDS[kind]())
+
+
+@pytest.fixture
+def tables_used(monkeypatch):
+    """Use tables for few points already; count how often they are."""
+    monkeypatch.setattr(tabulated, "_WORTH", 0.0)
+    used, evaluate = [], tabulated.evaluate
+    monkeypatch.setattr(tabulated, "evaluate", lambda f, places: used.append(len(places)) or evaluate(f, places))
+    return used
+
+
+def places_in(solution, count=MANY):
+    domain = solution.problem.domain
+    return domain.sample(count, "random", 1).x
+
+
+def compare(solution, x, t, monkeypatch, derivative="", tolerance=1e-13):
+    """Values from tables against direct ones, in units of the field's size and of the round-off in direct values."""
+    field = solution.problem.fields[0]
+    found = solution(*x.T, t, derivative=derivative, field=field)
+    few = slice(0, None, 10)
+    when = t if np.ndim(t) == 0 else t[few]
+    with monkeypatch.context() as direct:
+        direct.setattr(tabulated, "_FEWEST", 10**9)
+        expected = solution(*x[few].T, when, derivative=derivative, field=field)
+        moved = solution(
+            *np.nextafter(x[few], solution.problem.domain.center).T, when, derivative=derivative, field=field
+        )
+    noise = np.max(np.abs(moved - expected))
+    assert np.max(np.abs(found[few] - expected)) < tolerance * np.max(np.abs(expected)) + 5 * noise
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_time(kind, solution_of, tables_used, monkeypatch):
+    solution = solution_of(kind)
+    compare(solution, places_in(solution), solution.problem.time[1] * 0.4, monkeypatch)
+    assert tables_used
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs(kind, solution_of, tables_used, monkeypatch):
+    solution = solution_of(kind)
+    x = places_in(solution)
+    compare(solution, x, RNG.uniform(*solution.problem.time, len(x)), monkeypatch)
+    assert tables_used
+
+
+@pytest.mark.parametrize("kind", ["data", "string", "windows", "plate", "disk"])
+@pytest.mark.parametrize("derivative", ["xx", "t"])
+def test_derivatives(kind, derivative, solution_of, tables_used, monkeypatch):
+    solution = solution_of(kind)
+    x = places_in(solution)
+    compare(solution, x, solution.problem.time[1] * 0.4, monkeypatch, derivative, 1e-12)
+    compare(solution, x, RNG.uniform(*solution.problem.time, len(x)), monkeypatch, derivative, 1e-12)
+    assert tables_used
+
+
+@pytest.mark.parametrize("kind", ["data", "windows", "plate"])
+def test_stored_solutions(kind, solution_of, tables_used, monkeypatch, tmp_path):
+    solution_of(kind).save(tmp_path / "s.npz")
+    solution = fp.load(tmp_path / "s.npz")
+    x = places_in(solution)
+    compare(solution, x, RNG.uniform(*solution.problem.time, len(x)), monkeypatch)
+    assert tables_used
+
+
+def test_many_times_and_points(solution_of, tables_used):
+    solution = solution_of("heat")
+    x, t = places_in(solution, 5000)[:, 0], np.linspace(0, 1, 100)
+    found = solution(x[:, None], t)
+    assert len(tables_used) == 4  # columns are taken in blocks
+    np.testing.assert_allclose(found[::50], solution(x[::50, None], t), rtol=0, atol=1e-13)
+
+
+def test_few_points_are_evaluated_directly(solution_of, monkeypatch):
+    monkeypatch.setattr(tabulated, "evaluate", None)
+    for kind in ("heat", "plate", "disk"):
+        solution = solution_of(kind)
+        x = places_in(solution, 500)
+        solution(*x.T, 0.3)
+        solution(*x.T, np.linspace(0, 0.5, len(x)))
+
+
+def test_the_same_call_gives_the_same_bits(solution_of):
+    for kind in ("heat", "plate"):
+        solution = solution_of(kind)
+        x = places_in(solution, 100_000)
+        t = RNG.uniform(*solution.problem.time, len(x))
+        assert solution(*x.T, t).tobytes() == solution(*x.T, t).tobytes()
+
+
+def test_points_outside_are_refused(solution_of):
+    with pytest.raises(fp.EvaluationError, match=r"the point \(0, 2.1\) lies outside the domain"):
+        solution_of("plate")(np.linspace(0, 1, 50)[:, None], np.linspace(2.1, 1, 50), 0.1)
+
+
+# ---- grids -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["plate", "torus"])
+@pytest.mark.parametrize("derivative", ["", "xy", "yt"])
+def test_grids_equal_points(kind, derivative, solution_of):
+    solution = solution_of(kind)
+    low, high = solution.problem.domain.lower, solution.problem.domain.upper
+    x, y, t = np.linspace(low[0], high[0], 7), np.linspace(low[1], high[1], 5), np.linspace(0, 0.5, 3)
+    full = np.stack(np.meshgrid(x, y, t, indexing="ij"))
+    points = solution(*full.reshape(3, -1), derivative=derivative).reshape(7, 5, 3)
+    noise = {"atol": 1e-9 * np.max(np.abs(points)), "rtol": 0}
+    for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)):
+        arrays = [np.moveaxis(c[:, None, None], 0, order.index(k)) for k, c in enumerate((x, y, t))]
+        found = solution(*arrays, derivative=derivative)
+        np.testing.assert_allclose(found, points.transpose(order), **noise)
+    np.testing.assert_allclose(solution(x[:, None], y, 0.25, derivative=derivative), points[:, :, 1], **noise)
+
+
+def test_meshgrids_are_recognised(solution_of, monkeypatch):
+    solution = solution_of("plate")
+    x, y = np.linspace(0, 1, 90), np.linspace(0, 2, 80)
+    sparse = solution(x[:, None], y, 0.2)
+    monkeypatch.setattr(tabulated, "fast_values", None)
+    for indexing, expected in (("ij", sparse), ("xy", sparse.T)):
+        mesh = np.meshgrid(x, y, indexing=indexing)
+        assert solution(*mesh, 0.2).tobytes() == np.ascontiguousarray(expected).tobytes()
+        assert solution(*mesh, np.full(expected.shape, 0.2)).tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+def test_repeated_points_give_values_of_the_full_shape(solution_of):
+    solution = solution_of("plate")
+    found = solution(np.full(5000, 0.3), np.full(5000, 0.4), 0.2)
+    assert found.shape == (5000,)
+    assert found.flags.writeable
+    np.testing.assert_allclose(found, solution(0.3, 0.4, 0.2), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["cube", "disk", "subspace"])
+def test_grids_of_other_kinds(kind, solution_of):
+    solution = solution_of(kind)
+    axes = np.ix_(*[np.linspace(0.1, 0.6, 3 + k) for k in range(solution.problem.domain.dimension)])
+    points = [c.ravel() for c in np.broadcast_arrays(*axes)]
+    found = solution(*axes, 0.2)
+    np.testing.assert_allclose(found.ravel(), solution(*points, 0.2), rtol=0, atol=1e-10)
+
+
+def test_periodic_grids_are_wrapped(solution_of):
+    solution = solution_of("torus")
+    x, y = np.linspace(0, 1, 6), np.linspace(0, 1, 4)
+    np.testing.assert_allclose(solution(x[:, None] + 3, y - 2, 0.2), solution(x[:, None], y, 0.2), rtol=0, atol=1e-9)
+
+
+# ---- memory ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["heat", "plate"])
+def test_many_points_take_little_memory(kind, solution_of):
+    """A few times the points and the values, and blocks of fixed size; basis values would take a hundred times that."""
+    solution = solution_of(kind)
+    lower, upper = solution.problem.domain.lower, solution.problem.domain.upper
+    x = RNG.uniform(lower, upper, (200_000, len(lower)))
+    for when in (0.3, RNG.uniform(*solution.problem.time, len(x))):
+        tracemalloc.start()
+        solution(*x.T, when)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 120e6 + 15 * x.nbytes
