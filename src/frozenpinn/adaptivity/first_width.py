@@ -19,7 +19,7 @@ from frozenpinn.adaptivity.grading import is_spread_out
 from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
-from frozenpinn.adaptivity.rules import Rules, SizingRules
+from frozenpinn.adaptivity.rules import Rules, SizingRules, WindowRules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
@@ -56,7 +56,8 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     trial = None
     if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
         trial = _trial(problem, settings.integrator, task.rules, task.seed)
-    follows = trial is None or trial.fails
+    # on products a solve must have shown that it pays
+    follows = settings.windows != "auto" or (line and (trial is None or trial.fails))
     if not task.grows:
         return Sizes(None, follows)
     if problem.domain.dimension > rules.dimensions:
@@ -94,7 +95,9 @@ def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
     """Return the plan of a solve of known sizes."""
     plan = make_plan(problem, task, _grown(sizes, task))
-    return plan if sizes.follows else replace(plan, frame=replace(plan.frame, renewal=None))
+    if sizes.follows or plan.frame.renewal != "auto":
+        return plan
+    return replace(plan, frame=replace(plan.frame, renewal=None))
 
 
 def _grown(sizes: Sizes, task: Task) -> Width | None:
@@ -107,15 +110,36 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
     return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
 
 
-def resolved_axes(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
-    """Return the sizes with the widths of those axes held along which a solution is resolved, beside another."""
-    asked = task.tolerances.solution
-    if not isinstance(sizes.width, tuple) or asked is None:
+def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
+    """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
+    asked, problem = task.tolerances.solution, solution.problem
+    if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
         return sizes
     shares, rules = solution.axis_shares, task.rules.sizing
     widths = (solution.width,) * len(shares) if isinstance(solution.width, int) else solution.width
-    limit = min(rules.resolved * max(shares), rules.negligible * asked)
-    return sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
+    if isinstance(sizes.width, tuple):
+        limit = min(rules.resolved * max(shares), rules.negligible * asked)
+        sizes = sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
+    if sizes.follows or problem.is_linear or task.settings.windows != "auto":
+        return sizes
+    least = rules.follows_from[problem.domain.dimension - 2]
+    lacking = [w >= least and s > asked for w, s in zip(widths, shares, strict=True)]
+    steep = [a and b for a, b in zip(lacking, _fronts(solution, task.rules.windows), strict=True)] if any(lacking) else []
+    if not any(steep):
+        return sizes
+    if isinstance(sizes.width, tuple):
+        width = tuple(round(w / rules.narrower) if s else w for w, s in zip(sizes.width, steep, strict=True))
+        sizes = sizes._replace(width=width)
+    return sizes._replace(follows=True)
+
+
+def _fronts(solution: Solution, rules: WindowRules) -> list[bool]:
+    """Tell for each axis whether the solution is steep on a small part of it, when it is resolved worst."""
+    piece = solution.pieces[-1]
+    system, times = solution.system, np.linspace(piece.start, piece.end, 9)
+    watch, states = Watch(system, 1.0, rules), piece.trajectory(times)
+    worst = int(np.argmax([watch.share(y) for y in states]))
+    return [not is_spread_out(axis, rules) for axis in state_slopes(system, states[worst], float(times[worst]))]
 
 
 @remembered

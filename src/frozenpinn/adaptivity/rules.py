@@ -54,6 +54,8 @@ class SizingRules:
     trial_margin: float = 0.3  #: … the part of the tolerance that the finest functions may carry, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
+    follows_from: tuple[int, int] = (64, 36)  #: the same per axis of a product that has not resolved a front, …
+    narrower: float = 1.5  #: … by which it may be narrower if it follows the front
     further: float = 1.5  #: how far beyond the width of the trial its outcome is trusted
 
 

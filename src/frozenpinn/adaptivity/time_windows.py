@@ -71,12 +71,11 @@ class March:
         if isinstance(renewal, Windows):
             return renewal
         settings, frame = self.plan.task.settings, self.plan.frame
+        line = self.problem.domain.dimension == 1 and hasattr(self.plan.sampler, "graded") and frame.method == "gauss"
         suits = (
             renewal == "auto"
-            and self.problem.domain.dimension == 1  # on products it hardly pays (rules.py)
-            and hasattr(self.plan.sampler, "graded")
+            and (line or frame.product)
             and frame.strategy.renewable
-            and frame.method == "gauss"
             and settings.cutoff is not None
             and isinstance(settings.integrator, str | None)  # others may not stop when asked to
         )
