@@ -134,11 +134,12 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
 
 
 def _fronts(solution: Solution, rules: WindowRules) -> list[bool]:
-    """Tell for each axis whether the solution is steep on a small part of it, when it is resolved worst."""
+    """Tell for each axis whether the solution is steep on a small part of it, as long as it can be trusted."""
     piece = solution.pieces[-1]
-    system, times = solution.system, np.linspace(piece.start, piece.end, 9)
+    system, times = solution.system, np.linspace(piece.start, piece.end, 33)
     watch, states = Watch(system, 1.0, rules), piece.trajectory(times)
-    worst = int(np.argmax([watch.share(y) for y in states]))
+    shares = np.array([watch.share(y) for y in states])
+    worst = int(np.argmax(np.where(shares <= rules.trusted, shares, 0.0)))
     return [not is_spread_out(axis, rules) for axis in state_slopes(system, states[worst], float(times[worst]))]
 
 

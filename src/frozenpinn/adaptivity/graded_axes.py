@@ -39,8 +39,8 @@ def place(
     box, rules = cast(Box, problem.domain), plan.task.rules
     samplers, gradings, axes = [], [], []
     for axis, even in enumerate(even_axes(plan, slopes)):
-        own, (places, sizes), width = plan.samplers[axis], slopes[axis], widths[axis]
-        grading = grade(places, [] if even else sizes, floor, width)
+        own, (places, sizes, errors), width = plan.samplers[axis], slopes[axis], widths[axis]
+        grading = grade(places, [] if even else [*sizes, *errors], floor, width)
         if even:
             n = round(plan.counts[axis] * width / own.width)
             samplers.append(with_width(own, width))
@@ -64,7 +64,7 @@ def even_axes(plan: Plan, slopes: Sequence[Slopes]) -> list[bool]:
 
 def _place_on_line(plan: Plan, slopes: Slopes, width: int, floor: float, rng: np.random.Generator) -> Placed:
     """Do the same on an interval, with any sampler."""
-    grading = grade(*slopes, floor, width)
+    grading = grade(slopes.places, [*slopes.sizes, *slopes.errors], floor, width)
     sampler = adapted(with_width(plan.sampler, width), "graded", grading)
     n = round(plan.counts[0] * width / plan.sampler.width)
     cloud = graded_points(grading, n, plan.frame.method, rng, plan.task.rules.windows.per_cell)

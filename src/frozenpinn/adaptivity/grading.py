@@ -9,6 +9,7 @@ then projected onto the new basis and goes on (see handover.py and time_windows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,14 @@ from frozenpinn.geometry.points import gauss
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-Slopes = tuple[Array, list[Array]]  #: places on an axis in increasing order, and functions there whose sizes count
+
+
+class Slopes(NamedTuple):
+    """What happens along an axis: places in increasing order, slopes there, and errors of a basis if it has failed."""
+
+    places: Array
+    sizes: list[Array]
+    errors: list[Array] = []
 
 
 def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
@@ -48,11 +56,12 @@ def along(axes: Sequence[Array], axis: int) -> Array:
 def initial_slopes(problem: Problem, rules: WindowRules) -> list[Slopes]:
     """Return places on each axis and the slopes of the initial values and velocities there, by differences."""
     return [
-        (x, [steepest(np.gradient(v, x, axis=0)) for v in values]) for x, values in _initial_values(problem, rules)
+        Slopes(x, [steepest(np.gradient(v, x, axis=0)) for v in values])
+        for x, values in _initial_values(problem, rules)
     ]
 
 
-def _initial_values(problem: Problem, rules: WindowRules) -> Iterator[Slopes]:
+def _initial_values(problem: Problem, rules: WindowRules) -> Iterator[tuple[Array, list[Array]]]:
     """Yield for each axis places on it and the initial data there, on some lines: shape (places, lines)."""
     domain, d = problem.domain, problem.domain.dimension
     data = [*problem.initial.values(), *problem.initial_velocity.values()]
@@ -85,8 +94,7 @@ def falls_between(system: Discretisation, rules: WindowRules) -> bool:
 
 def total_slope(slopes: Slopes) -> float:
     """Return the largest ∫|∂u| of all fields along an axis."""
-    places, sizes = slopes
-    return max((float(np.trapezoid(np.abs(size), places)) for size in sizes), default=0.0)
+    return max((float(np.trapezoid(np.abs(size), slopes.places)) for size in slopes.sizes), default=0.0)
 
 
 def is_spread_out(slopes: Slopes, rules: WindowRules) -> bool:
@@ -94,10 +102,10 @@ def is_spread_out(slopes: Slopes, rules: WindowRules) -> bool:
 
     The measure is the part of the interval that |uₓ| takes up, (∫|uₓ|)² / (L ∫uₓ²): 0.8 for a sine, small for a front.
     """
-    places, sizes = slopes
+    places = slopes.places
     length = float(places[-1] - places[0])
     parts = []
-    for size in sizes:
+    for size in slopes.sizes:
         square = float(np.trapezoid(size**2, places))
         if square > 0:
             parts.append(float(np.trapezoid(np.abs(size), places)) ** 2 / (length * square))

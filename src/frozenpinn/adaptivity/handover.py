@@ -68,7 +68,7 @@ def state_slopes(system: Discretisation, y: Array, t: float) -> list[Slopes]:
         x = x[np.concatenate([[True], np.diff(x) > 0])]  # the lattice of a periodic axis has the lower end already
         grid = along([*own[:axis], x, *own[axis + 1 :]], axis)
         tables = [_field(system, y, name, axis)(grid, t) for name in system.problem.fields]
-        found.append((x, [steepest(table.reshape(len(x), -1)) for table in tables]))
+        found.append(Slopes(x, [steepest(table.reshape(len(x), -1)) for table in tables]))
     return found
 
 
@@ -85,13 +85,13 @@ def with_errors(slopes: Sequence[Slopes], system: Discretisation) -> list[Slopes
     Corners and jumps are found like this: neurons gather around them, round by round.
     """
     own, result = _own_axes(system), []
-    for axis, (places, sizes) in enumerate(slopes):
+    for axis, (places, sizes, errors) in enumerate(slopes):
         points = own[axis]
         finer = np.unique(np.concatenate([places, points, (points[1:] + points[:-1]) / 2]))
         grid = along([*own[:axis], finer, *own[axis + 1 :]], axis)
         gaps = [np.abs(found - exact).reshape(len(finer), -1) for _, found, exact in _comparisons(system, grid)]
-        known = (np.interp(finer, places, size) for size in sizes)
-        result.append((finer, [*known, *map(steepest, gaps)]))
+        slope, before = ([np.interp(finer, places, size) for size in known] for known in (sizes, errors))
+        result.append(Slopes(finer, slope, [*before, *map(steepest, gaps)]))
     return result
 
 

@@ -108,6 +108,7 @@ class WindowRules:
     looser: float = 10.0  #: by which the accuracy is lowered if windows are many, …
     much_looser: float = 100.0  #: … and if they are short
     visible: float = 1e-3  #: a share of the solution beyond the basis from which on nothing of it can be trusted
+    trusted: float = 2e-2  #: the same for a look at where the solution is steep, on products
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
     negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
     per_cell: int = 8  #: Gauss points in each cell of a graded interval
