@@ -122,9 +122,14 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
         sizes = sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
     if sizes.follows or problem.is_linear or task.settings.windows != "auto":
         return sizes
-    least = rules.follows_from[problem.domain.dimension - 2]
-    lacking = [w >= least and s > asked for w, s in zip(widths, shares, strict=True)]
-    steep = [a and b for a, b in zip(lacking, _fronts(solution, task.rules.windows), strict=True)] if any(lacking) else []
+    least, worth = (both[problem.domain.dimension - 2] for both in (rules.follows_from, rules.worth))
+    goal = np.log(
+        rules.trial_margin * asked
+    )  # reached, as if shares fell exponentially with the width, by which factor?
+    lacking = [w >= least and goal < worth * np.log(min(s, 0.9)) for w, s in zip(widths, shares, strict=True)]
+    steep = (
+        [a and b for a, b in zip(lacking, _fronts(solution, task.rules.windows), strict=True)] if any(lacking) else []
+    )
     if not any(steep):
         return sizes
     if isinstance(sizes.width, tuple):

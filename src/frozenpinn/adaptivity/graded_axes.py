@@ -31,7 +31,12 @@ class Placed(NamedTuple):
 
 
 def place(
-    problem: Problem, plan: Plan, slopes: Sequence[Slopes], widths: Sequence[int], floor: float, rng: np.random.Generator
+    problem: Problem,
+    plan: Plan,
+    slopes: Sequence[Slopes],
+    widths: Sequence[int],
+    floor: float,
+    rng: np.random.Generator,
 ) -> Placed:
     """Choose samplers of given widths and points by the slopes along each axis."""
     if not plan.frame.product:

@@ -54,8 +54,15 @@ class SizingRules:
     trial_margin: float = 0.3  #: … the part of the tolerance that the finest functions may carry, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
-    follows_from: tuple[int, int] = (64, 36)  #: the same per axis of a product that has not resolved a front, …
-    narrower: float = 1.5  #: … by which it may be narrower if it follows the front
+    follows_from: tuple[int, int] = (
+        64,
+        36,
+    )  #: neurons on an axis of a product that has a front and does not resolve it
+    worth: tuple[float, float] = (
+        1.7,
+        2.5,
+    )  #: by how much it would have to be wider, at least, for a basis that follows …
+    narrower: float = 1.5  #: … the front, and is narrower by this
     further: float = 1.5  #: how far beyond the width of the trial its outcome is trusted
 
 

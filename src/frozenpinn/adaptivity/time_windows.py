@@ -265,9 +265,7 @@ class March:
     def _better(self, even: Discretisation, graded: tuple[Discretisation, float]) -> tuple[Discretisation, float]:
         return graded if self._misfit(*graded) < Watch(even, self.threshold, self.rules).first else (even, 0.0)
 
-    def _graded(
-        self, stage: Stage, slopes: Sequence[Slopes], windows: Windows
-    ) -> tuple[Discretisation, float]:
+    def _graded(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; return the system and what projecting onto it has lost."""
         self._built += 1
         plan = self.plan
