@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from weakref import WeakSet
 
-from frozenpinn.adaptivity.search import Search, warn_of_contradictions
-from frozenpinn.adaptivity.settings import Settings, Task
+from frozenpinn.adaptivity.search import Search
+from frozenpinn.adaptivity.settings import Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
@@ -55,8 +55,8 @@ def solve(
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
     time_limit, memory_limit
-        Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after about a minute, and at
-        60 % of the free memory.
+        Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after a minute, and at 60 % of
+        the free memory. What has been found by then is returned.
     progress
         Called with the name of each stage as it begins, and now and then with the share of the time that is
         integrated; by default a bar appears on a terminal after two seconds.

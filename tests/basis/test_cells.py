@@ -19,7 +19,6 @@ class Plain:
     function: Any
     breaks: list
     columns: int = 1
-    still: int = 0
     costs: tuple = (1.0, 0.05)
     calls: int = 0
 
@@ -76,7 +75,7 @@ def test_jumps_at_breaks_are_kept():
     def steps(t, x):
         return np.floor(4 * t) + np.sin(x + t)
 
-    function = Plain(steps, [np.linspace(0, 1, 5), np.array([0.0, 1.0])], still=1)
+    function = Plain(steps, [np.linspace(0, 1, 5), np.array([0.0, 1.0])])
     places = RNG.random((20_000, 2))
     np.testing.assert_allclose(evaluate(function, places)[:, 0], steps(*places.T), rtol=0, atol=1e-13)
     assert function.calls < 1000

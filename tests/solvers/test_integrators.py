@@ -17,8 +17,8 @@ from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.operators import Dense, Tag, symmetric_modes
 from frozenpinn.solvers import INTEGRATORS, TRAJECTORIES, SciPy
-from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.solvers.ladder import Ladder
 
 STEPPERS = ["bdf", "cvode", "cvode-adams", "dop853", "lsoda", "radau", "rk23", "rk45"]
 

@@ -39,7 +39,7 @@ def test_automatic_against_settings_by_hand(name):
 @pytest.mark.timing
 @pytest.mark.parametrize("name", [*LINEAR, "burgers", "nonlinear-diffusion", "reaction-diffusion-5d", "heat-3d"])
 def test_estimate_against_the_bare_solve(name):
-    """The bare solve has the width that the search has ended with, which nobody knows beforehand."""
+    """The bare solve has the width of the answer, which nobody knows beforehand; the search solves at least twice."""
     problem = CASES[name].problem(**CASES[name].variants[0].problem)
     found = fp.solve(problem, tol=1e-6)
     directions = {} if found.subspace is None else {"subspace": found.subspace.rows}
@@ -49,4 +49,4 @@ def test_estimate_against_the_bare_solve(name):
     bare = seconds(lambda seed: fp.solve(problem, seed=seed, settings=settings), repeats)
     with_estimate = seconds(lambda seed: fp.solve(problem, seed=seed, tol=1e-6), repeats)
     print(f"{name}: {with_estimate / bare:.1f} times the bare solve")
-    assert with_estimate < 3 * bare
+    assert with_estimate < 5 * bare

@@ -11,8 +11,8 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.adaptivity.rules import Rules, SearchRules
 from frozenpinn.solvers.duhamel import LoadTrajectory
-from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.modal import ModalTrajectory
 from frozenpinn.solvers.scipy_ivp import PiecewiseTrajectory
 

@@ -1,15 +1,19 @@
 """How far a solution may be from the truth: its distance from a second one that shares as little as possible with it.
 
-Both solve the same problem, with other neurons, other points, more of both, and smaller tolerances in time. Where
-their errors are independent, the distance is the error of the less accurate one (up to √2). Where they share a bias
-that falls off slowly with the width, as at corners and jumps, the second is so much wider that the distance is still a
-good part of it. At the start, the data themselves tell the error.
+Both solve the same problem, with other neurons, other points, and one has more of both and smaller tolerances in time.
+Where their errors are independent, the distance is the error of the less accurate one (up to √2). Where they share a
+bias that falls off slowly with the width, as at corners and jumps, one is so much wider that the distance is still a
+good part of it. The error of the finer one is a part of the distance: as large as what it leaves of the equations is
+beside what the other leaves. At the start, the data themselves tell the error.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from frozenpinn.adaptivity.convergence import residual_ratio
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -19,25 +23,92 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
+class Pair(NamedTuple):
+    """What two solutions tell of each other.
+
+    Attributes
+    ----------
+    coarser, finer
+        The estimated errors of both; for the coarser one it is the distance.
+    ratio
+        What the finer one leaves of equations and data, relative to what the coarser one does.
+    """
+
+    coarser: ErrorEstimate
+    finer: ErrorEstimate
+    ratio: float
+
+
+class _Values(NamedTuple):
+    """A field of two solutions at the places and times of a comparison, shape (n, m) each."""
+
+    mine: Array
+    theirs: Array
+
+
 def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
+    return _estimate(solution, _values(solution, witness, rules), rules)
+
+
+def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair:
+    """Estimate the errors of two solutions, each by the other."""
+    values = _values(coarser, finer, rules)
+    distance = _estimate(coarser, values, rules)
+    ratio = residual_ratio(coarser, finer, distance.worst, rules)
+    steps = sum(piece.trajectory.steps for piece in finer.pieces)
+    part = min(1.0, rules.trust * max(ratio, rules.stepped if steps else rules.least_part))
+    return Pair(distance, _estimate(finer, values, rules, part), ratio)
+
+
+def _values(solution: Solution, witness: Solution, rules: EstimateRules) -> dict[str, _Values]:
+    """Return all fields of two solutions where they are compared."""
+    problem = solution.problem
+    x, (times, _), jets = probe(problem).x, _times(problem, rules), problem.jets
+    return {
+        name: _Values(*(s.jet_values(x, times, jets.field(name)) for s in (solution, witness)))
+        for name in problem.fields
+    }
+
+
+def _estimate(
+    solution: Solution, values: dict[str, _Values], rules: EstimateRules, part: float | None = None
+) -> ErrorEstimate:
+    """Estimate the error of the first of two solutions by their distance, or of the second by a part of it."""
     problem = solution.problem
     places, (times, even) = probe(problem), _times(problem, rules)
-    overall, curves, growths = {}, {}, []
-    for name in problem.fields:
-        jet = problem.jets.field(name)
-        mine, theirs = (s.jet_values(places.x, times, jet) for s in (solution, witness))
-        # a solution that explodes must not be judged by its own size
+    overall, curves, parts, growths = {}, {}, {}, []
+    for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
-        start, missed = _initial_gap(problem, places, name, mine[:, 0], float(gaps[0]), rules)
+        scale = _size(places.rms(mine)[even], sizes[even], rules) or float(np.max(gaps)) or 1.0
+        growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even], rules))
+        found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
+        if part is not None:
+            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
+            parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
+            gaps = np.minimum(kept, gaps)
+        start, missed = _initial_gap(problem, places, name, found, distance, rules)
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
-        gaps[0] = max(gaps[0], start)
-        scale = _mean(sizes[even]) or float(np.max(gaps)) or 1.0
+        gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
-        growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even], rules))
     steady = [rate for rate in growths if rate is not None]
-    return ErrorEstimate(overall, times, curves, max(steady) if steady else None)
+    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
+
+
+def _size(mine: Array, theirs: Array, rules: EstimateRules) -> float:
+    """Return the size of the smaller of two solutions: one that explodes must not be judged by its own size."""
+    sizes = _mean(mine), _mean(theirs)
+    return min(sizes[1], max(sizes[0], rules.smaller * sizes[1])) if np.isfinite(sizes[0]) else sizes[1]
+
+
+def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules) -> Array:
+    """Return the part of a relative distance that is the error of the finer solution, over time.
+
+    Errors of nonlinear equations add up as long as they are small. Once solutions have parted, both may be wrong.
+    """
+    least = np.zeros_like(distance) if problem.is_linear else np.nan_to_num(distance, nan=1.0) / rules.parted
+    return np.clip(np.maximum(part, least), 0.0, 1.0)
 
 
 def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
@@ -57,6 +128,12 @@ def _mean(values: Array, times: Array | None = None) -> float:
     if times is None:
         return float(np.sqrt(np.mean(values**2)))
     return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
+
+
+def _lost(solution: Solution, times: Array) -> Array:
+    """Return what was lost, relative to the solution, whenever its basis was renewed: no residual shows that."""
+    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
+    return np.asarray(np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces])))
 
 
 def _initial_gap(

@@ -166,7 +166,7 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
         )
     margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
     return _climb(
-        ladder, margin, rules, lambda width: _misfit(problem, *frame.samplers(problem, settings, width), rules.ridge)
+        ladder, margin, rules, lambda width: _misfit(problem, frame.samplers(problem, settings, width)[0], rules.ridge)
     )
 
 

@@ -132,23 +132,30 @@ class SearchRules:
 
     safety: float = 0.5  #: part of the tolerance that the estimate may take
     first_rtol: float = 0.3  #: tolerance in time of the first solve, as a part of the tolerance
-    tighter: float = 0.3  #: tolerance in time of a witness, as a part of that of the solve it judges
+    tighter: float = 0.3  #: tolerance in time of a solve, as a part of that of the solve before
     step: float = 1.25  #: growth of width and points from one solve to the next, at least …
-    stride: float = 1.8  #: … and at most
-    coarser: float = 0.6  #: growth if there is no time for a finer witness: the estimate becomes an upper bound
-    caution: float = 1.5  #: what a finer witness takes may be underestimated by this, and then there is none
-    again: float = 1.15  #: a witness that failed is tried once more with so much more width
+    stride: float = 1.8  #: … at most, …
+    least: float = 1.1  #: … and at least if a limit does not allow for more
+    sizes: int = 6  #: growths that are looked at to find the largest one within the limits
+    coarser: float = 0.6  #: growth if there is no time for anything finer, to have an estimate at all
+    caution: float = 1.3  #: what a solve takes may be underestimated by this
+    again: float = 1.15  #: a solve that failed is tried once more with so much more width
     far: float = 30.0  #: a ratio of estimate to tolerance that calls for the longest stride
-    helps: float = 0.7  #: what a wider network must do to the estimate, at least; …
+    helps: float = 0.7  #: what a wider network must do to the distance from the one before, at least; …
     floor: float = 1e-11  #: … below this a failure to do so is round-off
-    cost: float = 2.5  #: power of the width with which time grows, at least …
-    steepest: float = 7.0  #: … and at most
+    explains: float = 2.0  #: by how much the ratio of residuals may underestimate that of errors
+    telling: float = 1.2  #: growth of operations from which on their price can be told from two solves: …
+    flattest: float = 0.7  #: … the power of the operations with which seconds grow, at least …
+    steepest: float = 1.6  #: … and at most
+    beside_memory: float = 2e8  #: bytes by which a process may grow for other reasons than a solve
     brief: float = 5e9  #: operations that may be spent on more safety than was asked for: about a second
     coarse: float = 1e-2  #: above this error nothing is resolved yet, until the width has grown …
     enough: float = 16.0  #: … by this factor
     wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth
     longer: float = 0.03  #: part of the time by which a solution must be right for longer to go on
-    tries: int = 3  #: first solves, if they fail at different times
+    tries: int = 3  #: first solves, if they fail at different times or exceed a limit
+    retreat: float = 0.5  #: growth of a first solve that has exceeded its share of a limit, …
+    share: float = 0.7  #: … which is this part of the time that is left
     same_time: float = 0.05  #: part of the whole time within which two failures are one
     seeds: int = 7919  #: between the seeds of two solves
 
@@ -167,6 +174,14 @@ class EstimateRules:
     visible: float = 1e-9  #: … if that is visible
     unseen: float = 1e-2  #: part of a forcing that interpolation between the points misses
     unresolved: float = 1e-2  #: an estimate that calls for a warning where no tolerance was given
+    residual_points: int = 128  #: places …
+    residual_times: int = 6  #: … and times at which two solutions are put into the equations
+    beside: float = 0.1  #: a misfit of data below this part of the distance is not what is wrong
+    trust: float = 2.5  #: the finer solution's part of the distance, as a multiple of the ratio of residuals, …
+    least_part: float = 1e-3  #: … which is taken to be at least this …
+    stepped: float = 0.02  #: … or this where time is stepped, as residuals do not see how errors of steps add up
+    smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
+    parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
 
 
 @dataclass(frozen=True)

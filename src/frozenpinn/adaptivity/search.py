@@ -1,8 +1,8 @@
 """Tolerance in, answer and error out: solve, look at the estimate, grow, until the tolerance is met or nothing helps.
 
-Every solve is compared with the next, which has other neurons, more of them, other points and smaller tolerances in
-time. That distance is the estimate of the first one's error; if it is too large, the next one is already the better
-candidate. So no work is lost, and what is returned is a solution with a witness that is finer than itself.
+Every solve is compared with the one before, which has other neurons, fewer of them, other points and larger tolerances
+in time. Their distance is the error of the coarser one, a part of it that of the finer one. The finest is the answer,
+and the one before it the witness; so no work is lost.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from frozenpinn.adaptivity.estimate import compare
-from frozenpinn.adaptivity.settings import Settings, Task
+from frozenpinn.adaptivity.estimate import judge_pair
+from frozenpinn.adaptivity.first_width import Sizes
+from frozenpinn.adaptivity.foresight import Foresight
+from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
 from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
@@ -28,43 +31,24 @@ from frozenpinn.statement.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """One solve on the way: what it cost, what it warned of, what its error was found to be."""
+    """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
+
+    Solutions that will not be returned are forgotten.
+    """
 
     task: Task
-    solution: Solution
+    width: int | tuple[int, ...]
     seconds: float
     warnings: tuple[warnings.WarningMessage, ...]
+    solution: Solution | None
     estimate: ErrorEstimate | None = None
     witness: Solution | None = None
-
-    @property
-    def width(self) -> int:
-        """How many neurons it had (on each axis of a product)."""
-        return self.solution.width
 
     @property
     def error(self) -> float:
         """The estimated error; infinite if it is not known."""
         worst = float("nan") if self.estimate is None else self.estimate.worst
         return worst if np.isfinite(worst) else float("inf")
-
-
-def warn_of_contradictions(settings: Settings, tol: float) -> None:
-    """Warn about settings that are coarser than the tolerance: they are kept, and the tolerance may not be met."""
-    integrator = getattr(settings.integrator, "rtol", None)
-    coarse = [
-        ("rtol", settings.rtol),
-        ("the integrator's rtol", integrator),
-        ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
-        ("rcond", settings.rcond),
-        ("the threshold of windows", getattr(settings.windows, "threshold", None)),
-    ]
-    for name, value in coarse:
-        if isinstance(value, int | float | np.floating) and value > tol:
-            warn(
-                f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
-                f"tol={value:g}."
-            )
 
 
 class Search:
@@ -87,74 +71,87 @@ class Search:
         self.problem, self.tol, self.budget = problem, task.tolerances.solution, budget
         self.task = replace(task, memory=budget.memory)
         self.rules = task.rules.search
-        self._watched = budget.watched(progress)
+        self._told = progress
         self.attempts: list[Attempt] = []
+        self._distances: list[float] = []
+        self._foresight = Foresight(self.rules)
         self._knowledge = Knowledge()
         self._count = 0
+        self._kept = 0.0
         self._failures: list[IntegrationError] = []
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
         self.attempts.append(self._first())
-        while True:
+        reason = None
+        while reason is None:
             reason = self._advance()
-            if reason is not None:
-                break
         return self._finish(reason)
 
     def _progress(self, stage: str) -> None:
-        """Pass on what is being done; break off a step that takes much longer than was foreseen."""
-        if self.budget.is_far_over and any(attempt.estimate is not None for attempt in self.attempts):
-            raise BudgetError("going on took more than two minutes (give time_limit for more).")
-        self._watched(stage)
+        """Pass on what is being done; break off what takes longer than it may."""
+        if self.budget.seconds is not None or self.attempts:
+            self.budget.check(stage, self._kept)
+        self._told(stage)
 
     # ---- one step ---------------------------------------------------------------------------------
 
     def _advance(self) -> str | None:
-        """Solve once more and judge the solve before by it; return why to stop, or None."""
-        current = self.attempts[-1]
+        """Solve once more and judge the last two by each other; return why to stop, or None."""
+        task = self._next()
+        if isinstance(task, str):
+            return task
         try:
-            witness = self._witness()
+            another = self._another(task)
         except BudgetError as error:
             return str(error).rstrip(".")
-        if witness is None:
+        if another is None:
             return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
-        with blas_threads(witness.solution.operations):
-            estimate = compare(current.solution, witness.solution, self.task.rules.estimate)
-        current = replace(current, estimate=estimate, witness=witness.solution)
-        self.attempts[-1:] = [current, witness]
-        if current.error <= self.rules.safety * self.tol:
-            return ""
+        self._judge(another)
         return self._reason_to_stop()
 
+    def _judge(self, another: Attempt) -> None:
+        """Estimate the errors of the last two solves from each other; the coarser companion of a first one comes first.
+
+        What was foretold of the coarser one is kept if it explains the distance: then the finer one has got worse.
+        """
+        *before, last = self.attempts
+        a, b = sorted((last, another), key=lambda attempt: attempt.task.effort)
+        assert a.solution is not None
+        assert b.solution is not None
+        with blas_threads(b.solution.operations):
+            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate)
+        self._distances.append(pair.coarser.worst)
+        if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
+            a = replace(a, estimate=pair.coarser, witness=b.solution)
+        b = replace(b, estimate=pair.finer, witness=a.solution)
+        kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
+        before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
+        self.attempts = [*before, a, b]
+
     def _reason_to_stop(self) -> str | None:
-        """Return why growing on makes no sense, if so."""
-        judged = [a.error for a in self.attempts[:-1]]
-        last = self.attempts[-1]
+        """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
+        error, last = self._answers[-1].error, self.attempts[-1]
+        if error <= self.rules.safety * self.tol:
+            return ""
         if not self.task.grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
-        rates = [b / a for a, b in pairwise(judged)]
-        growth = self._growth()
-        ahead = last.seconds * max(growth, self._needed if judged[-1] < self.rules.coarse else 1.0) ** self._exponent
-        if judged[-1] <= self.tol and (
-            last.solution.operations * growth**self.rules.cost > self.rules.brief
-            or (rates and rates[-1] > self.rules.helps)
-        ):
+        rates = [b / a for a, b in pairwise(self._distances)]
+        stalls = [rate > self.rules.helps for rate in rates]
+        assert last.solution is not None
+        if error <= self.tol and (last.solution.operations > self.rules.brief or stalls[-1:] == [True]):
             return ""
-        if rates and rates[-1] > self.rules.helps:
-            if max(judged[-2:]) < self.rules.floor:
-                return "this is the floor of double precision for this problem"
-            grown = last.task.effort >= self.rules.enough or judged[-1] < self.rules.coarse
-            if grown and len(rates) > 1 and rates[-2] > self.rules.helps and not self._lasts_longer():
-                return "a wider network does not help any more"
-        if ahead > self.budget.left:
-            limit = f"of {self.budget.seconds:g} s" if self.budget.seconds else "of a minute (give time_limit for more)"
-            return f"to go on would take about {_duration(ahead)} more, which exceeds the time limit {limit}"
-        needed = last.solution.bytes * growth**2
-        if needed > self.budget.bytes:
-            limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
-            return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
+        if stalls[-1:] == [True] and max(self._distances[-2:]) < self.rules.floor:
+            return "this is the floor of double precision for this problem"
+        grown = last.task.effort >= self.rules.enough or self._distances[-1] < self.rules.coarse
+        if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
+            return "a wider network does not help any more"
         return None
+
+    @property
+    def _answers(self) -> list[Attempt]:
+        """The attempts that may be returned: where a width is given, it is kept."""
+        return self.attempts if self.task.grows else self.attempts[:1]
 
     def _lasts_longer(self) -> bool:
         """Whether the last two solutions, though wrong in the end, were right for longer than those before."""
@@ -168,49 +165,55 @@ class Search:
         settings = self.task.settings
         return f"sampler={settings.sampler!r}" if settings.width is None else f"width={settings.width}"
 
+    # ---- sizes and limits ---------------------------------------------------------------------------
+
+    def _next(self) -> Task | str:
+        """Return the next task: as fine as is wanted, or as the limits allow; or why there is none."""
+        wanted = self._growth()
+        for growth in np.geomspace(wanted, min(wanted, self.rules.least), self.rules.sizes if self.task.grows else 1):
+            task = self._finer(float(growth), self.rules.tighter)
+            seconds, needed = self.rules.caution * self._foresight.seconds(task), self._foresight.bytes(task)
+            if seconds <= self.budget.left and needed <= self.budget.bytes:
+                return task
+        if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error; a given width stays as it is
+            return self._finer(self.rules.coarser, 1.0) if self.task.grows else task
+        if needed > self.budget.bytes:
+            limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
+            return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
+        return f"to go on would take about {duration(seconds)} more, which exceeds the time limit {self.budget.limit}"
+
+    def _finer(self, growth: float, tighter: float) -> Task:
+        """Return the task of a solve that shares as little as possible with the last."""
+        last = self.attempts[-1]
+        assert last.solution is not None
+        return finer(last.solution, last.task, self.rules, growth, tighter)
+
     def _growth(self) -> float:
         """Return by how much the next solve shall be wider than the last.
 
-        From two estimates the width that is needed is found as if the logarithm of the error fell linearly with it.
+        From two errors the width that is needed is found as if the logarithm of the error fell linearly with it.
         """
-        return float(np.clip(self._needed, self.rules.step, self.rules.stride))
-
-    @property
-    def _needed(self) -> float:
-        """How much wider than the last the network has to be, as far as one can tell."""
-        judged = [a for a in self.attempts if a.estimate is not None]
-        if not judged:
-            return self.rules.step
-        far = np.log(judged[-1].error / (self.rules.safety * self.tol))
-        if len(judged) == 1:
-            return self.rules.stride if far > np.log(self.rules.far) else self.rules.step
-        a, b = judged[-2:]
-        gained, wider = np.log(a.error / b.error), b.task.effort - a.task.effort
-        if gained <= 0:
-            return self.rules.stride
-        return float((b.task.effort + wider * far / gained) / self.attempts[-1].task.effort)
-
-    @property
-    def _exponent(self) -> float:
-        """The power of the width with which time has grown from one solve to the next, at least the usual one."""
         if len(self.attempts) < 2:
-            return self.rules.cost
+            return self.rules.step
         a, b = self.attempts[-2:]
-        wider = np.log(b.task.effort / a.task.effort)
-        return float(
-            np.clip(
-                np.log(b.seconds / a.seconds) / wider if wider > 0 else self.rules.cost,
-                self.rules.cost,
-                self.rules.steepest,
-            )
-        )
+        far = np.log(b.error / (self.rules.safety * self.tol))
+        gained, wider = np.log(a.error / b.error), b.task.effort - a.task.effort
+        if not (np.isfinite(far) and gained > 0):
+            needed = self.rules.stride if not far <= np.log(self.rules.far) else self.rules.step
+        else:
+            needed = 1.0 + wider * far / gained / b.task.effort
+        return float(np.clip(needed, self.rules.step, self.rules.stride))
 
     # ---- one solve --------------------------------------------------------------------------------
 
     def _first(self) -> Attempt:
-        """Return the first solve that comes through; failures at one and the same time are those of the problem."""
-        effort = 1.0
-        for _ in range(self.rules.tries):
+        """Return the first solve that comes through; failures at one and the same time are those of the problem.
+
+        Under a limit of time it may take a part of it; if that is over, a coarser one has a part of the rest.
+        """
+        effort, limited = 1.0, self.budget.seconds is not None and self.task.grows
+        for left in reversed(range(self.rules.tries)):
+            self._kept = (1.0 - self.rules.share) * self.budget.left if limited and left else 0.0
             try:
                 return self._attempt(replace(self.task, effort=effort))
             except IntegrationError as error:
@@ -218,9 +221,11 @@ class Search:
                     raise
                 effort *= self.rules.stride
             except BudgetError as error:
-                raise BudgetError(
-                    f"{error} Not even a first solution was found; allow more, or leave the limit out."
-                ) from None
+                if not (left and self.task.grows and self.budget.left > 0):
+                    raise BudgetError(
+                        f"{error} Not even a first solution was found; allow more, or leave the limit out."
+                    ) from None
+                effort *= self.rules.retreat
         raise self._failures[-1]
 
     def _fails_again(self, error: IntegrationError) -> bool:
@@ -230,19 +235,17 @@ class Search:
         self._failures.append(error)
         return same or not np.isfinite(error.time)
 
-    def _witness(self) -> Attempt | None:
-        """Return a solve that shares as little as possible with the last and is finer; None if it fails twice."""
-        last = self.attempts[-1]
-        growth, tighter = self._growth(), self.rules.tighter
-        if len(self.attempts) == 1 and self.rules.caution * last.seconds * growth**self.rules.cost > self.budget.hard:
-            growth, tighter = self.rules.coarser, 1.0  # a witness that is no better than nothing else, and cheap
+    def _another(self, task: Task) -> Attempt | None:
+        """Return a solve of a task, or of a slightly larger one; None if both fail."""
+        alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
+        self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
         for more in (1.0, self.rules.again):
-            task = finer(last.solution, last.task, self.rules, growth * more, tighter)
-            task = replace(task, seed=self.task.seed + self.rules.seeds * self._count)
             try:
-                return self._attempt(task)
+                seed = self.task.seed + self.rules.seeds * self._count
+                return self._attempt(replace(task, effort=more * task.effort, seed=seed))
             except IntegrationError as error:
-                if self._fails_again(error):  # steps of the first may have jumped over what stops the finer ones
+                # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
+                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
                     raise
         return None
 
@@ -252,22 +255,27 @@ class Search:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             solution, self._knowledge = solve_once(self.problem, task, self._knowledge, self._progress)
-        return Attempt(task, solution, time.perf_counter() - started, tuple(caught))
+        seconds = time.perf_counter() - started
+        assert isinstance(self._knowledge.sizes, Sizes)
+        self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
+        return Attempt(task, solution.width, seconds, tuple(caught), solution)
 
     # ---- the end ------------------------------------------------------------------------------------
 
+    def _best(self, attempts: list[Attempt]) -> Attempt:
+        """Return the last attempt if it is within the tolerance, else that with the least error."""
+        found = [a for a in reversed(attempts) if a.solution is not None]
+        best = min(found, key=lambda a: a.error)
+        if found[0].error <= self.tol or best.error < self.rules.wrong:
+            return found[0] if found[0].error <= self.tol else best
+        # what is wrong in the end may be right for a while
+        return max(found, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error))
+
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
-        judged = [a for a in self.attempts if a.estimate is not None]
-        best = min(judged, key=lambda a: a.error) if judged else self.attempts[0]
-        if judged and judged[-1].error <= self.tol:
-            best = judged[-1]
-        elif judged and best.error > self.rules.wrong:  # what is wrong in the end may be right for a while
-            best = max(
-                judged, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error)
-            )
+        best = self._best(self._answers)
+        assert best.solution is not None
         met = best.error <= self.tol
-        seconds = sum(a.seconds for a in self.attempts) - best.seconds
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),
@@ -278,34 +286,11 @@ class Search:
                 "" if met else reason,
                 tuple((a.width, a.error, a.seconds) for a in self.attempts),
             ),
-            seconds={**best.solution.seconds, "estimate": seconds},
+            seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
         )
         for caught in best.warnings:
             if not (np.isfinite(best.error) and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
                 warn(caught.message)
         if not met:
-            warn(_complaint(solution, self.tol, reason))
+            warn(complaint(solution, self.tol, reason))
         return solution
-
-
-def _complaint(solution: Solution, tol: float, reason: str) -> str:
-    """Say how far the solution is from what was asked for."""
-    estimate = solution.error_estimate
-    assert estimate is not None
-    if not np.isfinite(estimate.worst):
-        return f"the error can't be estimated: {reason}."
-    text = f"the estimated error is {estimate.worst:.2g}, above tol={tol:g}: {reason}."
-    start, end = solution.problem.time
-    until = estimate.holds_until(tol)
-    if estimate.growth is not None:
-        return (
-            f"{text} Errors grow like exp({estimate.growth:.3g}·t), as in chaos: the solution is within tol until "
-            f"t = {until:.3g}, and from t = {estimate.holds_until(0.1):.3g} on only its statistics mean something."
-        )
-    return f"{text} It is within tol until t = {until:.3g}." if start < until < end else text
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"

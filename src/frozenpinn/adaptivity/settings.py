@@ -12,7 +12,7 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.assembly.strategies import BoundaryStrategy
 from frozenpinn.basis.samplers import Sampler
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import SettingsError, warn
 from frozenpinn.solvers import Integrator
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
@@ -158,3 +158,21 @@ class Task:
     def grows(self) -> bool:
         """Whether the width is left open."""
         return self.settings.width is None and isinstance(self.settings.sampler, str | None)
+
+
+def warn_of_contradictions(settings: Settings, tol: float) -> None:
+    """Warn about settings that are coarser than the tolerance: they are kept, and the tolerance may not be met."""
+    integrator = getattr(settings.integrator, "rtol", None)
+    coarse = [
+        ("rtol", settings.rtol),
+        ("the integrator's rtol", integrator),
+        ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
+        ("rcond", settings.rcond),
+        ("the threshold of windows", getattr(settings.windows, "threshold", None)),
+    ]
+    for name, value in coarse:
+        if isinstance(value, int | float | np.floating) and value > tol:
+            warn(
+                f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
+                f"tol={value:g}."
+            )

@@ -318,10 +318,10 @@ class Discretisation:
             parts = {name: left.matrix[:, layout.blocks[i]] for name, i in indices.items()}
             lefts = {name: (self.field_projector(name).T @ own.T).T for name, own in parts.items()}
             return part.transformed(rights, lefts)
-        rights, lefts = diagonal_blocks(vectors), diagonal_blocks(left)
-        if rights is not None and lefts is not None:
-            maps = {name: lefts[i] @ self.field_projector(name) for name, i in indices.items()}
-            return part.transformed_by_axes(rights, maps, layout.blocks)
+        before, after = diagonal_blocks(vectors), diagonal_blocks(left)
+        if before is not None and after is not None:
+            maps = {name: after[i] @ self.field_projector(name) for name, i in indices.items()}
+            return part.transformed_by_axes(before, maps, layout.blocks)
 
         def general(t: float, z: Array) -> Array:
             states = layout.split(np.real(vectors @ z))

@@ -99,8 +99,8 @@ class Forcing:
             for matrix, program in self._products:
                 histories = [np.broadcast_to(h, times.shape) for h in program(times)]
                 out += np.stack(histories, axis=1) @ matrix.T
-        for space, order, rows, matrix in self._maps:
-            out[:, rows] += (matrix @ space.boundary_data.batch(times, order).T).T
+        for space, order, rows, operator in self._maps:
+            out[:, rows] += (operator @ space.boundary_data.batch(times, order).T).T
         return out
 
     def _evaluate(self, t: float) -> Array:
@@ -112,11 +112,11 @@ class Forcing:
             for rows, projector, program in self._sources:
                 out[rows] += projector @ np.broadcast_to(program(*x.T, t)[0], len(x))
         values: dict[tuple[int, int], Array] = {}
-        for space, order, rows, matrix in self._maps:
+        for space, order, rows, operator in self._maps:
             key = (id(space), order)
             if key not in values:
                 values[key] = space.boundary_data(t, order)
-            out[rows] += matrix @ values[key]
+            out[rows] += operator @ values[key]
         return out
 
     def _add_source(self, field: str, source: sp.Expr) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 Array = np.ndarray
 NODES = 16  #: Chebyshev nodes of a cell along each variable
 _LAST = 4  # coefficients along each variable that tell whether polynomials have converged: …
-_SHARP = 6e-15  # … their size at which they have, relative to the function …
-_NOISY = 1.0  # … and in units of the function's round-off
+_SHARP = 2e-14  # … their size at which they have, relative to the function …
+_NOISY = 2.0  # … and in units of the function's round-off
 _WRONG = 50.0  # how far beyond both a value may be off before the whole table is distrusted
 _PROBED = 8  # cells that tell how fine the first ones should be …
 _DEPTH = 12  # … in as many rounds
@@ -57,10 +57,6 @@ class Smooth(Protocol):
         """Along each variable: the values between which the function is smooth, ascending."""
 
     @property
-    def still(self) -> int:
-        """How many leading variables are kept fixed while round-off is measured."""
-
-    @property
     def costs(self) -> tuple[float, float]:
         """What one point takes, and one node of a table, in the same unit."""
 
@@ -91,7 +87,6 @@ def _round_off(function: Smooth, places: Array) -> Array:
     """Return the size of the round-off in values, by the sixth differences at neighbouring places, shape (columns,)."""
     steps = np.arange(7)[:, None, None] * 1e-7
     range_ = np.array([b[-1] - b[0] for b in function.breaks])
-    range_[: function.still] = 0.0
     near = places + steps * np.where(places > places.mean(axis=0), -range_, range_)
     values = function.values(near.reshape(-1, places.shape[1])).reshape(7, len(places), -1)
     return np.asarray(np.max(np.abs(np.diff(values, 6, axis=0)[0]), axis=0) / np.sqrt(924.0))

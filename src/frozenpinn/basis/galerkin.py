@@ -87,17 +87,16 @@ def _gathered(
         elif not axes:
             constant += float(np.real(product.scale))
         else:
-            key, part = (axes[0], parity), product.scale * product.factors[axes[0]]  # type: ignore[operator]
+            key, part = (axes[0], parity), np.real(product.scale) * np.asarray(product.factors[axes[0]])
             sums[key] = sums[key] + part if key in sums else part
     identities = tuple(Identity(n) for n in target.sizes)
     if constant or not (kept or sums):
         kept.append(Product(identities, constant))
-    for axis, size in enumerate(target.sizes):
+    for axis in range(len(target.sizes)):
         parts = [sums[axis, parity] for parity in (0, 1) if (axis, parity) in sums]
         own = target.factors[axis] is source.factors[axis]
         for matrix in _structured(parts, target.factors[axis].singular_values, own):
-            factors = (*identities[:axis], matrix, *identities[axis + 1 :])
-            assert matrix.shape == (size, size)
+            factors: tuple[AxisFactor, ...] = (*identities[:axis], matrix, *identities[axis + 1 :])
             kept.append(Product(factors))
     return tuple(kept)
 

@@ -218,7 +218,7 @@ class ProductNetwork:
                     Product(
                         tuple(
                             f * masks[k][:, None] if k == later else compliant[k] @ f if k < later else f
-                            for k, f in enumerate(p.factors)
+                            for k, f in enumerate(map(np.asarray, p.factors))
                         ),
                         -p.scale,
                     )

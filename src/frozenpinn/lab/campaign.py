@@ -142,8 +142,10 @@ def _best_ladder(best: Settings) -> Iterator[tuple[str, Settings]]:
             points = max(16, round(share * best.points)) if isinstance(best.points, int) else best.points
             yield f"width {neurons}", replace(settings, sampler=_resized(sampler, neurons), points=points)
         elif width is not None:
-            neurons = max(6, round(share * width))
-            yield f"width {neurons}", replace(settings, width=neurons)
+            widths = width if isinstance(width, tuple) else (width,)
+            fewer = tuple(max(6, round(share * n)) for n in widths)
+            name = " × ".join(map(str, fewer))
+            yield f"width {name}", replace(settings, width=fewer if isinstance(width, tuple) else fewer[0])
         else:
             yield f"rtol {settings.rtol:.0e}", settings
 

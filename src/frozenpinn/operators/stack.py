@@ -67,7 +67,7 @@ class KroneckerStack(Block):
         known: dict[tuple[int, ...], Array] = {}
         parts = []
         for product in self.products:
-            x, key = block, ()
+            x, key = block, tuple[int, ...]()
             for axis, factor in enumerate(product.factors):
                 key = (*key, id(factor))
                 if key not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +18,14 @@ Array = np.ndarray
 class Verdict(NamedTuple):
     """What became of a tolerance: ``"converged"`` or ``"reached"`` (the best that was found), and why no more.
 
-    ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each.
+    ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each,
+    the coarser companion of a first solve before it.
     """
 
     status: str
     tol: float
     reason: str
-    attempts: tuple[tuple[int, float, float], ...]
+    attempts: tuple[tuple[int | tuple[int, ...], float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +41,21 @@ class ErrorEstimate(Mapping[str, float]):
         over space and time.
     growth
         Rate λ if errors grow like exp(λt) all the time, as in chaos; None otherwise.
+    parts
+        Which part of the distance from the witness is taken for the error, at each time; empty if all of it is.
     """
 
     overall: Mapping[str, float]
     times: Array
     curves: Mapping[str, Array]
     growth: float | None = None
+    parts: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        curves = {name: read_only(np.asarray(curve, dtype=float)) for name, curve in self.curves.items()}
         object.__setattr__(self, "times", read_only(np.asarray(self.times, dtype=float)))
-        object.__setattr__(self, "curves", curves)
+        for name in ("curves", "parts"):
+            table = {key: read_only(np.asarray(values, dtype=float)) for key, values in getattr(self, name).items()}
+            object.__setattr__(self, name, table)
 
     def __getitem__(self, field: str) -> float:
         return self.overall[field]
@@ -79,6 +84,11 @@ class ErrorEstimate(Mapping[str, float]):
         logs = np.log(np.maximum(self.curves[name], 1e-300))
         return np.asarray(np.exp(np.interp(t, self.times, logs)))
 
+    def part(self, t: Any, field: str) -> Array:
+        """Return which part of the distance from the witness is taken for the error at given times."""
+        t = np.asarray(t, dtype=float)
+        return np.interp(t, self.times, self.parts[field]) if field in self.parts else np.ones(t.shape)
+
     def holds_until(self, tol: float) -> float:
         """Return up to when all fields are estimated to be within a tolerance."""
         above = np.any([np.asarray(curve) > tol for curve in self.curves.values()], axis=0)
@@ -93,6 +103,7 @@ class ErrorEstimate(Mapping[str, float]):
             "times": [float(t) for t in self.times],
             "curves": {name: [float(v) for v in curve] for name, curve in self.curves.items()},
             "growth": self.growth,
+            "parts": {name: [float(v) for v in part] for name, part in self.parts.items()},
         }
 
     @classmethod
@@ -100,7 +111,7 @@ class ErrorEstimate(Mapping[str, float]):
         """Read what :meth:`as_dict` has written."""
         curves = {name: np.array(curve, dtype=float) for name, curve in stored["curves"].items()}
         overall = {name: float("nan") if value is None else value for name, value in stored["overall"].items()}
-        return cls(overall, np.array(stored["times"], dtype=float), curves, stored["growth"])
+        return cls(overall, np.array(stored["times"], dtype=float), curves, stored["growth"], stored.get("parts", {}))
 
     @classmethod
     def unknown(cls, problem: Problem) -> ErrorEstimate:

@@ -38,7 +38,9 @@ def _width(solution: Solution) -> str:
     if solution.verdict is None:
         return ""
     judged = [f"{width} neurons → {error:.1e}" for width, error, _ in solution.verdict.attempts if np.isfinite(error)]
-    last = f"the last compared with {solution.verdict.attempts[-1][0]} neurons"
+    last = (
+        f"{solution.width} are the answer, compared with {solution.witness.width if solution.witness else 'no others'}"
+    )
     start = "the first width comes from a fit of the data, judged at held-out points"
     return "; ".join([", ".join(judged), last, start]) if judged else start
 

@@ -71,7 +71,9 @@ class Report:
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
-            rows.append((f"estimated error {name}", f"{_number(value)} (relative L², by a finer solution)"))
+            rows.append(
+                (f"estimated error {name}", f"{_number(value)} (relative L², by comparison with a second solution)")
+            )
         for name, value in (self.error or {}).items():
             rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
         width = max(len(label) for label, _ in rows)

@@ -34,7 +34,7 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
     x = solution.problem.domain.sample(points, "random", rng).x
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
-    return Residuals(_pde(solution, x, t), _boundary(solution, t, rng), initial_misfits(solution, x))
+    return Residuals(_pde(solution, x, t), boundary_gap(solution, t, rng), initial_misfits(solution, x))
 
 
 # ---- initial data --------------------------------------------------------------------------------
@@ -102,7 +102,8 @@ def condition_gap(
     return ConditionGap(total, wanted, terms)
 
 
-def _boundary(solution: Solution, t: Array, rng: np.random.Generator) -> float:
+def boundary_gap(solution: Solution, t: Array, rng: np.random.Generator) -> float:
+    """Return by how much conditions are missed at random points of the boundary, at most."""
     problem, worst = solution.problem, 0.0
     for condition in problem.conditions:
         points = problem.domain.sample_side(condition.side, 20, "random", rng)

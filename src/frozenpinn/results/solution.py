@@ -69,7 +69,8 @@ class Solution:
     verdict
         What became of the tolerance; None if none was given.
     witness
-        The finer solution from which the error was estimated.
+        The other solution from which the error was estimated: coarser than this one after a search for a tolerance,
+        finer after :func:`frozenpinn.estimate_error` and where a width was given.
     subspace, reduced
         If u(x, t) = v(P x, t) was found with fewer coordinates: the directions P, and v. None otherwise.
     provenance
@@ -351,7 +352,8 @@ class Solution:
         """Return the estimated absolute error at points and times, given as for evaluation.
 
         Two solutions cross each other in places without being right there, so what is taken is the root mean square of
-        the distance from the witness over a small neighbourhood.
+        the distance from the witness over a small neighbourhood; if the witness is coarser, the part of it that is
+        taken for the error at that time.
         """
         name = self._field(field)
         if self.witness is None:
@@ -378,7 +380,8 @@ class Solution:
                 mine, theirs = (s.paired_values(near[inside], times[inside], jet) for s in (self, self.witness))
                 total[inside] += (mine - theirs) ** 2
                 count[inside] += 1
-        return np.asarray(np.sqrt(total / np.maximum(count, 1))).reshape(shape)
+        part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, name)
+        return np.asarray(part * np.sqrt(total / np.maximum(count, 1))).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:

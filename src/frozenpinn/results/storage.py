@@ -154,7 +154,9 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
     solution = _solve(meta, arrays, problem, meta, "")
     estimate, verdict = meta["error_estimate"], meta["verdict"]
     if verdict is not None:
-        attempts = tuple((w, float("inf") if error is None else error, s) for w, error, s in verdict["attempts"])
+        attempts = tuple(
+            (_width(w), float("inf") if error is None else error, s) for w, error, s in verdict["attempts"]
+        )
         verdict = Verdict(**{**verdict, "attempts": attempts})
     witness = meta["witness"]
     return replace(
@@ -175,7 +177,7 @@ def _solve(
         problem,
         pieces,
         entry["sampler"],
-        tuple(entry["width"]) if isinstance(entry["width"], list) else entry["width"],
+        _width(entry["width"]),
         tuple(entry["counts"]),
         entry["bytes"],
         entry["operations"],
@@ -193,6 +195,10 @@ def _solve(
         subspace=subspace,
         reduced=replace(found, problem=fewer),
     )
+
+
+def _width(stored: int | list[int]) -> int | tuple[int, ...]:
+    return tuple(stored) if isinstance(stored, list) else stored
 
 
 def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:

@@ -20,7 +20,8 @@ _WORTH = 3e8  # operations of a direct evaluation from which on a table is tried
 _FEWEST = 4096  # the same in points
 _COLUMNS = 32  # that are tabulated together
 _BLOCK = 4_000_000  # numbers held at a time
-_FEATURE = 25.0  # operations of one neuron
+_FEATURE = 25.0  # operations of one neuron …
+_MOMENT = 600.0  # … and of one coefficient of a trajectory at a time of its own
 
 
 def fast_values(function: Snapshots | History) -> Array:
@@ -40,7 +41,6 @@ class Snapshots:
     coefficients: Array
     lifted: Array | None
     x: Array
-    still = 0
 
     @property
     def places(self) -> Array:
@@ -120,7 +120,6 @@ class History:
     breaks_in_time: Array
     x: Array
     times: Array
-    still = 1
     columns = 1
 
     @cached_property
@@ -144,7 +143,8 @@ class History:
         """Operations of a point and of a node."""
         if self.basis.is_product:
             sizes = tables.tensor(self.basis, np.zeros((self.basis.size, 1)), None).shape[:-1]
-            return _product_costs(self.basis, sizes, 1)
+            point, node = _product_costs(self.basis, sizes, 1)
+            return point + _MOMENT * self.basis.size, node
         size = self.basis.size + self.basis.lift_size
         feature = self.basis.width * (_FEATURE + 2.0 * size)
         return feature + _FEATURE * size, 2.0 * size + (feature / NODES if self.x.shape[1] == 1 else feature / 4.0)

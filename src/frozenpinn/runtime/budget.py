@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ import numpy as np
 from frozenpinn.errors import BudgetError, SettingsError
 
 Progress = Callable[[str], None]
-_PATIENCE = 60.0  # seconds for growing if no limit is given, as far as one can foresee; twice as many end it
+_PATIENCE = 60.0  # seconds for growing if no limit is given
+_PART = 0.6  # of the free memory that may be used if no limit is given
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,14 @@ class Budget:
         return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
 
     @property
-    def is_far_over(self) -> bool:
-        """Whether growing has taken twice as long as it may without a limit: it was foreseen badly."""
-        return self.seconds is None and self.left < -_PATIENCE
-
-    @property
-    def hard(self) -> float:
-        """Seconds until a solve is broken off."""
-        return np.inf if self.seconds is None else self.left
-
-    @property
     def bytes(self) -> float:
         """Memory that may be used."""
         return _free_memory() if self.memory is None else float(self.memory)
+
+    @property
+    def limit(self) -> str:
+        """The limit of time in words."""
+        return "of a minute (give time_limit for more)" if self.seconds is None else f"of {self.seconds:g} s"
 
     def watched(self, progress: Progress) -> Progress:
         """Return a progress function that raises when the time given is over."""
@@ -54,16 +51,30 @@ class Budget:
             return progress
 
         def told(stage: str) -> None:
-            if self.left < 0:
-                raise BudgetError(f"the time limit of {self.seconds:g} s was over during: {stage}.")
+            self.check(stage)
             progress(stage)
 
         return told
 
+    def check(self, stage: str, kept: float = 0.0) -> None:
+        """Break off a stage if no more than some seconds are left."""
+        if self.left < kept:
+            raise BudgetError(f"the time limit {self.limit} was over during: {stage}.")
+
 
 def _free_memory() -> float:
+    """Return 60 % of what the system can give without swapping: free pages, and those that it keeps for files."""
     try:
-        return 0.6 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/meminfo", encoding="ascii") as handle:
+            lines = dict(line.split(":", 1) for line in handle)
+        return _PART * 1024.0 * float(lines["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):  # not on every system
+        return _free_pages()
+
+
+def _free_pages() -> float:
+    try:
+        return _PART * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on every system
         return 4e9
 
@@ -74,6 +85,16 @@ def physical_memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return float("inf")
+
+
+def peak_memory() -> float:
+    """Return the most bytes that this process has used so far; zero if the system does not say."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0.0
+    most = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return most if sys.platform == "darwin" else 1024.0 * most
 
 
 def amount(size: float) -> str:

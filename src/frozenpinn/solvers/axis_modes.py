@@ -117,8 +117,12 @@ def _sorted(operator: Operator | None) -> _Terms:
         return _Terms()
     if isinstance(operator, Sum) and all(s == 1.0 for s in operator.scales):
         parts = [_sorted(o) for o in operator.operators]
-        tuples = (tuple(entry for part in parts for entry in part[k]) for k in (1, 2, 3))
-        return _Terms(sum(part.constant for part in parts), *tuples)  # type: ignore[arg-type]
+        return _Terms(
+            sum(part.constant for part in parts),
+            tuple(entry for part in parts for entry in part.matrices),
+            tuple(entry for part in parts for entry in part.products),
+            tuple(entry for part in parts for entry in part.others),
+        )
     products = _products(operator)
     square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
     if not products or not square or any(p.is_weighted for p in products):
@@ -129,7 +133,7 @@ def _sorted(operator: Operator | None) -> _Terms:
         if len(axes) > 1:
             several.append(p)
         elif axes:
-            matrices.append((axes[0], np.real(p.scale) * p.factors[axes[0]]))  # type: ignore[operator]
+            matrices.append((axes[0], np.real(p.scale) * np.asarray(p.factors[axes[0]])))
         else:
             constant += float(np.real(p.scale))
     return _Terms(constant, tuple(matrices), tuple(several))

@@ -37,6 +37,7 @@ from frozenpinn.lab.peers.weak_form import (
     essential_conditions,
     read_coefficients,
 )
+from frozenpinn.operators import Dense
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.solvers.interpolation import (
     DEGREE,
@@ -143,8 +144,9 @@ def solve_iga(
         project = left @ (root * tables[0]).T  # from values at the quadrature points to modal coordinates
         state = np.stack([project @ values for values in data])
         windows = load_windows(problem, x, project, 0.1 * rtol)
+        functions = Dense(vectors)
         trajectory = (
-            forced(modes, vectors, state, windows) if windows else unforced(modes, vectors, state, *problem.time)
+            forced(modes, functions, state, windows) if windows else unforced(modes, functions, state, *problem.time)
         )
     return IgaSolution(problem, space, trajectory)
 

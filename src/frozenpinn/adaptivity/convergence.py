@@ -1,0 +1,77 @@
+"""How much better the finer of two solutions is, told by what both leave of equations, conditions and initial data.
+
+The distance of two solutions is about the error of the less accurate one. The error of the other is a part of it, and
+residuals tell which: they may exceed errors by orders of magnitude, but they do so for both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.adaptivity.rules import EstimateRules
+from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+
+Array = np.ndarray
+
+
+class LeftOver(NamedTuple):
+    """What a solution leaves of equations, boundary conditions and initial data, relative to its size."""
+
+    equations: float
+    boundary: float
+    initial: float
+
+
+def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: EstimateRules) -> float:
+    """Return what the finer solution leaves of the problem, relative to what the coarser one does.
+
+    Residuals of equations have derivatives in them and fall off more slowly than errors; misfits of initial data have
+    none, but are those of one time: the geometric mean of both ratios is taken. Boundary conditions that got better by
+    less than that hold it up. Conditions and initial data count if the coarser one misses them visibly beside the
+    distance; else they are not what is wrong.
+    """
+    a, b = coarser.reduced, finer.reduced
+    if a is not None and b is not None and a.problem.domain.dimension == b.problem.domain.dimension:
+        return residual_ratio(a, b, distance, rules)  # fewer coordinates, and fewer derivatives
+    first, second = _left_over(coarser, rules), _left_over(finer, rules)
+    ratio, visible = _ratio(first.equations, second.equations), rules.beside * distance
+    if first.initial > visible:
+        ratio = math.sqrt(ratio * _ratio(first.initial, second.initial))
+    return max(ratio, _ratio(first.boundary, second.boundary)) if first.boundary > visible else ratio
+
+
+@remembered
+def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
+    """Look at a solution at places and times that are the same for all."""
+    problem, rng = solution.problem, np.random.default_rng(Seed.RESIDUALS)
+    x = problem.domain.sample(rules.residual_points, "random", rng).x
+    start, end = problem.time
+    shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
+    times = start + (end - start) * shares
+    equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
+    return LeftOver(
+        max(gap / scale if scale > 0 else gap for gap, scale in equations),
+        _boundary(solution, x, times, rng) if problem.domain.dimension > 1 else 0.0,  # two ends are met to round-off
+        max(initial_misfits(solution, x).values()),
+    )
+
+
+def _boundary(solution: Solution, x: Array, times: Array, rng: np.random.Generator) -> float:
+    """Return by how much boundary conditions are missed, relative to the size of the largest field."""
+    problem = solution.problem
+    values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
+    size = max(float(np.sqrt(np.mean(v**2))) for v in values)
+    return boundary_gap(solution, times, rng) / (size or 1.0)
+
+
+def _ratio(coarser: float, finer: float) -> float:
+    """Return the second over the first; one where nothing can be told."""
+    if not (math.isfinite(coarser) and math.isfinite(finer)) or coarser <= 0:
+        return 1.0
+    return finer / coarser

@@ -1,0 +1,48 @@
+"""What is said about a solution that is not within its tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.solution import Solution
+
+
+def complaint(solution: Solution, tol: float, reason: str) -> str:
+    """Say how far the solution is from what was asked for."""
+    estimate = solution.error_estimate
+    assert estimate is not None
+    if not np.isfinite(estimate.worst):
+        return f"the error can't be estimated: {reason}."
+    first = f"the estimated error is {estimate.worst:.2g}, above tol={tol:g}: {reason}."
+    return " ".join([first, *filter(None, (_until(solution, estimate, tol), _lacking(solution)))])
+
+
+def _until(solution: Solution, estimate: ErrorEstimate, tol: float) -> str:
+    """Say until when the tolerance holds."""
+    start, end = solution.problem.time
+    until = estimate.holds_until(tol)
+    if estimate.growth is not None:
+        return (
+            f"Errors grow like exp({estimate.growth:.3g}·t), as in chaos: the solution is within tol until "
+            f"t = {until:.3g}, and from t = {estimate.holds_until(0.1):.3g} on only its statistics mean something."
+        )
+    return f"It is within tol until t = {until:.3g}." if start < until < end else ""
+
+
+def _lacking(solution: Solution) -> str:
+    """Name the axis along which coefficients fall off least, if the basis is a product of functions of its axes."""
+    shares, names = solution.axis_shares, solution.problem.domain.coordinates
+    if len(shares) < 2 or solution.reduced is not None:
+        return ""
+    axis = int(np.argmax(shares))
+    return (
+        f"The axis {names[axis]} lacks resolution most: its finest functions carry {shares[axis]:.2g} of the solution."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Write a time for people."""
+    if seconds < 120:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"
