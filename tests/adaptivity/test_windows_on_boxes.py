@@ -182,7 +182,9 @@ def test_without_a_tolerance_products_keep_one_basis():
 def test_windows_elsewhere_are_refused():
     disk = fp.Problem("u_t = lap(u) - u**3", fp.Disk((0, 0), 1), (0, 1), "0", "u = 0")
     box = fp.Problem("u_t = lap(u) - u**3", fp.Box((0, 0), (1, 1)), (0, 1), "0", "u = 0")
-    text = r"need an interval, or a product of networks: a box in two or three dimensions .* Write windows=None, or leave"
+    text = (
+        r"need an interval, or a product of networks: a box in two or three dimensions .* Write windows=None, or leave"
+    )
     for problem, settings in ((disk, {}), (box, {"sampler": "swim"}), (box, {"cutoff": None})):
         with pytest.raises(fp.SettingsError, match=text):
             fp.solve(problem, settings=fp.Settings(windows=3, **settings))

@@ -27,8 +27,8 @@ class Slopes(NamedTuple):
     """What happens along an axis: places in increasing order, slopes there, and errors of a basis if it has failed."""
 
     places: Array
-    sizes: list[Array]
-    errors: list[Array] = []
+    sizes: Sequence[Array]
+    errors: Sequence[Array] = ()
 
 
 def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:

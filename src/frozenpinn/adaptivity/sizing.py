@@ -280,9 +280,9 @@ def _renewal(problem: Problem, windows: int | str | Windows | None, product: boo
         return None
     if problem.domain.dimension > 1 and not product:
         raise SettingsError(
-            "windows, in which the basis follows the solution, need an interval, or a product of networks: a box in two "
-            "or three dimensions with conditions of constant coefficients along their own axis, and sampler, boundary, "
-            "cutoff and point_method as they are by default. Write windows=None, or leave those settings out."
+            "windows, in which the basis follows the solution, need an interval, or a product of networks: a box in "
+            "two or three dimensions with conditions of constant coefficients along their own axis, and sampler, "
+            "boundary, cutoff and point_method as they are by default. Write windows=None, or leave those settings out."
         )
     return windows
 

@@ -1,8 +1,8 @@
 """What the finest functions of an axis carry: the sign by which a lack of resolution is told.
 
 An SVD layer on neurons of tanh orders its functions from smooth to rough, and the last tenth are the finest. On sines
-it does not: most singular values are about equal, and their functions mixtures of all frequencies. There the finest part
-of a function is its distance from the sines of the lowest nine tenths of the frequencies.
+it does not: most singular values are about equal, and their functions mixtures of all frequencies. There the finest
+part of a function is its distance from the sines of the lowest nine tenths of the frequencies.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ class Network:
 
     @cached_property
     def finest(self) -> Array:
-        """The map from coefficients to those of the finest part of a function, on one axis of a product, shape (k, r)."""
+        """The map from coefficients to those of the finest part of a function of one variable, shape (k, r)."""
         return finest_part(self.hidden, self.points.x, self.points.weights, self.values, self.singular_values)
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
