@@ -202,8 +202,8 @@ class March:
         error = IntegrationError(
             f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although "
             f"{_listed(self._widths)} neurons were placed by its slope, the finest tenth of the basis carries "
-            f"{share:.2g} of the solution. Add viscosity, or try a shorter time, a larger width or a larger tol. What was "
-            "found so far is the error's 'solution'.",
+            f"{share:.2g} of the solution. Add viscosity, or try a shorter time, a larger width or a larger tol. What "
+            "was found so far is the error's 'solution'.",
             time=t,
             trajectory=last.trajectory,
         )

@@ -213,7 +213,8 @@ class Network:
     @cached_property
     def finest(self) -> Array:
         """The map from coefficients to those of the finest part of a function of one variable, shape (k, r)."""
-        return finest_part(self.hidden, self.points.x, self.points.weights, self.values, self.singular_values)
+        points, singular = self.points, self.singular_values
+        return finest_part(self.hidden, points.x, points.weights, self.values, singular, self.lifting[0])
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D(field) of every basis function, shape (n, r)."""
