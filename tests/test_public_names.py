@@ -30,7 +30,17 @@ MODULES = {
         *("Interval", "PointCloud", "Polygon", "Revolved", "Shell", "Simplicial", "SurfaceMesh", "read_mesh"),
         *("Points", "Side"),
     },
-    "samplers": {"Cloud", "HiddenLayer", "ELM", "SWIM", "MultiScale", "Orthogonal", "ProjectedSWIM", "Sampler"},
+    "samplers": {
+        "Cloud",
+        "HiddenLayer",
+        "ELM",
+        "SWIM",
+        "MultiScale",
+        "Orthogonal",
+        "ProjectedSWIM",
+        "Sampler",
+        "Sines",
+    },
     "integrators": {
         *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "SciPy"),
         *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory", "Guard", "NOBODY"),

@@ -208,3 +208,68 @@ def test_heat_with_lifted_data_converges_to_the_exact_solution(boundary):
         parameters={"f": source}, exact=SMOOTH,
     )  # fmt: skip
     assert fp.solve(problem, settings=fp.Settings(width=16)).error()["rel_l2"] < 3e-6
+
+
+# ---- data axis by axis ----------------------------------------------------------------------------------
+
+
+def sine_space(problem, width=24, cutoff=1e-11):
+    axes = [problem.domain.axis(i).sample(width + 14, "spectral") for i in range(problem.domain.dimension)]
+    layers = [fp.samplers.Sines(width).sample(axis, i) for i, axis in enumerate(axes)]
+    return build_product_spaces(problem, layers, problem.domain.sample([width + 14] * len(axes), "spectral"), cutoff)[0]
+
+
+FIELDS = {2: sp.exp(X / 2) * sp.cos(Y) + X * Y, 3: sp.exp(X / 2) * sp.cos(Y) * sp.sin(Z + 1) + X * Y * Z}
+NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
+
+
+def data_on_all_sides(dimension, kinds):
+    """Conditions of given kinds (one letter for each axis) with data of one smooth field, which agree at all edges."""
+    field, sides = FIELDS[dimension], {}
+    for axis, kind in enumerate(kinds):
+        for end, name in enumerate(NAMES[axis]):
+            slope = (-1, 1)[end] * sp.diff(field, (X, Y, Z)[axis])
+            sides[name] = {
+                "d": fp.Dirichlet(field), "n": fp.Neumann(slope), "r": fp.Robin(2, 1, 2 * field + slope)
+            }[kind]  # fmt: skip
+    box = fp.Box([0, -0.5, 0][:dimension], [1, 1, 1][:dimension])
+    return fp.Problem("u_t = lap(u)", box, (0, 1), field, sides)
+
+
+@pytest.mark.parametrize("kinds", ["dd", "nn", "rr", "dn", "nd", "rd", "ddd", "dnr", "ndd"])
+def test_data_that_agree_at_edges_are_met_on_all_sides(kinds):
+    problem = data_on_all_sides(len(kinds), kinds)
+    narrow, wide = (
+        lifting_error(problem, sine_space(problem, n), 0.0) for n in ((8, 16) if len(kinds) == 3 else (12, 24))
+    )
+    assert wide < 1e-2 * narrow
+    assert wide < (2e-5 if len(kinds) == 3 else 2e-6)
+
+
+def value_on(space, problem, side, at):
+    """The lifted function along a side."""
+    condition = next(c for c in problem.conditions if c.side.name == side)
+    axis, other = condition.side.axis, 1 - condition.side.axis
+    x = np.empty((len(at), 2))
+    x[:, axis], x[:, other] = (problem.domain.lower, problem.domain.upper)[condition.side.end][axis], at
+    return space.network.lift_operator(x, [Term("u", Derivative((0, 0)))]) @ space.data(0.0, 0)
+
+
+@pytest.mark.filterwarnings("ignore::frozenpinn.errors.FrozenPinnWarning")
+def test_data_that_contradict_each_other_at_a_corner_are_met_in_the_mean_and_away_from_it():
+    """One on the left side, zero on the others: x comes first, so left and right are met everywhere."""
+    sides = {"left": "u = 1", "right": "u = 0", "bottom": "u = 0", "top": "u = 0"}
+    problem = fp.Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 1), 0, sides)
+    away, everywhere = np.linspace(0.2, 1, 60), np.linspace(0, 1, 400)
+    means, worst = [], []
+    for width in (20, 40):
+        space = sine_space(problem, width)
+        found = {side: value_on(space, problem, side, everywhere) for side in sides}
+        middle = np.abs(everywhere - 0.5) < 0.3
+        np.testing.assert_allclose(found["left"][middle], 1.0, atol=0.1)
+        np.testing.assert_allclose(found["right"], 0.0, atol=1e-6)
+        means.append(max(np.sqrt(np.mean(found[side] ** 2)) for side in ("bottom", "top")))
+        worst.append(np.max(np.abs(value_on(space, problem, "bottom", away))))
+        assert max(np.max(np.abs(found[side])) for side in ("bottom", "top")) < 1.3  # no larger than what contradicts
+    assert means[1] < 0.8 * means[0]  # like the root of the width
+    assert worst[1] < 0.1

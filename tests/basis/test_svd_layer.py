@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
+from frozenpinn.basis.samplers import Sines
 from frozenpinn.basis.svd_layer import compress
 
 
@@ -85,3 +86,46 @@ def test_features_that_are_not_finite_are_refused(bad):
     matrix[2, 3] = bad
     with pytest.raises(fp.SettingsError, match="values that are not finite; its weights are too large"):
         compress(matrix, 1e-8)
+
+
+# ---- features that are orthogonal already ---------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(m=st.integers(2, 12), more=st.integers(0, 10), seed=st.integers(0, 100), size=st.floats(1e-6, 1e6))
+def test_orthogonal_features_are_scaled_and_keep_their_order(m, more, seed, size):
+    rng = np.random.default_rng(seed)
+    q = np.linalg.qr(rng.normal(size=(m + more, m)))[0]
+    lengths = size * rng.choice([1.0, 0.5, 0.2], m)
+    svd = compress(q * lengths, 1e-8)
+    order = np.argsort(-lengths, kind="stable")
+    np.testing.assert_allclose(svd.values, q[:, order], atol=1e-13)
+    np.testing.assert_allclose(svd.singular, lengths[order], rtol=1e-13)
+    np.testing.assert_array_equal(np.argmax(svd.mixing != 0, axis=0), order)  # one feature for each function …
+    assert np.all(np.count_nonzero(svd.mixing, axis=0) == 1)  # … and no other
+    np.testing.assert_allclose(q * lengths @ svd.mixing, svd.values, atol=1e-13)
+
+
+@pytest.mark.parametrize("spoilt", ["nearly parallel", "of very different sizes", "nothing"])
+def test_other_features_are_rotated(spoilt):
+    q = np.linalg.qr(np.random.default_rng(0).normal(size=(9, 4)))[0]
+    if spoilt == "nearly parallel":
+        q[:, 1] += 1e-6 * q[:, 2]
+    elif spoilt == "of very different sizes":
+        q[:, 1] *= 1e-3
+    else:
+        q[:, 1] = 0.0
+    svd = compress(q.copy(), 1e-8)
+    np.testing.assert_allclose(svd.singular, np.linalg.svd(q, compute_uv=False)[: len(svd.singular)], atol=1e-14)
+    assert len(svd.singular) == (3 if spoilt == "nothing" else 4)
+
+
+def test_waves_on_a_periodic_axis_stay_as_they_are():
+    axis = fp.Interval(0, 2, periodic=True)
+    points = axis.sample(30, "spectral")
+    hidden = Sines(12, period=2.0).sample(points, 0)
+    weighted = np.sqrt(points.weights)[:, None] * hidden.features(points.x)
+    svd = compress(weighted.copy(), 1e-9)
+    # the constant, whose feature is the last, and then from long waves to short ones
+    np.testing.assert_array_equal(np.argmax(svd.mixing != 0, axis=0), [12, *range(12)])
+    np.testing.assert_allclose(svd.singular, [np.sqrt(2.0), *[1.0] * 12], rtol=1e-12)

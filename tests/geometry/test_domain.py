@@ -311,3 +311,30 @@ def test_wrong_points(n, method, words):
 def test_what_is_no_number_of_points(n, method):
     with pytest.raises(SettingsError, match="number"):
         Interval(0, 1).sample(n, method)
+
+
+# ---- points for products ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.0, 4.5), (1000.0, 1000.5)])
+def test_spectral_points_integrate_waves_of_periodic_axes_exactly(low, high):
+    axis = Interval(low, high, periodic=True)
+    for n in (4, 9):
+        points = axis.sample(n, "spectral")
+        assert points.x[0, 0] == low  # of the two ends, which are one point, the first
+        np.testing.assert_allclose(points.weights, (high - low) / n)
+        phase = 2 * np.pi * (points.x[:, 0] - low) / (high - low)
+        for k in range(1, n):
+            assert abs(points.weights @ np.cos(k * phase + 0.3)) < 1e-11 * (high - low)
+        assert abs(points.weights @ np.cos(n * phase)) > 0.9 * (high - low)  # the first that is taken for a constant
+
+
+def test_spectral_points_are_those_of_gauss_on_other_axes():
+    box = Box([0, -1], [2, 1], [True, False])
+    found, gauss = box.sample([6, 5], "spectral"), box.sample([6, 5], "gauss")
+    np.testing.assert_array_equal(found.axes[1], gauss.axes[1])
+    np.testing.assert_array_equal(found.axis_weights[1], gauss.axis_weights[1])
+    np.testing.assert_allclose(found.axes[0], np.arange(6) / 3)
+    x, y = found.x.T
+    np.testing.assert_allclose(found.weights @ (np.sin(np.pi * x) ** 2 * y**8), 1.0 * 2 / 9, rtol=1e-13)
+    assert found.weights.sum() == pytest.approx(box.measure)

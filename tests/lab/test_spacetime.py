@@ -9,7 +9,7 @@ from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError
 from frozenpinn.lab.cases import CASES, find_case
 from frozenpinn.lab.cases.peer_settings import ADVECTION_POINTS, LADDERS, SETTINGS
 from frozenpinn.lab.peers import score
-from frozenpinn.lab.peers.methods import BASELINES, FEATURES, MESHES, solve_baseline
+from frozenpinn.lab.peers.methods import BASELINES, FEATURES, GRIDS, MESHES, solve_baseline
 from frozenpinn.lab.peers.spacetime import solve_spacetime
 from frozenpinn.lab.peers.spacetime_rows import PointCounts, SpaceTime, blocks_of, derivatives
 from frozenpinn.language.jets import Jet
@@ -222,6 +222,7 @@ def test_settings_belong_to_cases_and_methods():
     assert {method for table in (SETTINGS, LADDERS) for methods in table.values() for method in methods} == {
         "iga",
         "fem",
+        *GRIDS,
         *FEATURES,
     }
     published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.published.rel_l2}
@@ -236,7 +237,7 @@ def test_the_lowest_rung_of_each_ladder_solves(case):
     for method, rungs in LADDERS[case].items():
         if method != "fem":
             solution = solve_baseline(method, problem, **rungs[0])
-            assert solution.error()["rel_l2"] < 0.6
+            assert solution.error(problem.fields[0])["rel_l2"] < 0.6
             assert solution.size < 600
 
 
@@ -247,6 +248,8 @@ def test_unknown_methods_are_refused():
 
 FEW = {"layers": 1, "width": 6, "interior": 100, "conditions": 30, "levels": 10}
 OPTIONS = {
+    "spectral": {"modes": 8},
+    "py-pde": {"points": 8},
     "iga": {"nodes": 8, "degree": 4},
     "iga-exact": {"nodes": 8, "degree": 4},
     "spacetime-elm": {"width": 60},
@@ -257,9 +260,9 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("method", [name for name in BASELINES if name != "fem"])
+@pytest.mark.parametrize("method", [name for name in BASELINES if name not in ("fem", "py-pde")])
 def test_every_baseline_solves_by_name(method):
-    """In one dimension; elements live in the plane."""
+    """In one dimension; elements live in the plane, and py-pde compiles too long."""
     if "pinn" in method:
         pytest.importorskip("jax")
     problem = fp.Problem("u_t = u_xx", fp.Interval(0, np.pi), (0, 1), "sin(x)", "u = 0", exact="exp(-t)*sin(x)")

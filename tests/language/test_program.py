@@ -102,3 +102,13 @@ def test_unknown_symbols_and_functions():
 def test_complex_constants():
     with pytest.raises(ProblemError, match="complex"):
         Program([x * sp.I], [x])
+
+
+def test_small_exponentials_are_not_the_inverses_of_infinite_ones():
+    x = sp.Symbol("x", real=True)
+    places = np.array([0.0, 0.01, 1.0])
+    with np.errstate(all="raise", under="ignore"):
+        (found,) = Program([x * sp.exp(-((sp.Integer(30) * x) ** 2))], [x])(places)
+        (nothing,) = Program([sp.exp(-1250) * x / 3], [x])(places)
+    np.testing.assert_allclose(found, places * np.exp(-((30 * places) ** 2)), rtol=1e-14)
+    np.testing.assert_array_equal(nothing, 0.0)

@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.axis_misfit import SHARES, axis_misfits, narrower_misfits, needed_width
 from frozenpinn.adaptivity.fitting import data_at, held_out
+from frozenpinn.adaptivity.following import fronts_to_follow
 from frozenpinn.adaptivity.grading import is_spread_out
 from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
-from frozenpinn.adaptivity.rules import Rules, SizingRules, WindowRules
+from frozenpinn.adaptivity.rules import Rules, SizingRules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
@@ -82,14 +84,12 @@ def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -
     rules, asked = task.rules.sizing, task.tolerances.solution
     assert asked is not None
     first = rules.trial_on_products[problem.domain.dimension - 2]
-    shares = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
-    if shares is None:
+    misfits = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
+    if misfits is None:
         return widths
-    ratios = [np.log(rules.trial_margin * asked) / np.log(max(share, 1e-12)) for share in shares]
-    return tuple(
-        max(w, int(first * np.clip(ratio, 0.0, rules.further_on_products))) if ratio > 0 else w
-        for w, ratio in zip(widths, ratios, strict=True)
-    )
+    wanted, most = rules.trial_margin * asked, int(rules.further_on_products * first)
+    needed = [needed_width(own, first, wanted, rules.digits_per_neuron, rules.trial_noise) for own in misfits]
+    return tuple(max(w, min(int(n), most)) for w, n in zip(widths, needed, strict=True))
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
@@ -112,40 +112,21 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
 
 def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
-    asked, problem = task.tolerances.solution, solution.problem
+    asked = task.tolerances.solution
     if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
         return sizes
-    shares, rules = solution.axis_shares, task.rules.sizing
-    widths = (solution.width,) * len(shares) if isinstance(solution.width, int) else solution.width
+    misfits, rules = axis_misfits(solution), task.rules.sizing
+    widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
     if isinstance(sizes.width, tuple):
-        limit = min(rules.resolved * max(shares), rules.negligible * asked)
-        sizes = sizes._replace(held=tuple(w if s <= limit else 0 for s, w in zip(shares, widths, strict=True)))
-    if sizes.follows or problem.is_linear or task.settings.windows != "auto":
+        limit = min(rules.resolved * max(misfits), rules.negligible * asked)
+        sizes = sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
+    if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto":
         return sizes
-    least, worth = (both[problem.domain.dimension - 2] for both in (rules.follows_from, rules.worth))
-    goal = np.log(
-        rules.trial_margin * asked
-    )  # reached, as if shares fell exponentially with the width, by which factor?
-    lacking = [w >= least and goal < worth * np.log(min(s, 0.9)) for w, s in zip(widths, shares, strict=True)]
-    steep = (
-        [a and b for a, b in zip(lacking, _fronts(solution, task.rules.windows), strict=True)] if any(lacking) else []
-    )
-    if not any(steep):
-        return sizes
-    if isinstance(sizes.width, tuple):
-        width = tuple(round(w / rules.narrower) if s else w for w, s in zip(sizes.width, steep, strict=True))
-        sizes = sizes._replace(width=width)
-    return sizes._replace(follows=True)
-
-
-def _fronts(solution: Solution, rules: WindowRules) -> list[bool]:
-    """Tell for each axis whether the solution is steep on a small part of it, as long as it can be trusted."""
-    piece = solution.pieces[-1]
-    system, times = solution.system, np.linspace(piece.start, piece.end, 33)
-    watch, states = Watch(system, 1.0, rules), piece.trajectory(times)
-    shares = np.array([watch.share(y) for y in states])
-    worst = int(np.argmax(np.where(shares <= rules.trusted, shares, 0.0)))
-    return [not is_spread_out(axis, rules) for axis in state_slopes(system, states[worst], float(times[worst]))]
+    fronts = fronts_to_follow(solution, misfits, widths, task)
+    if any(fronts) and isinstance(sizes.width, tuple):
+        narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
+        sizes = sizes._replace(width=narrower)
+    return sizes._replace(follows=any(fronts))
 
 
 @remembered
@@ -161,7 +142,13 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     if frame.product:
         margin = rules.margin_on_products * tol
         return tuple(
-            _climb(ladder, margin, rules, lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width))  # type: ignore[misc]
+            _climb(
+                ladder,
+                margin,
+                rules,
+                lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width),  # type: ignore[misc]
+                rules.patience,
+            )
             for axis in range(dimension)
         )
     margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
@@ -170,17 +157,23 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     )
 
 
-def _climb(ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float]) -> int:
-    """Return the first width with a misfit within the margin, or that before one which brought little."""
-    before = np.inf
-    for previous, width in zip((ladder[0], *ladder), ladder, strict=False):
+def _climb(
+    ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float], patience: int = 1
+) -> int:
+    """Return the first width with a misfit within the margin, or that before some which brought little.
+
+    Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
+    """
+    before, slow = np.inf, 0
+    for k, width in enumerate(ladder):
         found = misfit(width)
         if found <= margin:
             return width
-        if found > rules.slow * before:
-            return previous
+        slow = slow + 1 if rules.blind > before and found > rules.slow * before else 0
+        if slow == patience:
+            return ladder[k - patience]
         before = found
-    return ladder[-1]
+    return ladder[-1] if before < rules.blind else ladder[0]
 
 
 def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
@@ -250,8 +243,8 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
 @remembered
 def _product_trial(
     problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: int
-) -> tuple[float, ...] | None:
-    """Try a product, roughly; return the share of its finest functions along each axis, None if it does not get far."""
+) -> tuple[tuple[float, ...], ...] | None:
+    """Try a product, roughly; return what narrower ones would miss along each axis, None if it does not get far."""
     settings = Settings(width=width, windows=None, rules=all_rules)
     plan = make_plan(problem, Task(settings, seed, Tolerances(None, all_rules.sizing.trial_rtol)))
     with warnings.catch_warnings():
@@ -263,9 +256,9 @@ def _product_trial(
             trajectory = choose_integrator(system, integrator, rtol, all_rules.integrators).integrate(system)
         except FrozenPinnError:
             return None
-    worst = np.zeros(problem.domain.dimension)
-    for y in trajectory(np.linspace(*system.time, 9)):
+    worst = np.zeros((problem.domain.dimension, len(SHARES)))
+    times = np.linspace(*system.time, 9)
+    for t, y in zip(times, trajectory(times), strict=True):
         for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-            size = max(float(np.linalg.norm(y[block])), 1e-300)
-            worst = np.maximum(worst, np.array(space.network.shares(y[block])) / size)
-    return tuple(worst.tolist()) if np.all(np.isfinite(worst)) else None
+            worst = np.maximum(worst, narrower_misfits(space, y[block], float(t)))
+    return tuple(map(tuple, worst.tolist())) if np.all(np.isfinite(worst)) else None

@@ -87,7 +87,7 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
         fast = float(np.max(parts.modes.rates)) * (end - start)
         if parts.modes.order == 2:
             return ExponentialCollocation(tolerance, fallback=SciPy("dop853", rtol=tolerance))
-        if fast > rules.gentle and fast > rules.leading * radius:
+        if fast > rules.exponential and fast > rules.leading * radius:
             return ETD(tolerance, fallback=stiff)
     explicit = SciPy("dop853", rtol=tolerance)
     if radius < rules.gentle or (radius < rules.explicit and not _decays(system)):

@@ -41,18 +41,22 @@ class SizingRules:
     )
     margin_on_products: float = 1.0  #: a first network that is too narrow costs little, one that is too wide much
     lines: int = 4  #: parallel to each axis of a box, along which data are looked at
-    resolved: float = 1e-2  #: share of the finest functions of an axis beside that of another one, …
+    resolved: float = 1e-2  #: what the slower neurons of an axis miss beside those of another one, …
     negligible: float = 1e-2  #: … and beside the tolerance, up to which the axis does not grow …
     another: float = 1.05  #: … by more than this
     margin_on_shapes: float = 10.0  #: the same
     slow: float = 0.5  #: a fit that gets better by less than this from one width to the next is limited by the data
+    patience: int = 2  #: widths in a row with a slow gain on an axis of a product, whose ladder has short steps
+    blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of that fit, about the cut-off of the SVD layer
     trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution, …
     trial_rtol: float = 1e-3  #: … its accuracy in time, …
     trial_share: float = 5e-2  #: … and the share of the finest functions at which it has failed
     trial_on_products: tuple[int, int] = (36, 20)  #: neurons per axis of such a trial in two and three dimensions, …
-    trial_margin: float = 0.3  #: … the part of the tolerance that the finest functions may carry, …
+    trial_margin: float = 0.03  #: … the part of the tolerance that a network may miss of it, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
+    trial_noise: float = 1e-3  #: what steps in time leave in such a trial that is not smooth along the axes
+    digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
     follows_from: tuple[int, int] = (
         64,
@@ -94,9 +98,8 @@ class IntegratorRules:
     semilinear: float = 150.0  #: norm of the nonlinear part × duration up to which its iteration is cheapest
     damped: float = 0.1  #: real against imaginary parts of eigenvalues, from which on decay dominates
     coarse: float = 1e-9  #: accuracy from which on gentle systems with a closed linear part are better collocated
-    leading: float = (
-        0.3  #: rate of the modes that are solved exactly beside that of the Jacobian, for exponential steps
-    )
+    exponential: float = 30.0  #: rate of the modes that are solved exactly × duration from which on that pays, …
+    leading: float = 0.3  #: … if it is at least this part of the norm of the Jacobian
 
 
 @dataclass(frozen=True)

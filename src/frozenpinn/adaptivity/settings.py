@@ -67,8 +67,8 @@ class Settings:
         Number of quadrature points (per axis on boxes in two and three dimensions, or a tuple).
     sampler
         ``"multi-scale"``, ``"elm"``, ``"swim"``, ``"orthogonal"`` (isotropic functions of many variables),
-        ``"projected-swim"`` (pairs along the gradients of the initial value) or a sampler object, which then also sets
-        the width.
+        ``"projected-swim"`` (pairs along the gradients of the initial value), ``"sines"`` (those of products on boxes)
+        or a sampler object, which then also sets the width.
     point_method
         ``"gauss"``, ``"uniform"``, ``"sobol"``, ``"latin-hypercube"``, ``"random"`` or ``"auto"``.
     boundary_points

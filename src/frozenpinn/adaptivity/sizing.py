@@ -116,8 +116,17 @@ class Plan:
     @property
     def bytes(self) -> float:
         """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
-        points, size = self._total
-        return 8.0 * _COPIES * (points + 2 * size) if self.frame.product else _BYTES * points * size
+        return self._bytes_of(1.0)
+
+    def _bytes_of(self, share: float) -> float:
+        """Return the same for a share of the neurons; some of the points do not become fewer with them."""
+        fixed = 0 if share == 1.0 else self.task.rules.sizing.points_more
+        counts = [share * n + fixed for n in self.counts]
+        widths = [share * sampler.width for sampler in self.samplers]
+        if not self.frame.product:
+            return _BYTES * prod(counts) * prod(widths)
+        tables = sum(n * width for n, width in zip(counts, widths, strict=True))
+        return 8.0 * _COPIES * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
 
     @property
     def operations(self) -> float:
@@ -145,9 +154,12 @@ class Plan:
             return
         each = " per axis" if self.frame.product else ""
         need = f"{self.width} neurons{each} need about {amount(self.bytes)} of memory"
-        share = (allowed / self.bytes) ** (1.0 / len(self.samplers))
-        fit = tuple(max(1, int(share * sampler.width)) for sampler in self.samplers)
-        advice = f"width={fit if len(set(fit)) > 1 else fit[0]} would fit"
+        share = 1.0
+        while share > 1e-9 and self._bytes_of(share) > allowed:
+            share *= 0.95
+        fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
+        fitting = f"width={fit if len(set(fit)) > 1 else fit[0]}"
+        advice = f"{fitting if share * max(sampler.width for sampler in self.samplers) >= 2 else 'no width'} would fit"
         if limit is not None and self.bytes > limit:
             raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")

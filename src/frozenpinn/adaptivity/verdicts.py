@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.axis_misfit import axis_misfits
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 
@@ -31,13 +32,13 @@ def _until(solution: Solution, estimate: ErrorEstimate, tol: float) -> str:
 
 
 def _lacking(solution: Solution) -> str:
-    """Name the axis along which coefficients fall off least, if the basis is a product of functions of its axes."""
-    shares, names = solution.axis_shares, solution.problem.domain.coordinates
-    if len(shares) < 2 or solution.reduced is not None:
+    """Name the axis that lacks resolution most, if the basis is a product of functions of its axes."""
+    misfits, names = axis_misfits(solution), solution.problem.domain.coordinates
+    if len(misfits) < 2 or solution.reduced is not None:
         return ""
-    axis = int(np.argmax(shares))
+    axis = int(np.argmax(misfits))
     return (
-        f"The axis {names[axis]} lacks resolution most: its finest functions carry {shares[axis]:.2g} of the solution."
+        f"The axis {names[axis]} lacks resolution most: its fastest neurons carry {misfits[axis]:.2g} of the solution."
     )
 
 

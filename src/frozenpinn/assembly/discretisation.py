@@ -25,7 +25,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
-from frozenpinn.operators import Dense, MatrixFree, Operator, Tag, diagonal_blocks
+from frozenpinn.operators import Composition, Dense, MatrixFree, Operator, Tag, diagonal_blocks
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
@@ -286,6 +286,10 @@ class Discretisation:
 
         All maps are multiplied by ``vectors`` and ``left`` beforehand. For equations of first order in time.
         """
+        if isinstance(vectors, Composition) and isinstance(left, Composition):  # small complex matrices for each mode
+            inner, outer = vectors.inner, left.outer
+            real = self.modal_semilinear(vectors.outer, left.inner, rest)
+            return lambda t, z: outer @ real(t, np.real(inner @ z))
         forcing = self.forcing
         constant = left @ forcing(self.time[0]) if forcing.is_constant else None
         recent: dict[float, Array] = {}  # a step asks twice for the same time

@@ -101,7 +101,7 @@ def project_products(terms: Mapping[str, list[Term]], spaces: Sequence[Space], l
         for column, space in enumerate(spaces):
             own = [t for t in of_field if t.field in space.fields]
             if own:
-                blocks.add(row, column, _projected(spaces[row], space.network.projector(), space, own))
+                blocks.add(row, column, _projected(spaces[row], spaces[row].network.projector(), space, own))
     return blocks.operator()
 
 

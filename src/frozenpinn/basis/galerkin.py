@@ -52,19 +52,34 @@ def _separated(target: ProductNetwork, coefficient: Array) -> list[tuple[float, 
     """Write a coefficient as a short sum of numbers times functions of single axes; None if it is no short sum."""
     if coefficient.ndim == 0:
         return [(float(coefficient), {})]
-    found = tensor.separated(coefficient.reshape([len(f.points.weights) for f in target.factors]), _RANK)
-    if found is None:
-        return None
-    result = []
-    for vectors in found:
-        scale, varying = 1.0, {}
-        for axis, vector in enumerate(vectors):
-            if np.ptp(vector) <= _CONSTANT * np.max(np.abs(vector)):
-                scale *= float(np.mean(vector))
-            else:
-                varying[axis] = vector
-        result.append((scale, varying))
-    return result
+    values = coefficient.reshape([len(f.points.weights) for f in target.factors])
+    size = float(np.max(np.abs(values)))
+    single = tensor.separated(values, 1)
+    if single is not None:
+        return [_constants_out(vectors) for vectors in single]
+    # f(x) + g(y), as a potential has it, and what is left
+    mean, axes = float(np.mean(values)), range(values.ndim)
+    result, rest = [(mean, dict[int, Array]())], values - mean
+    for axis in axes:
+        vector = np.mean(values, axis=tuple(k for k in axes if k != axis)) - mean
+        if np.max(np.abs(vector)) > _CONSTANT * size:
+            result.append((1.0, {axis: vector}))
+            rest = rest - np.expand_dims(vector, tuple(k for k in axes if k != axis))
+    if np.max(np.abs(rest)) <= _CONSTANT * size:
+        return result
+    found = tensor.separated(rest, _RANK)
+    return None if found is None else [*result, *(_constants_out(vectors) for vectors in found)]
+
+
+def _constants_out(vectors: Sequence[Array]) -> tuple[float, dict[int, Array]]:
+    """Put vectors that are constant into a number."""
+    scale, varying = 1.0, {}
+    for axis, vector in enumerate(vectors):
+        if np.ptp(vector) <= _CONSTANT * np.max(np.abs(vector)):
+            scale *= float(np.mean(vector))
+        else:
+            varying[axis] = vector
+    return scale, varying
 
 
 def _matrix(target: ProductNetwork, source: ProductNetwork, axis: int, order: int, weight: Array | None) -> AxisFactor:

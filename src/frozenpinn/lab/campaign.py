@@ -15,9 +15,9 @@ from typing import Any
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
-from frozenpinn.lab.cases.quick import QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
+from frozenpinn.lab.cases.quick import QUICK_COMPILED, QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
 from frozenpinn.lab.page.numbers import seconds_text
-from frozenpinn.lab.peers.methods import FEATURES, MESHES, PINNS
+from frozenpinn.lab.peers.methods import FEATURES, GRIDS, MESHES, PINNS
 from frozenpinn.lab.runner import Announce, BenchRun, chosen_variants
 from frozenpinn.lab.store import Store
 from frozenpinn.lab.studies import STUDIES
@@ -93,6 +93,8 @@ def _is_long(run: BenchRun) -> bool:
     """Whether a run has no place in a quick report."""
     if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
         return True
+    if run.method == "py-pde" and run.case.name not in QUICK_COMPILED:
+        return True
     return run.method in PINNS and run.case.name not in QUICK_TRAINED
 
 
@@ -106,7 +108,8 @@ def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
         if case.name not in LADDERS or (scope.quick and case.name in QUICK_UNDRAWN):
             continue
         for method, ladder in LADDERS[case.name].items():
-            if method in scope.methods and method in (*MESHES, *FEATURES) and not (scope.quick and method in FEATURES):
+            known = method in (*MESHES, *GRIDS, *FEATURES)
+            if method in scope.methods and known and not (scope.quick and method in FEATURES):
                 steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
                 found += [DiagramPoint(case, method, None, _name(options), options, budget) for options in steps]
         if FROZEN_PINN in scope.methods:
@@ -155,7 +158,7 @@ def _resized(sampler: Sampler, width: int) -> Sampler:
 
 
 def _name(options: Mapping[str, Any]) -> str:
-    known = ("nodes", "degree", "mesh_size", "steps", "width")
+    known = ("nodes", "degree", "mesh_size", "steps", "modes", "step", "width")
     return ", ".join(f"{key.replace('_', ' ')} {options[key]:g}" for key in known if key in options)
 
 

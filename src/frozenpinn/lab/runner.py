@@ -28,7 +28,13 @@ Array = np.ndarray
 Record = dict[str, Any]
 #: Seconds at which the error of a network in training is measured, outside its clock.
 CHECKPOINTS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
-SAMPLERS = {"iga": "b-splines", "iga-exact": "b-splines", "fem": "finite elements"}
+SAMPLERS = {
+    "iga": "b-splines",
+    "iga-exact": "b-splines",
+    "fem": "finite elements",
+    "spectral": "waves",
+    "py-pde": "finite differences",
+}
 Announce = Callable[[str], None]
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -158,7 +164,7 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
             solution, seconds = _solved(job, seed)
             if seed == run.chosen[0] and not run.is_costly and seconds < WARM_UP:
                 solution, seconds = _solved(job, seed)
-            measured.add(solution, seconds, solution.error(problem.fields[0], **at), job.estimate(solution))
+            measured.add(solution, seconds, worst_error(solution, problem, **at), job.estimate(solution))
             measured.stopped[-1] |= job.is_cut
     except FAILURES as error:
         return {**record, **measured.statistics(), **failure(error)}
@@ -166,6 +172,11 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
     if run.case.trivial is not None:
         record["trivial"] = _score(problem, run.case.trivial, at["at"])
     return {**record, **measured.statistics(), "status": "ok", "reason": None}
+
+
+def worst_error(solution: Solved, problem: Problem, **where: Any) -> dict[str, float]:
+    """Return the errors of the field that has the largest relative one."""
+    return max((solution.error(name, **where) for name in problem.fields), key=lambda error: error["rel_l2"])
 
 
 def failure(error: BaseException) -> Record:
@@ -285,7 +296,7 @@ def peer_job(problem: Problem, run: BenchRun, baseline: Baseline | None = None) 
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
     baseline = baseline or run.case.baseline(method, run.precision)
-    settings = {**baseline.settings, **_cut(baseline.settings, run.steps)}
+    settings = {**baseline.settings, **run.variant.peers.get(method, {}), **_cut(baseline.settings, run.steps)}
     moments = CHECKPOINTS if method in PINNS and problem.exact else ()
 
     def sizes(solution: Any) -> Record:
@@ -301,7 +312,7 @@ def peer_job(problem: Problem, run: BenchRun, baseline: Baseline | None = None) 
         lambda seed: solve_peer(method, problem, settings, seed, run.budget, moments),
         sizes,
         lambda solution: None,
-        is_cut=settings != baseline.settings,
+        is_cut=bool(_told(baseline.settings, run.steps)),
     )
 
 

@@ -16,7 +16,18 @@ from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case
 from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.methods import PINNS
-from frozenpinn.lab.runner import FAILURES, WARM_UP, Announce, BenchRun, Record, carry_out, failure, limited, timed
+from frozenpinn.lab.runner import (
+    FAILURES,
+    WARM_UP,
+    Announce,
+    BenchRun,
+    Record,
+    carry_out,
+    failure,
+    limited,
+    timed,
+    worst_error,
+)
 from frozenpinn.lab.studies import Study, plot_study
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
@@ -71,6 +82,8 @@ class TableLine:
             return 12.0 if run.steps is not None else len(run.seeds) * (run.budget or BUDGET)
         if run.is_costly:
             return 90.0
+        if run.method == "py-pde":
+            return 40.0
         return GUESSES.get(run.recipe, 3.0) if run.method == FROZEN_PINN else 4.0
 
     def carry_out(self, announce: Announce) -> Record:
@@ -123,7 +136,7 @@ class DiagramPoint:
         except FAILURES as error:
             return {**record, "seconds": None, "rel_l2": None, **failure(error)}
         at = {} if place is None else {"at": place(problem)}
-        return {**record, "seconds": seconds, "rel_l2": solution.error(problem.fields[0], **at)["rel_l2"]}
+        return {**record, "seconds": seconds, "rel_l2": worst_error(solution, problem, **at)["rel_l2"]}
 
     def _solve(self, problem: Problem) -> Any:
         if self.method == FROZEN_PINN:

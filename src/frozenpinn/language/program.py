@@ -214,7 +214,9 @@ class Program:
 
     def _product(self, node: sp.Mul) -> int:
         """Multiply the numerator, then divide: one division instead of a power and a product."""
-        numerator, denominator = sp.fraction(node)
+        exponentials = [a for a in node.args if isinstance(a, sp.exp)]  # 1/exp(x) for exp(-x) may be 1/infinity
+        numerator, denominator = sp.fraction(sp.Mul(*(a for a in node.args if a not in exponentials)))
+        numerator = sp.Mul(numerator, *exponentials)
         if denominator != 1 and numerator != node:
             return self._emit(np.divide, self._compile(numerator), self._compile(denominator))
         slots = [self._compile(argument) for argument in node.args]

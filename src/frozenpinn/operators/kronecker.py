@@ -73,7 +73,7 @@ class KroneckerSum(Operator):
     def _sizes(self, side: int) -> tuple[int, ...]:
         return tuple(f.shape[side] for f in self.products[0].factors)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         sides = enumerate((self.rows, self.columns))
@@ -95,14 +95,17 @@ class KroneckerSum(Operator):
     # ---- application ------------------------------------------------------------------------------
 
     def _apply(self, block: Array) -> Array:
-        total: Array = np.zeros(())
+        total: Array | None = None
         full = self._scattered(block)  # once for all products
         for factors, scale, left, right in self.products:
             x = tensor.along_axes(factors, full if right is None else self._scattered(scale_rows(right, block)))
             x = x if self.rows is None else x[self.rows.flat]
             x = x if left is None else scale_rows(left, x)
-            total = total + scale * x
-        return total
+            if scale != 1.0:
+                x = scale * x
+            total = x if total is None else total + x
+        assert total is not None
+        return total.copy() if np.may_share_memory(total, block) else total  # where nothing happens
 
     def _scattered(self, block: Array) -> Array:
         return block if self.columns is None else self.columns.scatter(block)

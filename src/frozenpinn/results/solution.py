@@ -254,18 +254,6 @@ class Solution:
         starts = np.array([piece.start for piece in self.pieces])
         return np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
 
-    @property
-    def axis_shares(self) -> tuple[float, ...]:
-        """Largest share of any field in the finest functions of each axis (one number where there are no axes)."""
-        worst: list[tuple[float, ...]] = []
-        for piece in self.pieces:
-            states = piece.trajectory(np.linspace(piece.start, piece.end, 5))
-            for block, expansion in zip(piece.layout.blocks, piece.expansions, strict=True):
-                own = states[:, block]
-                size = max(float(np.max(np.linalg.norm(own, axis=1))), 1e-300)
-                worst += [tuple(s / size for s in expansion.basis.shares(c)) for c in own]
-        return tuple(np.max(np.array(worst), axis=0).tolist())
-
     def jet_values(self, x: Array, times: Array, jet: Jet, *, interpolated: bool = False) -> Array:
         """Return one derivative at all points (n, d) and all times (m,), shape (n, m).
 

@@ -125,7 +125,7 @@ def _sorted(operator: Operator | None) -> _Terms:
         )
     products = _products(operator)
     square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
-    if not products or not square or any(p.is_weighted for p in products):
+    if not isinstance(operator, KroneckerSum) or not products or not square or any(p.is_weighted for p in products):
         return _Terms(others=(operator,))
     constant, matrices, several = 0.0, list[tuple[int, Array]](), list[Product]()
     for p in products:
@@ -313,7 +313,25 @@ def _coupled(
     eigenvalues, small = np.linalg.eig(matrices)
     if not np.max(np.linalg.cond(small)) <= _CONDITION:
         return None
+    inverse = np.linalg.inv(small)
+    if np.isrealobj(matrices) and np.iscomplexobj(eigenvalues):
+        eigenvalues, small, inverse = _without_conjugates(eigenvalues, small, inverse)
     vectors, left = (_on_diagonal([kronecker(*(getattr(e, n) for e in axes))] * count) for n in ("vectors", "left"))
-    inner, outer = ModeMatrices(np.ascontiguousarray(small)), ModeMatrices(np.ascontiguousarray(np.linalg.inv(small)))
+    inner, outer = ModeMatrices(np.ascontiguousarray(small)), ModeMatrices(np.ascontiguousarray(inverse))
     rest = _blocks(rests, [int(np.prod(sizes))] * count)
     return AxisModes(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, rest)
+
+
+def _without_conjugates(eigenvalues: Array, vectors: Array, inverse: Array) -> tuple[Array, Array, Array]:
+    """Keep one of each pair of conjugate eigenvalues if all come in pairs: states are real parts of what is kept."""
+    order = np.argsort(-eigenvalues.imag, axis=1, kind="stable")
+    half = eigenvalues.shape[1] // 2
+    ordered = np.take_along_axis(eigenvalues, order, axis=1)
+    if eigenvalues.shape[1] % 2 or not np.all(ordered[:, :half].imag > 0):
+        return eigenvalues, vectors, inverse
+    kept = order[:, :half]
+    return (
+        np.take_along_axis(eigenvalues, kept, axis=1),
+        2.0 * np.take_along_axis(vectors, kept[:, None, :], axis=2),
+        np.take_along_axis(inverse, kept[:, :, None], axis=1),
+    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.lab.cases.advection import CASES as _ADVECTION
 from frozenpinn.lab.cases.beam import CASES as _BEAMS
+from frozenpinn.lab.cases.box_reactions import CASES as _BOX_REACTIONS
+from frozenpinn.lab.cases.box_transport import CASES as _BOX_TRANSPORT
+from frozenpinn.lab.cases.box_waves import CASES as _BOX_WAVES
 from frozenpinn.lab.cases.burgers import CASES as _BURGERS
 from frozenpinn.lab.cases.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.lab.cases.high_dimension import CASES as _HIGH_DIMENSION
@@ -25,6 +28,9 @@ CASES: dict[str, Case] = {
         *_STANDARDS,
         *_NONLINEAR_DIFFUSION,
         *_KURAMOTO_SIVASHINSKY,
+        *_BOX_REACTIONS,
+        *_BOX_TRANSPORT,
+        *_BOX_WAVES,
         *_HIGH_DIMENSION,
     )
 }

@@ -40,13 +40,17 @@ TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
 
 @dataclass(frozen=True)
 class Variant:
-    """One member of a sweep: arguments of the problem, settings in place of those of the case, other test points."""
+    """One member of a sweep: arguments of the problem, settings in place of those of the case, other test points.
+
+    ``peers`` has options of other methods, by their name, in place of some of those that they have for the case.
+    """
 
     label: str = ""
     problem: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[tuple[str, str], Settings] = field(default_factory=dict)
     recipes: tuple[str, ...] = RECIPES
     test_points: TestPoints | None = None
+    peers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ LOOKS: dict[tuple[str, str | None], Look] = {
     ("iga", None): Look("IGA", "mesh", VERMILLION, "^"),
     ("iga-exact", None): Look("IGA, exact in time", "mesh-exact", VERMILLION, "v", (5, 3)),
     ("fem", None): Look("FEM", "mesh", ORANGE, "^", (5, 3)),
+    ("spectral", None): Look("spectral", "spectral", VERMILLION, "D", (2, 2)),
+    ("py-pde", None): Look("py-pde", "grid", ORANGE, "s", (2, 2)),
     ("spacetime-elm", None): Look("space–time ELM", "spacetime", GREY, "P", (2, 2)),
     ("spacetime-swim", None): Look("space–time SWIM", "spacetime", GREY, "X", (5, 2)),
     ("pinn-adam", None): Look("PINN · Adam", "pinn", PURPLE, "X"),

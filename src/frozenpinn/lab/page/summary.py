@@ -14,6 +14,8 @@ _RIVALS = (
     ("pinn", "trained PINNs"),
     ("mesh", "IGA and FEM"),
     ("mesh-exact", "splines with our closed form in time"),
+    ("spectral", "a plain spectral code on boxes"),
+    ("grid", "py-pde on boxes"),
     ("spacetime", "space–time random features"),
 )
 

@@ -12,11 +12,12 @@ from frozenpinn.errors import SettingsError, choices
 from frozenpinn.statement.problem import Problem
 
 MESHES = ("iga", "iga-exact", "fem")
+GRIDS = ("spectral", "py-pde")
 FEATURES = ("spacetime-elm", "spacetime-swim")
 #: Networks trained by gradients, and what trains them.
 OPTIMIZERS = {"pinn-adam": "adam", "pinn-lbfgs": "lbfgs", "causal-pinn": "causal"}
 PINNS = tuple(OPTIMIZERS)
-BASELINES = (*MESHES, *FEATURES, *PINNS)
+BASELINES = (*MESHES, *GRIDS, *FEATURES, *PINNS)
 
 
 class BaselineSolution(Protocol):
@@ -39,6 +40,7 @@ def solve_baseline(
     ----------
     method
         ``"iga"`` (splines), ``"iga-exact"`` (constant coefficients, closed form in time), ``"fem"`` (triangles),
+        ``"spectral"`` (waves on boxes), ``"py-pde"`` (finite differences on boxes, by the package of that name),
         ``"spacetime-elm"``, ``"spacetime-swim"`` (random features in space-time), ``"pinn-adam"``, ``"pinn-lbfgs"`` or
         ``"causal-pinn"`` (trained networks).
     problem
@@ -48,11 +50,11 @@ def solve_baseline(
     seconds
         Wall-clock budget. Trained networks return what they have by then, the others raise IntegrationError.
     **options
-        Those of the method: ``nodes, degree`` of splines, ``mesh_size, degree, stages, steps`` of triangles, ``width``
-        of features, hyper-parameters of :func:`frozenpinn.lab.peers.pinn.solve_pinn`. The ``integrator`` of splines
-        for linear equations with constant coefficients is ``"radau"`` by default if the equation is of first order in
-        time and has a third or higher derivative in space, where stability makes explicit steps tiny; otherwise
-        ``"dop853"``, also for beams.
+        Those of the method: ``nodes, degree`` of splines, ``mesh_size, degree, stages, steps`` of triangles, ``modes,
+        step, keep`` of waves, ``points, tolerance`` of finite differences, ``width`` of features, hyper-parameters of
+        :func:`frozenpinn.lab.peers.pinn.solve_pinn`. The ``integrator`` of splines for linear equations with constant
+        coefficients is ``"radau"`` by default if the equation is of first order in time and has a third or higher
+        derivative in space, where stability makes explicit steps tiny; otherwise ``"dop853"``, also for beams.
 
     Returns
     -------
@@ -81,6 +83,14 @@ def solve_baseline(
         from frozenpinn.lab.peers.fem import solve_fem
 
         return _called(solve_fem, method, problem, {"seconds": seconds}, options)
+    if method == "spectral":
+        from frozenpinn.lab.peers.spectral import solve_spectral
+
+        return _called(solve_spectral, method, problem, {"seconds": seconds}, options)
+    if method == "py-pde":
+        from frozenpinn.lab.peers.py_pde import solve_py_pde
+
+        return _called(solve_py_pde, method, problem, {"seconds": seconds}, options)
     if method not in MESHES:
         raise SettingsError(f"unknown baseline '{method}'; choose one of {choices(BASELINES)}.")
     from frozenpinn.lab.peers.iga import solve_iga

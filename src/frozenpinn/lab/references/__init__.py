@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frozenpinn.lab.references.box import BoxReference
 from frozenpinn.lab.references.fourier import FourierReference
 
-__all__ = ["FourierReference"]
+__all__ = ["BoxReference", "FourierReference"]

@@ -1,0 +1,84 @@
+"""What narrower networks would miss of a state on a product, axis by axis: it tells which width an axis needs.
+
+The singular functions of a network of sines are not ordered from smooth to rough: one long wave is spread over all of
+them, and the share of the last ones says little. The neurons are ordered, by frequency. So the values along an axis are
+fitted with the slower part of its neurons: the misfit is what a network of that width would be wrong by, and its fall
+from one width to the next shows where it reaches a tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.results.solution import Solution
+
+Array = np.ndarray
+SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
+_COLUMNS = 8  # random combinations of the lines along an axis that are fitted
+_TIMES = 5  # at which a solution is looked at
+_ROUND_OFF = 1e-13
+
+
+def axis_misfits(solution: Solution) -> tuple[float, ...]:
+    """Return what the slower neurons of each axis miss of a solution at any time; () if it has no axes."""
+    worst: Array = np.zeros(0)
+    for piece in solution.pieces:
+        system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES)
+        if system is None or not all(space.network.is_product for space in system.spaces):
+            return ()
+        for t, y in zip(times, piece.trajectory(times), strict=True):
+            for block, space in zip(system.layout.blocks, system.spaces, strict=True):
+                found = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]
+                worst = found if not len(worst) else np.maximum(worst, found)
+    return tuple(worst.tolist())
+
+
+def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequence[float] = SHARES) -> Array:
+    """Return what shares of the neurons of each axis miss of a state, relative to it, shape (axes, shares)."""
+    network = space.network
+    assert isinstance(network, ProductNetwork)
+    terms = [Term(space.fields[0], Derivative((0,) * len(network.factors)))]
+    values = network.at_points(terms) @ coefficients
+    if network.lift_size:
+        values = values + network.lift_at_points(terms) @ space.data(t, 0)
+    grid = values.reshape([len(f.points.weights) for f in network.factors])
+    rng, found = np.random.default_rng(0), []
+    for axis, factor in enumerate(network.factors):
+        weight = np.sqrt(factor.points.weights)[:, None]
+        lines = np.moveaxis(grid, axis, 0).reshape(len(weight), -1)
+        lines = weight * (lines @ rng.normal(size=(lines.shape[1], _COLUMNS)))
+        features = weight * factor.hidden.features(factor.points.x)
+        found.append([_missed(features, max(2, 2 * int(s * factor.width / 2)), lines) for s in shares])
+    return np.array(found)
+
+
+def _missed(features: Array, count: int, lines: Array) -> float:
+    """Return what the first of some features, and the constant, miss of some lines."""
+    own = np.concatenate([features[:, :count], features[:, -1:]], axis=1)
+    u, s, _ = np.linalg.svd(own, full_matrices=False)
+    u = u[:, s > _ROUND_OFF * s[0]]
+    size = float(np.linalg.norm(lines))
+    return float(np.linalg.norm(lines - u @ (u.T @ lines))) / size if size else 0.0
+
+
+def needed_width(misfits: Sequence[float], width: int, wanted: float, digits: float, noise: float) -> float:
+    """Return the width whose misfit is the wanted one, as if it fell exponentially.
+
+    What steps in time leave over, up to ``noise``, does not fall with the width. Where that is reached, the function is
+    resolved, and from there on its misfit falls by ``digits`` with every neuron, at least.
+
+    >>> round(needed_width((1e-2, 1e-4, 1e-6), 40, 1e-7, 0.25, 1e-3))
+    35
+    """
+    logs, widths = np.log10(np.maximum(misfits, 1e-300)), width * np.array(SHARES)
+    rates = -np.diff(logs) / np.diff(widths)
+    if misfits[-1] > noise:
+        rate = float(rates[-1])
+        return float(widths[-1] + (logs[-1] - np.log10(wanted)) / rate) if rate > 0 else np.inf
+    rate = max(digits, float(np.max(rates)))
+    return float(np.min(widths + (logs - np.log10(wanted)) / rate))
