@@ -123,10 +123,12 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto":
         return sizes
     fronts = fronts_to_follow(solution, misfits, widths, task)
-    if any(fronts) and isinstance(sizes.width, tuple):
+    if not any(fronts):
+        return sizes
+    if isinstance(sizes.width, tuple):
         narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
         sizes = sizes._replace(width=narrower)
-    return sizes._replace(follows=any(fronts))
+    return sizes._replace(follows=True)
 
 
 @remembered

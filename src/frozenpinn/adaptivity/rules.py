@@ -107,8 +107,8 @@ class WindowRules:
     """A basis that follows the solution. Study: ``frozenpinn study burgers-points``.
 
     On boxes, u_t + u·u_x + 0.3·u·u_y = ν·Δu with a front across x, seconds on one core to a tolerance, following and
-    with one basis: ν = 0.01: 3.4 and 2.0 to 1e-3, 5.0 and 4.8 to 1e-4; ν = 0.004: 4.4 and 28 to 1e-3, 8.0 and more than
-    a minute to 1e-4.
+    with one basis: ν = 0.01: 2.8 and 1.5 to 1e-3, 3.4 and 3.4 to 1e-4; ν = 0.004: 3.2 and 18 to 1e-3, 7.5 and more than
+    half a minute, without reaching it, to 1e-4.
     """
 
     short: float = 2e-3  #: a window shorter than this part of the whole time has hardly helped …
