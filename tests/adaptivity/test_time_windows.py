@@ -166,9 +166,6 @@ def test_boundary_data_in_time_are_handed_over():
 
 
 def test_bad_windows_are_refused():
-    plane = fp.Problem("u_t = lap(u) - u**3", fp.Box((0, 0), (1, 1)), (0, 1), "0", "u = 0")
-    with pytest.raises(fp.SettingsError, match="are for one dimension; leave them out"):
-        fp.solve(plane, settings=fp.Settings(windows=3))
     for windows, text in (
         (0, "windows must be a positive whole number, or None to adapt; got 0"),
         (2.5, "got 2.5"),

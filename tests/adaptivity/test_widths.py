@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, resolved_axes, sized_plan
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.sizing import make_plan
 from frozenpinn.adaptivity.tolerances import Tolerances
@@ -162,7 +162,7 @@ def test_axes_that_are_resolved_hold_their_width_while_the_other_grows():
     asked = task(tol=1e-4)
     solution = fp.solve(HEAT, settings=fp.Settings(width=(20, 24), subspace=None))
     first = Sizes((20, 24), follows=True)
-    held = resolved_axes(solution, first, asked)
+    held = learned(solution, first, asked)
     assert held.held == (0, 24)
     wider = sized_plan(HEAT, task(tol=1e-4, effort=2.0), held).width
     assert wider[0] == 40
@@ -172,8 +172,8 @@ def test_axes_that_are_resolved_hold_their_width_while_the_other_grows():
 def test_sizes_of_other_shapes_are_left_alone():
     solution = fp.solve(HEAT, settings=fp.Settings(width=(20, 24), subspace=None))
     plain = Sizes(100, follows=True)
-    assert resolved_axes(solution, plain, task(tol=1e-6)) is plain
-    assert resolved_axes(solution, Sizes((20, 24), True), task()).held == ()
+    assert learned(solution, plain, task(tol=1e-6)) is plain
+    assert learned(solution, Sizes((20, 24), True), task()).held == ()
 
 
 def test_a_search_widens_the_axis_that_needs_it():

@@ -48,9 +48,9 @@ def axis_sum(*matrices):
 
 
 def put_together(modes):
-    """V·diag(λ)·V⁻¹ + rest, written out."""
+    """V·diag(λ)·V⁻¹ + rest, written out; of pairs of conjugate modes one is there, and states are real parts."""
     vectors, left = modes.vectors.dense(), modes.left.dense()
-    whole = (vectors * modes.eigenvalues) @ left
+    whole = np.real((vectors * modes.eigenvalues) @ left)
     return whole if modes.rest is None else whole + modes.rest.dense()
 
 

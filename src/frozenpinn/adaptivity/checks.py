@@ -33,7 +33,8 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
                 "the solution can't be better. Use a larger width, or steeper neurons (MultiScale(width, shortest=2)).",
                 ResolutionWarning,
             )
-    if max(misfits.values()) <= rules.checks.initial and falls_between(first, rules.windows):
+    line = problem.domain.dimension == 1
+    if line and max(misfits.values()) <= rules.checks.initial and falls_between(first, rules.windows):
         warn(
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
             "larger width."
@@ -92,12 +93,13 @@ def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
         if share > rules.unresolved:
             times = np.linspace(piece.start, piece.end, 129)
             lost = [max(basis.shares(c)) > rules.unresolved * scale for c in piece.trajectory(times)[:, block]]
+            advice = ", or windows='adaptive' if it is parallel to an axis" if basis.is_product else ""
             since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
             warn(
                 f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
                 f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
                 f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
-                "is forming, some viscosity.",
+                f"is forming, some viscosity{advice}.",
                 ResolutionWarning,
             )
 

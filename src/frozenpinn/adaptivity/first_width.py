@@ -16,7 +16,9 @@ import numpy as np
 
 from frozenpinn.adaptivity.axis_misfit import SHARES, axis_misfits, narrower_misfits, needed_width
 from frozenpinn.adaptivity.fitting import data_at, held_out
-from frozenpinn.adaptivity.grading import is_spread_out, state_slopes
+from frozenpinn.adaptivity.following import fronts_to_follow
+from frozenpinn.adaptivity.grading import is_spread_out
+from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.rules import Rules, SizingRules
@@ -56,7 +58,8 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     trial = None
     if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
         trial = _trial(problem, settings.integrator, task.rules, task.seed)
-    follows = trial is None or trial.fails
+    # on products a solve must have shown that it pays
+    follows = settings.windows != "auto" or (line and (trial is None or trial.fails))
     if not task.grows:
         return Sizes(None, follows)
     if problem.domain.dimension > rules.dimensions:
@@ -92,7 +95,9 @@ def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
     """Return the plan of a solve of known sizes."""
     plan = make_plan(problem, task, _grown(sizes, task))
-    return plan if sizes.follows else replace(plan, frame=replace(plan.frame, renewal=None))
+    if sizes.follows or plan.frame.renewal != "auto":
+        return plan
+    return replace(plan, frame=replace(plan.frame, renewal=None))
 
 
 def _grown(sizes: Sizes, task: Task) -> Width | None:
@@ -105,15 +110,25 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
     return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
 
 
-def resolved_axes(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
-    """Return the sizes with the widths of those axes held along which a solution is resolved, beside another."""
+def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
+    """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
     asked = task.tolerances.solution
-    if not isinstance(sizes.width, tuple) or asked is None:
+    if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
         return sizes
     misfits, rules = axis_misfits(solution), task.rules.sizing
     widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
-    limit = min(rules.resolved * max(misfits), rules.negligible * asked)
-    return sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
+    if isinstance(sizes.width, tuple):
+        limit = min(rules.resolved * max(misfits), rules.negligible * asked)
+        sizes = sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
+    if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto":
+        return sizes
+    fronts = fronts_to_follow(solution, misfits, widths, task)
+    if not any(fronts):
+        return sizes
+    if isinstance(sizes.width, tuple):
+        narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
+        sizes = sizes._replace(width=narrower)
+    return sizes._replace(follows=True)
 
 
 @remembered
@@ -223,7 +238,7 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     if watch.until(trajectory, start) < end:
         return Trial(True)
     states = trajectory(np.linspace(start, end, 9))
-    follow = not is_spread_out(state_slopes(system, states[-1], end), windows)
+    follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
     return Trial(follow, max(watch.share(y) for y in states))
 
 

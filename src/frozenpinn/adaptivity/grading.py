@@ -1,31 +1,34 @@
-"""Where a solution is steep: gradings of an interval by which points and neurons are placed.
+"""Where a solution is steep: gradings of the axes of a box by which points and neurons are placed.
 
     density = floor/L + (1 − floor)·|uₓ| / ∫|uₓ|
 
-The solution is then projected onto the new basis and goes on (see time_windows.py).
+In several dimensions every axis has a grading of its own, by the largest |∂u| across the other axes. The solution is
+then projected onto the new basis and goes on (see handover.py and time_windows.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.rules import WindowRules
-from frozenpinn.assembly.discretisation import Discretisation, Stage
-from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.geometry import Points
 from frozenpinn.geometry.points import gauss
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-Slopes = tuple[Array, list[Array]]  #: places in increasing order, and non-negative functions there
 
 
-# ---- from a solution to a grading ------------------------------------------------------------------
+class Slopes(NamedTuple):
+    """What happens along an axis: places in increasing order, slopes there, and errors of a basis if it has failed."""
+
+    places: Array
+    sizes: Sequence[Array]
+    errors: Sequence[Array] = ()
 
 
 def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
@@ -37,39 +40,61 @@ def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> G
     return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
 
 
-def initial_slopes(problem: Problem, rules: WindowRules) -> Slopes:
-    """Return places and the slopes of the initial values and velocities there, by differences."""
-    x, values = _initial_values(problem, rules.places)
-    return x, [np.gradient(v, x) for v in values]
+def steepest(table: Array) -> Array:
+    """Return for each place of an axis (first index) the value of largest size across the others, with its sign."""
+    flat = table.reshape(len(table), -1)
+    return np.take_along_axis(flat, np.argmax(np.abs(flat), axis=1)[:, None], axis=1)[:, 0]
 
 
-def _initial_values(problem: Problem, places: int) -> Slopes:
-    x = np.linspace(float(problem.domain.lower[0]), float(problem.domain.upper[0]), places)
+def along(axes: Sequence[Array], axis: int) -> Array:
+    """Return the points of a tensor grid, shape (n, d), in an order in which one axis comes first."""
+    order = [axis, *(k for k in range(len(axes)) if k != axis)]
+    grids = np.meshgrid(*(axes[k] for k in order), indexing="ij")
+    return np.stack([grids[order.index(k)].ravel() for k in range(len(axes))], axis=1)
+
+
+def initial_slopes(problem: Problem, rules: WindowRules) -> list[Slopes]:
+    """Return places on each axis and the slopes of the initial values and velocities there, by differences."""
+    return [
+        Slopes(x, [steepest(np.gradient(v, x, axis=0)) for v in values])
+        for x, values in _initial_values(problem, rules)
+    ]
+
+
+def _initial_values(problem: Problem, rules: WindowRules) -> Iterator[tuple[Array, list[Array]]]:
+    """Yield for each axis places on it and the initial data there, on some lines: shape (places, lines)."""
+    domain, d = problem.domain, problem.domain.dimension
     data = [*problem.initial.values(), *problem.initial_velocity.values()]
-    return x, [np.broadcast_to(datum(x[:, None], problem.time[0]), x.shape) for datum in data]
+    lines = rules.across[d - 2] if d > 1 else 1
+    middles = [a + n * (np.arange(lines) + 0.5) / lines for a, n in zip(domain.lower, domain.lengths, strict=True)]
+    for axis in range(d):
+        x = np.linspace(
+            float(domain.lower[axis]), float(domain.upper[axis]), rules.places if d == 1 else rules.places_on_products
+        )
+        points = along([x if k == axis else middle for k, middle in enumerate(middles)], axis)
+        tables = [np.broadcast_to(datum(points, problem.time[0]), len(points)) for datum in data]
+        yield x, [table.reshape(len(x), -1) for table in tables]
 
 
 def falls_between(system: Discretisation, rules: WindowRules) -> bool:
     """Whether the points of a basis miss something of the initial data, such as a peak between two of them."""
-    problem = system.problem
-    if problem.domain.dimension > 1:
-        return False
-    x, values = _initial_values(problem, rules.places)
-    nearest = np.unique(np.concatenate([[0, len(x) - 1], np.searchsorted(x, np.sort(system.points.x[:, 0]))]))
-    nearest = np.clip(nearest, 0, len(x) - 1)
-    for v in values:
-        variation = float(np.sum(np.abs(np.diff(v))))
-        seen = float(np.sum(np.abs(np.diff(v[nearest]))))
-        if variation - seen > rules.between * variation and variation > 1e-6 * float(np.max(np.abs(v))):
-            return True
+    for axis, (x, values) in enumerate(_initial_values(system.problem, rules)):
+        own = np.unique(system.points.x[:, axis])
+        nearest = np.unique(np.concatenate([[0, len(x) - 1], np.searchsorted(x, own)]))
+        nearest = np.clip(nearest, 0, len(x) - 1)
+        for v in values:
+            variation = np.sum(np.abs(np.diff(v, axis=0)), axis=0)
+            seen = np.sum(np.abs(np.diff(v[nearest], axis=0)), axis=0)
+            whole = float(np.max(variation))
+            missed = float(np.max(variation - seen)) > rules.between * whole
+            if missed and whole > 1e-6 * float(np.max(np.abs(v))):
+                return True
     return False
 
 
-def state_slopes(system: Discretisation, y: Array, t: float) -> Slopes:
-    """Return places and the slopes of all fields of a state there."""
-    lower, upper = system.problem.domain.lower[0], system.problem.domain.upper[0]
-    x = np.concatenate([[lower], np.sort(system.points.x[:, 0]), [upper]])
-    return x, [_field(system, y, name, (1,))(x[:, None], t) for name in system.problem.fields]
+def total_slope(slopes: Slopes) -> float:
+    """Return the largest ∫|∂u| of all fields along an axis."""
+    return max((float(np.trapezoid(np.abs(size), slopes.places)) for size in slopes.sizes), default=0.0)
 
 
 def is_spread_out(slopes: Slopes, rules: WindowRules) -> bool:
@@ -77,10 +102,10 @@ def is_spread_out(slopes: Slopes, rules: WindowRules) -> bool:
 
     The measure is the part of the interval that |uₓ| takes up, (∫|uₓ|)² / (L ∫uₓ²): 0.8 for a sine, small for a front.
     """
-    places, sizes = slopes
+    places = slopes.places
     length = float(places[-1] - places[0])
     parts = []
-    for size in sizes:
+    for size in slopes.sizes:
         square = float(np.trapezoid(size**2, places))
         if square > 0:
             parts.append(float(np.trapezoid(np.abs(size), places)) ** 2 / (length * square))
@@ -99,75 +124,3 @@ def graded_points(grading: Grading, n: int, method: str, rng: np.random.Generato
         x = grading.place(s)
         weights = grading.stretch(x) / n
     return Points(x[:, None], weights, np.array([float(np.min(np.diff(x)))]))
-
-
-# ---- from one basis to the next ----------------------------------------------------------------------
-
-
-def continue_from(system: Discretisation, y: Array, t: float, end: float) -> Stage:
-    """Return the stage that starts where another one stopped."""
-    problem = system.problem
-    moving = [name for name in problem.fields if problem.equation(name).order == 2]
-    return Stage(
-        (t, end),
-        {name: _field(system, y, name, (0,)) for name in problem.fields},
-        {name: _field(system, y, name, (0,), order=1) for name in moving},
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class StateField:
-    """A field, a derivative or the velocity of a state as a function of points and time."""
-
-    space: Space
-    coefficients: Array
-    terms: tuple[Term, ...]
-    order: int = 0
-
-    def __call__(self, x: Array, t: float) -> Array:
-        """Return the values at points (n, d)."""
-        basis = self.space.network
-        lifted = self.space.data(t, self.order)[:, None] if basis.lift_size else None
-        return basis.combine(x, self.terms, self.coefficients[:, None], lifted)[:, 0]
-
-
-def _field(system: Discretisation, y: Array, name: str, alpha: tuple[int, ...], order: int = 0) -> StateField:
-    index, space = system.space_of(name)
-    return StateField(space, system.layout.split(y)[index][order], (Term(name, Derivative(alpha)),), order)
-
-
-def with_errors(slopes: Slopes, system: Discretisation) -> Slopes:
-    """Add to the slopes by which a basis was placed where it fails to represent the start of its stage.
-
-    Corners and jumps are found like this: neurons gather around them, round by round.
-    """
-    places, sizes = slopes
-    own = system.points.x[:, 0]
-    finer = np.unique(np.concatenate([places, own, (own[1:] + own[:-1]) / 2]))
-    errors = [np.abs(found - exact) for _, found, exact in _comparisons(system, finer)]
-    return finer, [*(np.interp(finer, places, size) for size in sizes), *errors]
-
-
-def _comparisons(system: Discretisation, x: Array) -> Iterator[tuple[int, Array, Array]]:
-    """Yield (order, found, wanted) of each field: values at the start of a stage, and velocities at the very start.
-
-    Later on, what a velocity has in detail is in the values too, and with less noise.
-    """
-    start = system.time[0]
-    first = start == system.problem.time[0]
-    for order, wanted in enumerate((system.stage.values, system.stage.velocities)[: 2 if first else 1]):
-        for name in (n for n in system.problem.fields if n in wanted):
-            found = _field(system, system.initial_state, name, (0,), order)(x[:, None], start)
-            yield order, found, np.broadcast_to(wanted[name](x[:, None], start), x.shape)
-
-
-def projection_loss(system: Discretisation, grading: Grading) -> float:
-    """Return the relative L² misfit of the start of a stage, at places that are no points of its basis."""
-    s = (np.arange(200) + 0.5 + 0.3 * np.sin(np.arange(200))) / 200  # between the points, as dense as they are
-    start, end = system.problem.time
-    gaps, sizes = np.zeros(2), np.zeros(2)
-    for order, found, exact in _comparisons(system, grading.place(s)):
-        gaps[order] += float(np.sum((found - exact) ** 2))
-        sizes[order] += float(np.sum(exact**2))
-    sizes[1] = max(sizes[1], sizes[0] / (end - start) ** 2)
-    return float(np.sqrt(np.max(gaps / np.where(sizes > 0, sizes, 1.0))))

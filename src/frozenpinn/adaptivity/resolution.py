@@ -37,9 +37,16 @@ class Watch:
         return high
 
     def share(self, y: Array) -> float:
-        """Return the share of the solution in the finest tenth, the largest of all fields."""
+        """Return the share of the solution in the finest tenth, the largest of all fields and axes."""
+        return max(self.shares(y))
+
+    def shares(self, y: Array) -> tuple[float, ...]:
+        """Return the same for each axis."""
         parts = [orders[0] for orders in self._layout.split(y)]
         sizes = [float(np.linalg.norm(c)) for c in parts]
         floor = self._negligible * max(sizes)
-        tails = [max(basis.shares(c)) for c, basis in zip(parts, self._bases, strict=True)]
-        return max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(tails, sizes, strict=True))
+        tails = [basis.shares(c) for c, basis in zip(parts, self._bases, strict=True)]
+        return tuple(
+            max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(axis, sizes, strict=True))
+            for axis in zip(*tails, strict=True)
+        )

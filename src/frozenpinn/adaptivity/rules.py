@@ -58,6 +58,15 @@ class SizingRules:
     trial_noise: float = 1e-3  #: what steps in time leave in such a trial that is not smooth along the axes
     digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
+    follows_from: tuple[int, int] = (
+        64,
+        36,
+    )  #: neurons on an axis of a product that has a front and does not resolve it
+    worth: tuple[float, float] = (
+        1.7,
+        2.5,
+    )  #: by how much it would have to be wider, at least, for a basis that follows …
+    narrower: float = 1.5  #: … the front, and is narrower by this
     further: float = 1.5  #: how far beyond the width of the trial its outcome is trusted
 
 
@@ -95,12 +104,18 @@ class IntegratorRules:
 
 @dataclass(frozen=True)
 class WindowRules:
-    """A basis that follows the solution (one dimension). Study: ``frozenpinn study burgers-points``."""
+    """A basis that follows the solution. Study: ``frozenpinn study burgers-points``.
+
+    On boxes, u_t + u·u_x + 0.3·u·u_y = ν·Δu with a front across x, seconds on one core to a tolerance, following and
+    with one basis: ν = 0.01: 2.8 and 1.5 to 1e-3, 3.4 and 3.4 to 1e-4; ν = 0.004: 3.2 and 18 to 1e-3, 7.5 and more than
+    half a minute, without reaching it, to 1e-4.
+    """
 
     short: float = 2e-3  #: a window shorter than this part of the whole time has hardly helped …
     tiny: float = 1e-5  #: … and three in a row that are shorter than this never will
     harmless: float = 1e-6  #: a share that is not worth a warning
     growth: float = 1.5  #: of the number of neurons, if renewing them is not enough
+    lacking: float = 0.1  #: share of the finest functions of an axis beside the largest, from which on it grows too
     many: int = 80  #: windows: if there would be more, something thin moves fast, and less accuracy makes them longer …
     hasty: float = 1e-5  #: … down to this
     rounds: int = 8  #: of placing neurons where the last ones have failed
@@ -108,10 +123,13 @@ class WindowRules:
     looser: float = 10.0  #: by which the accuracy is lowered if windows are many, …
     much_looser: float = 100.0  #: … and if they are short
     visible: float = 1e-3  #: a share of the solution beyond the basis from which on nothing of it can be trusted
+    trusted: float = 2e-2  #: the same for a look at where the solution is steep, on products
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
     negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
     per_cell: int = 8  #: Gauss points in each cell of a graded interval
-    places: int = 4001  #: at which initial data are looked at
+    places: int = 4001  #: at which initial data are looked at, …
+    places_on_products: int = 1001  #: … the same along each axis in several dimensions, …
+    across: tuple[int, int] = (33, 12)  #: … on as many lines in each other direction, in two and three dimensions
     spread: float = 0.3  #: part of the interval on which a solution that changes everywhere is steep
     between: float = 0.02  #: part of the variation of initial data that may fall between the points
 

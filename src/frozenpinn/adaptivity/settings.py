@@ -20,7 +20,7 @@ Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 
 @dataclass(frozen=True)
 class Windows:
-    """How a basis is renewed in time (one dimension).
+    """How a basis is renewed in time: on intervals, and on boxes in two and three dimensions.
 
     Parameters
     ----------
@@ -28,7 +28,8 @@ class Windows:
         Number of windows of equal length, each with a new basis; None renews the basis when, and only when, it stops
         resolving the solution.
     floor
-        Share of points and neurons that is spread evenly; the rest follows |uₓ|.
+        Share of points and neurons that is spread evenly; the rest follows |uₓ|, on each axis of a box the largest
+        slope across the others.
     threshold
         Share of the solution that the finest tenth of the basis may carry; None takes the accuracy in time, ``rtol``.
         Only for ``count=None``.
@@ -87,10 +88,11 @@ class Settings:
         Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
         ``tol``; 1e-8 without.
     windows
-        How the basis is renewed in time (one dimension): ``"auto"`` renews it when it stops resolving the solution of
-        a nonlinear problem (unless sampler, boundary strategy or an integrator object are given that can't follow),
-        ``"adaptive"`` insists on that, a number gives as many equal windows, None or 1 keeps one basis,
-        :class:`Windows` sets the details.
+        How the basis is renewed in time: ``"auto"`` renews it when it stops resolving the solution of a nonlinear
+        problem (unless sampler, boundary strategy or an integrator object are given that can't follow), ``"adaptive"``
+        insists on that, a number gives as many equal windows, None or 1 keeps one basis, :class:`Windows` sets the
+        details. On boxes in two and three dimensions ``"auto"`` does so if a tolerance is given and a solve has shown a
+        front along an axis that a much wider network would be needed for; oblique fronts get width.
     subspace
         Directions (k, d) on which the solution depends; it is then solved in these k coordinates, which the settings
         above refer to. ``"auto"`` looks whether one to three directions are enough on boxes and balls, unless width,

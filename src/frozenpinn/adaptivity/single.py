@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, resolved_axes, sized_plan
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.time_windows import March
@@ -204,7 +204,7 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     sizes = knowledge.sizes
     if not asked:
-        sizes = Sizes(None, True)
+        sizes = Sizes(None, problem.domain.dimension == 1)
     elif isinstance(sizes, Unknown):
         with watch.stage("choice of sizes"), blas_threads(0.0):
             sizes = first_sizes(problem, task)
@@ -217,5 +217,5 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
                 raise_if_infinite(solution)
             else:
                 warn_if_suspicious(solution, task.rules)
-    sizes = resolved_axes(solution, sizes, task)
+    sizes = learned(solution, sizes, task)
     return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=sizes))

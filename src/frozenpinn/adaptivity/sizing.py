@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal, TypeAlias
@@ -18,7 +19,7 @@ from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strate
 from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
-from frozenpinn.geometry import Box, Points
+from frozenpinn.geometry import Points
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.statement.problem import Problem
 
@@ -56,7 +57,7 @@ class Frame:
         method = settings.point_method
         if method == "auto":
             method = "spectral" if product else "gauss" if d <= few else "sobol"
-        return cls(product, strategy, method, _renewal(problem, settings.windows))
+        return cls(product, strategy, method, _renewal(problem, settings.windows, product))
 
     def samplers(self, problem: Problem, settings: Settings, width: Width | None = None) -> tuple[Sampler, ...]:
         """Return the sampler, or one for each axis of a product: of a given width, the settings' or a default."""
@@ -136,10 +137,19 @@ class Plan:
         small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
         return small + 4.0 * _STEPS * points * max(self.counts)
 
+    @property
+    def _allowed(self) -> float:
+        """Bytes that there are, and may be used."""
+        return physical_memory() if self.task.memory is None else min(self.task.memory, physical_memory())
+
+    def fits(self, widths: Sequence[int]) -> bool:
+        """Whether other numbers of neurons, with points in proportion, fit the memory."""
+        growth = prod(width / sampler.width for width, sampler in zip(widths, self.samplers, strict=True))
+        return self.bytes * (growth if self.frame.product else growth**2) <= self._allowed
+
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
-        limit, most = self.task.memory, physical_memory()
-        allowed = most if limit is None else min(limit, most)
+        limit, most, allowed = self.task.memory, physical_memory(), self._allowed
         if self.bytes <= allowed:
             return
         each = " per axis" if self.frame.product else ""
@@ -174,10 +184,8 @@ class Plan:
         task, settings = self.task, self.task.settings
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
-            assert isinstance(problem.domain, Box)
-            axes = [problem.domain.axis(i).sample(n, self.frame.method) for i, n in enumerate(self.counts)]
-            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(axes))]
-            layers = [own.sample(a, g) for own, a, g in zip(self.samplers, axes, rngs, strict=True)]
+            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+            layers = [own.sample(cloud.along(i), g) for i, (own, g) in enumerate(zip(self.samplers, rngs, strict=True))]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
         if settings.sampler is None:
@@ -204,9 +212,11 @@ class Plan:
         if given != "auto":
             assert given is not None
             return given
+        # graded neurons of tanh have functions of small singular values that carry round-off alone
+        finest = rules.nonlinear if any(hasattr(sampler, "graded") for sampler in self.samplers) else 0.0
         if asked is None:
-            return rules.product
-        return float(np.clip(rules.product_share * asked, rules.product_finest, rules.product_coarsest))
+            return max(finest, rules.product)
+        return max(finest, float(np.clip(rules.product_share * asked, rules.product_finest, rules.product_coarsest)))
 
     def _boundary_points(self, problem: Problem) -> int:
         """Return how many points a side gets: enough rows to see every feature of that side."""
@@ -270,7 +280,7 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
 
 
-def _renewal(problem: Problem, windows: int | str | Windows | None) -> Renewal:
+def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:
     """Return how the basis is renewed: by given rules, where it helps ("auto"), or not at all."""
     if windows is None or windows == "auto":
         return windows  # type: ignore[return-value]
@@ -280,8 +290,12 @@ def _renewal(problem: Problem, windows: int | str | Windows | None) -> Renewal:
         windows = Windows() if isinstance(windows, str) else Windows(windows)
     if windows.count == 1:
         return None
-    if problem.domain.dimension > 1:
-        raise SettingsError("windows, in which the basis follows the solution, are for one dimension; leave them out.")
+    if problem.domain.dimension > 1 and not product:
+        raise SettingsError(
+            "windows, in which the basis follows the solution, need an interval, or a product of networks: a box in "
+            "two or three dimensions with conditions of constant coefficients along their own axis, and sampler, "
+            "boundary, cutoff and point_method as they are by default. Write windows=None, or leave those settings out."
+        )
     return windows
 
 

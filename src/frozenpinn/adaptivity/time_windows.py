@@ -2,29 +2,22 @@
 
 A frozen basis is good for as long as the solution stays as smooth as the basis is fine. The functions are ordered from
 smooth to rough by the SVD layer, so the last tenth of the coefficients tells when that ends: a :class:`Watch` asks the
-integrator to stop there. The solution at that moment gives a grading of the interval, by which new points and neurons
-are placed (grading.py); the solution is projected onto the new basis and goes on.
+integrator to stop there. The solution at that moment gives a grading of the interval, or of each axis of a box, by
+which new points and neurons are placed (graded_axes.py); the solution is projected onto the new basis and goes on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
 import numpy as np
 
-from frozenpinn.adaptivity.grading import (
-    Slopes,
-    continue_from,
-    falls_between,
-    grade,
-    graded_points,
-    initial_slopes,
-    projection_loss,
-    state_slopes,
-    with_errors,
-)
+from frozenpinn.adaptivity.graded_axes import place
+from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
+from frozenpinn.adaptivity.handover import continue_from, projection_loss, state_slopes, with_errors
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.settings import Windows
@@ -32,7 +25,7 @@ from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.assembly.discretisation import Discretisation, Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.samplers import adapted, with_width
+from frozenpinn.basis.samplers import adapted
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
@@ -51,7 +44,7 @@ class March:
         self.problem, self.plan, self.watch = problem, plan, watch
         self.rules, self.tolerances = plan.task.rules.windows, plan.task.tolerances
         self.pieces: list[Piece] = []
-        self._width = plan.sampler.width
+        self._widths = self._first = tuple(sampler.width for sampler in plan.samplers)
         self._built = 0
         self._short = self._tiny = 0
         self.threshold = self.tolerances.windows
@@ -78,12 +71,11 @@ class March:
         if isinstance(renewal, Windows):
             return renewal
         settings, frame = self.plan.task.settings, self.plan.frame
+        line = self.problem.domain.dimension == 1 and hasattr(self.plan.sampler, "graded") and frame.method == "gauss"
         suits = (
             renewal == "auto"
-            and self.problem.domain.dimension == 1
-            and hasattr(self.plan.sampler, "graded")
+            and (line or frame.product)
             and frame.strategy.renewable
-            and frame.method == "gauss"
             and settings.cutoff is not None
             and isinstance(settings.integrator, str | None)  # others may not stop when asked to
         )
@@ -127,7 +119,7 @@ class March:
                 system, loss = self._restart(even), 0.0
                 continue
             y = trajectory(np.array([t]))[0]
-            self._judge(watch.share(y), t, windows)
+            self._judge(watch.shares(y), t, windows)
             stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
             system, loss = self._renewed(stage, slopes, windows)
             self._lower_expectations(self._misfit(system, loss), t)
@@ -143,19 +135,19 @@ class March:
     def _restart(self, even: Discretisation) -> Discretisation:
         """Begin again with the first basis, and with the accuracy that it has for such data."""
         self.pieces.clear()
-        self._width = self.plan.sampler.width
+        self._widths = self._first
         self._given_up = self.problem.time[0]
         self.threshold = self.rules.slack * Watch(even, self.threshold, self.rules).first
         return even
 
-    def _judge(self, share: float, t: float, windows: Windows) -> None:
+    def _judge(self, shares: tuple[float, ...], t: float, windows: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""
         start, end = self.problem.time
         length = self.pieces[-1].end - self.pieces[-1].start
         self._short = self._short + 1 if length < self.rules.short * (end - start) else 0
         self._tiny = self._tiny + 1 if length < self.rules.tiny * (end - start) else 0
         if self._tiny >= 3:
-            raise self._failure(share, t)
+            raise self._failure(max(shares), t)
         count = len(self.pieces)
         if (
             count % 8 == 0
@@ -167,15 +159,27 @@ class March:
         if self._short < 2:
             return
         self._short = 0
-        widest = int(windows.widest * self.plan.sampler.width)
-        if self._width < widest:
-            self._width = min(int(self.rules.growth * self._width), widest)
+        wider = self._wider(windows, shares)
+        if wider != self._widths:
+            self._widths = wider
             return
         if self._given_up is None:
             self._given_up = t
         self.threshold *= self.rules.much_looser
         if self.threshold > self._tolerated:
-            raise self._failure(share, t)
+            raise self._failure(max(shares), t)
+
+    def _wider(self, windows: Windows, shares: Sequence[float], at_once: bool = False) -> tuple[int, ...]:
+        """Return more neurons for the axes whose finest functions carry most of what is not resolved.
+
+        ``at_once`` leaves an axis that can't grow by all of a step.
+        """
+        grown = []
+        for width, first, share in zip(self._widths, self._first, shares, strict=True):
+            more, widest = self.rules.growth * width, windows.widest * first
+            grows = share >= self.rules.lacking * max(shares) and not (at_once and more > widest)
+            grown.append(min(int(more), int(widest)) if grows else width)
+        return tuple(grown) if self.plan.fits(grown) else self._widths
 
     def _lower_expectations(self, misfit: float, t: float) -> None:
         """Accept a basis that can't take over the solution as accurately as asked; give up if it is far from it."""
@@ -196,10 +200,10 @@ class March:
         else:
             cause = "a front gets thinner and thinner, as a shock without viscosity does"
         error = IntegrationError(
-            f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although {self._width} "
-            f"neurons were placed by its slope, the finest tenth of the basis carries {share:.2g} of the solution. Add "
-            "viscosity, or try a shorter time, a larger width or a larger tol. What was found so far is the error's "
-            "'solution'.",
+            f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although "
+            f"{_listed(self._widths)} neurons were placed by its slope, the finest tenth of the basis carries "
+            f"{share:.2g} of the solution. Add viscosity, or try a shorter time, a larger width or a larger tol. What "
+            "was found so far is the error's 'solution'.",
             time=t,
             trajectory=last.trajectory,
         )
@@ -212,7 +216,7 @@ class March:
         ):
             warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
-                f"{self._width} neurons; use a larger width, or a larger tol if that is enough.",
+                f"{_listed(self._widths)} neurons; use a larger width, or a larger tol if that is enough.",
                 ResolutionWarning,
             )
 
@@ -235,24 +239,22 @@ class March:
             _ = system.initial_state
         return system
 
-    def _renewed(self, stage: Stage, slopes: Slopes, windows: Windows) -> tuple[Discretisation, float]:
+    def _renewed(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; if it can't take over the solution, place it by its errors too, then widen it."""
         found = self._graded(stage, slopes, windows)
-        widest = windows.widest * self.plan.sampler.width
         for _ in range(self.rules.rounds):
             if self._misfit(*found) <= self.threshold:
                 break
             slopes = with_errors(slopes, found[0])
             better = self._graded(stage, slopes, windows)
-            before = self._width
-            if (
-                self._misfit(*better) > self.rules.better * self._misfit(*found)
-                and self.rules.growth * before <= widest
-            ):
-                self._width = int(self.rules.growth * before)
-                better = self._graded(stage, slopes, windows)
+            before = self._widths
             if self._misfit(*better) > self.rules.better * self._misfit(*found):
-                self._width = before
+                shares = Watch(better[0], self.threshold, self.rules).shares(better[0].initial_state)
+                self._widths = self._wider(windows, shares, at_once=True)
+                if self._widths != before:
+                    better = self._graded(stage, slopes, windows)
+            if self._misfit(*better) > self.rules.better * self._misfit(*found):
+                self._widths = before
                 break
             found = better
         return found
@@ -263,27 +265,23 @@ class March:
     def _better(self, even: Discretisation, graded: tuple[Discretisation, float]) -> tuple[Discretisation, float]:
         return graded if self._misfit(*graded) < Watch(even, self.threshold, self.rules).first else (even, 0.0)
 
-    def _graded(self, stage: Stage, slopes: Slopes, windows: Windows) -> tuple[Discretisation, float]:
+    def _graded(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; return the system and what projecting onto it has lost."""
         self._built += 1
         plan = self.plan
-        grading = grade(*slopes, windows.floor, self._width)
-        sampler = adapted(with_width(plan.sampler, self._width), "graded", grading)
-        n = round(plan.counts[0] * self._width / plan.sampler.width)
         rng = np.random.default_rng((plan.task.seed, self._built))
         with self.watch.stage("points"):
-            cloud = graded_points(grading, n, plan.frame.method, rng, self.rules.per_cell)
-            pool = getattr(sampler, "pool", None)
-            many = graded_points(grading, pool, "random", rng) if pool else None
-        if hasattr(sampler, "informed"):
-            x = cloud.x if many is None else many.x
+            placed = place(self.problem, plan, slopes, self._widths, windows.floor, rng)
+        samplers, cloud, pool = placed.samplers, placed.cloud, placed.pool
+        if hasattr(samplers[0], "informed"):
+            x = cloud.x if pool is None else pool.x
             known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
-            sampler = adapted(sampler, "informed", np.stack(known, axis=1))
+            samplers = (adapted(samplers[0], "informed", np.stack(known, axis=1)),)
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = replace(plan, samplers=(sampler,)).build_spaces(self.problem, cloud, self._built, many)
+            spaces = replace(plan, samplers=samplers).build_spaces(self.problem, cloud, self._built, pool)
         system = self._assemble(spaces, stage)
         with self.watch.stage("checks"):
-            loss = projection_loss(system, grading)
+            loss = projection_loss(system, placed.gradings)
         return system, loss
 
     # ---- time -----------------------------------------------------------------------------------------
@@ -321,6 +319,11 @@ class March:
             dict(self.watch.seconds),
             provenance=plan.task,
         )
+
+
+def _listed(widths: tuple[int, ...]) -> str:
+    """Write numbers of neurons, one or one per axis."""
+    return " × ".join(map(str, widths))
 
 
 def _stepping(piece: Piece) -> float:

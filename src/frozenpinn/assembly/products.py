@@ -14,7 +14,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.geometry import Box, FlatSide, Points
-from frozenpinn.geometry.points import tensor_grid
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.operators import Operator
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
@@ -48,10 +48,7 @@ def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points
 
     Fields with the same conditions at the ends of an axis share the network of that axis, and with it all operators.
     """
-    axes = [
-        Points(x[:, None], weights, points.spacing[i : i + 1])
-        for i, (x, weights) in enumerate(zip(points.axes, points.axis_weights, strict=True))
-    ]
+    axes = [points.along(axis) for axis in range(len(layers))]
     known: list[tuple[int, BoundaryRows, Network]] = []
     spaces = []
     for (field,) in problem.groups:
@@ -118,6 +115,6 @@ def _product_data(problem: Problem, own: Sequence[LinearCondition], network: Pro
         axis = _side(condition).axis
         axes = [f.points.x[:, 0] for f in network.factors]
         axes[axis] = np.array([(problem.domain.lower, problem.domain.upper)[_side(condition).end][axis]])
-        x = tensor_grid(axes)
+        x = grid_points(axes)
         parts.append((condition.value, x, matrix))
     return BoundaryData(network.lift_size, problem.time, tuple(parts))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.basis.boundary_layer import BoundaryLayer, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.finest import finest_part
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.basis.svd_layer import compress
@@ -208,6 +209,12 @@ class Network:
     def shares(self, coefficients: Array) -> tuple[float, ...]:
         """Return the norm of the part of a state that lies in the finest tenth of the basis."""
         return tensor.tails(coefficients) if self.is_orthonormal else (0.0,)
+
+    @cached_property
+    def finest(self) -> Array:
+        """The map from coefficients to those of the finest part of a function of one variable, shape (k, r)."""
+        points, singular = self.points, self.singular_values
+        return finest_part(self.hidden, points.x, points.weights, self.values, singular, self.lifting[0])
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D(field) of every basis function, shape (n, r)."""

@@ -91,8 +91,11 @@ class ProductNetwork:
         return self.singular_values
 
     def shares(self, coefficients: Array) -> tuple[float, ...]:
-        """Return the norms of the parts of a state that lie in the finest tenth of each axis."""
-        return tensor.tails(coefficients.reshape(self.sizes))
+        """Return the norms of the finest parts of a state along each axis."""
+        return tuple(
+            float(np.linalg.norm(tensor.along_axis(f.finest, axis, coefficients, self.sizes)))
+            for axis, f in enumerate(self.factors)
+        )
 
     def truncate(self, rank: int) -> ProductNetwork:
         """Products are kept as a whole."""

@@ -182,15 +182,8 @@ class Box(Domain):
         rules = [rule(k) for rule, k in zip(suited, counts, strict=True)]
         axes = tuple(a + length * r[0] for a, length, r in zip(self.lower, self.lengths, rules, strict=True))
         axis_weights = tuple(length * r[1] for length, r in zip(self.lengths, rules, strict=True))
-        if self.dimension == 1:
-            x, weights = axes[0][:, None], axis_weights[0]
-        else:
-            x = tensor_grid(axes)
-            weights = axis_weights[0]
-            for w in axis_weights[1:]:
-                weights = np.multiply.outer(weights, w).ravel()
         widest = np.pi / 2 if method != "uniform" else 1.0  # Gauss points are widest apart in the middle
-        return Points(x, weights, widest * self.lengths / np.array(counts), axes, axis_weights)
+        return tensor_grid(axes, axis_weights, widest * self.lengths / np.array(counts))
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         points = self.sample_side(side, n, method, rng)

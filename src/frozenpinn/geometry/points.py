@@ -45,6 +45,30 @@ class Points:
         """Number of spatial coordinates."""
         return int(self.x.shape[1])
 
+    def along(self, axis: int) -> Points:
+        """Return the points of one axis of a tensor grid."""
+        return Points(self.axes[axis][:, None], self.axis_weights[axis], self.spacing[axis : axis + 1])
+
+
+def grid_points(axes: Sequence[Array]) -> Array:
+    """Return all points of a grid, shape (n, d), the last coordinate varying fastest; columns are contiguous.
+
+    >>> grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0])]).tolist()
+    [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
+    """
+    x = np.empty((len(axes), *map(len, axes)))
+    for k, axis in enumerate(axes):
+        x[k] = axis.reshape([-1 if a == k else 1 for a in range(len(axes))])
+    return x.reshape(len(axes), -1).T
+
+
+def tensor_grid(axes: Sequence[Array], axis_weights: Sequence[Array], spacing: Array | Sequence[float]) -> Points:
+    """Return all combinations of the coordinates of each axis, the last one varying fastest."""
+    weights = axis_weights[0]
+    for w in axis_weights[1:]:
+        weights = np.multiply.outer(weights, w).ravel()
+    return Points(grid_points(axes), weights, np.asarray(spacing), tuple(axes), tuple(axis_weights))
+
 
 @dataclass(frozen=True)
 class Side:
@@ -114,18 +138,6 @@ def equispaced(n: int) -> tuple[Array, Array]:
     nodes, weights = np.arange(n) / n, np.full(n, 1.0 / n)
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
-
-
-def tensor_grid(axes: Sequence[Array]) -> Array:
-    """Return all points of a grid, shape (n, d), the last coordinate varying fastest; columns are contiguous.
-
-    >>> tensor_grid([np.array([0.0, 1.0]), np.array([5.0, 6.0])]).tolist()
-    [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
-    """
-    x = np.empty((len(axes), *map(len, axes)))
-    for k, axis in enumerate(axes):
-        x[k] = axis.reshape([-1 if a == k else 1 for a in range(len(axes))])
-    return x.reshape(len(axes), -1).T
 
 
 TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform, "spectral": gauss}

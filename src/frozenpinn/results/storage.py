@@ -95,11 +95,20 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
         expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": about})
         if expansion.basis.lift_size:
             for order in range(expansion.order + 1):
-                tolerance = 1e-9 if order else 1e-12  # time derivatives of Python functions are differences
+                tolerance = _tolerance(expansion, order, (piece.start, piece.end))
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
     return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions}
+
+
+def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
+    """Return how well a time derivative of boundary data can be told beside the data: it may be nearly nothing."""
+    if not order:
+        return 1e-12
+    times, duration = np.linspace(*time, 9), time[1] - time[0]
+    size, own = (max(float(np.max(np.abs(expansion.data(float(t), k)))) for t in times) for k in (0, order))
+    return 1e-9 * max(1.0, min(1e7, size / duration**order / max(own, 1e-300)))  # derivatives may be differences
 
 
 def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> Arrays:
