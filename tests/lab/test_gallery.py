@@ -96,7 +96,7 @@ def test_a_missing_truth_says_why(monkeypatch):
     monkeypatch.setattr(gallery, "_solved", lambda *_: (solution, "slow"))
     known = solution.error_estimate.worst
     assert gallery._true_error(solution, 0, known, 9.0) == {"no_truth": f"the finer solution has {known:.1e}: slow"}
-    unjudged = fp.solve(problem, settings=fp.Settings(width=8))
+    unjudged = fp.solve(problem, settings=fp.Settings(width=12))
     expected = {"no_truth": "unchecked, so that no finer solution was asked for"}
     assert gallery._true_error(unjudged, 0, 1e-4, 9.0) == expected
 

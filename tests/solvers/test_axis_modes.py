@@ -60,7 +60,7 @@ def agree(found, expected, digits=1e-10):
 
 def is_the_operator(modes, linear, digits=1e-10):
     agree(put_together(modes), linear.position.dense(), digits)
-    agree((modes.left @ modes.vectors).dense(), np.eye(linear.position.shape[0]), digits)
+    agree(np.real((modes.vectors @ modes.left).dense()), np.eye(linear.position.shape[0]), digits)
 
 
 # ---- sums over axes -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Box
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
@@ -75,11 +76,6 @@ def check_grid_inside(problem: Problem, axes: Sequence[Array], times: Array) -> 
             check_inside(problem, np.stack(columns, axis=1), times)
     else:
         check_inside(problem, grid_points(axes), times)
-
-
-def grid_points(axes: Sequence[Array]) -> Array:
-    """Return the points of a tensor grid, shape (n₁·n₂·…, d)."""
-    return np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def check_inside(problem: Problem, x: Array, times: Array) -> None:

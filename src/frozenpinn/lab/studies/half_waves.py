@@ -26,7 +26,8 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     for width in WIDTHS:
         announce(f"width {width}")
         row: Row = {"width": width, "failures": []}
-        for name, sampler in {"sines": Sines(width), "tanh": MultiScale(width)}.items():
+        samplers: dict[str, Sampler] = {"sines": Sines(width), "tanh": MultiScale(width)}
+        for name, sampler in samplers.items():
             found = np.median([_resolved(sampler, seed) for seed in range(seeds)], axis=0)
             row[f"{name}_functions"], row[name] = int(found[0]), max(int(found[1]), 1)
         table.append(row)
