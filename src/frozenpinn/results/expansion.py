@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.tabulated import History, Snapshots, fast_values
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.solvers.protocol import Trajectory
 
 Array = np.ndarray
@@ -168,13 +170,13 @@ class Piece:
     def coefficients(self, times: Array, index: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
         """Return ∂ₜ^order of the coefficients of one expansion, shape (m, r)."""
         times = np.asarray(times, dtype=float)
-        states = self.trajectory(times)
+        states = _looked_up(self.trajectory, times, "states")
         if order == 0:
             return states[:, self.layout.blocks[index]]
         if order < self.expansions[index].order:
             return self.layout.split(states.T)[index][order].T
         if interpolated or self.system is None:
-            rates = self.trajectory.rates(times)
+            rates = _looked_up(self.trajectory, times, "rates")
         else:
             rates = self.system.rates(times, states)
         return self.layout.split(rates.T)[index][order - 1].T
@@ -228,3 +230,23 @@ class Piece:
             return self.coefficients(when, index, jet.time).T, None if lifted is None else lifted.T
 
         return fast_values(History(expansion.basis, terms, at, self.trajectory.breaks, x, times))[:, 0]
+
+
+def _looked_up(trajectory: Trajectory, times: Array, what: str) -> Array:
+    """Return states or rates at some times; those asked for last are kept, as every derivative needs them."""
+    evaluate = trajectory if what == "states" else trajectory.rates
+    if len(times) > _FEW_TIMES:
+        return evaluate(times)
+    key, recent = (what, times.tobytes()), _RECENT.setdefault(trajectory, {})
+    found = recent.get(key)
+    if found is None:
+        found = read_only(evaluate(times))
+        while len(recent) >= _KEPT:
+            recent.pop(next(iter(recent)), None)
+        recent[key] = found
+    return found
+
+
+_FEW_TIMES = 64  # at which states are kept …
+_KEPT = 4  # … as often
+_RECENT: WeakKeyDictionary[Trajectory, dict[tuple[str, bytes], Array]] = WeakKeyDictionary()

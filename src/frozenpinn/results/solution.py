@@ -14,6 +14,7 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
@@ -22,7 +23,6 @@ from frozenpinn.results.evaluation import (
     check_grid_inside,
     check_inside,
     exact_values,
-    grid_points,
     relative_error,
     unseen_points,
     without_repetition,
