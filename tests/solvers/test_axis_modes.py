@@ -241,7 +241,7 @@ EQUATIONS = {  # equation, domain, conditions, whether there is a complete decom
     "coefficients of one axis": ("u_t = dx((1 + x)*u_x) + u_yy + sin(y)*u", SQUARE, fp.Neumann(0), True),
     "a separable coefficient": ("u_t = lap(u) + x*y*u", SQUARE, "u = 0", False),
     "mixed derivative": ("u_t = lap(u) + u_xy", SQUARE, "u = 0", False),
-    "mixed derivative on a torus": ("u_t = lap(u) + 0.2*u_xy", TORUS, None, False),
+    "mixed derivative on a torus": ("u_t = lap(u) + 0.2*u_xy", TORUS, None, True),
     "coefficient of both": ("u_t = (1 + exp(x*y))*lap(u)", SQUARE, "u = 0", False),
     "biharmonic on a torus": ("u_t = -lap(lap(u)) - lap(u)", TORUS, None, True),
     "hinged plate": ("u_t = -lap(lap(u))", SQUARE, HINGED, None),

@@ -29,7 +29,7 @@ Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
 
 _BYTES = 48.0  # of a number in a table of the basis, with its copies
 _COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
-_STEPS = 200  # evaluations of the right-hand side that a solve on a product takes, at least
+_STEPS = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
 
 
 @dataclass(frozen=True)

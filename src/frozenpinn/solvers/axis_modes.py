@@ -33,6 +33,7 @@ from frozenpinn.operators import (
     tensor,
 )
 from frozenpinn.operators.eigen import Eigensystem, eigensystem
+from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -151,7 +152,7 @@ def _separate(
     for i, row in enumerate(terms):
         if not sizes[i]:
             return None
-        found = _modes(row[i], sizes[i], complete, rate)
+        found = _modes(row[i], sizes[i], complete, rate) or _common_modes(row[i], sizes[i], rate)
         if found is None:
             return None
         modes.append(found)
@@ -206,6 +207,27 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
             eigenvalues = eigenvalues + extra
             rest.append(vectors @ (Diagonal(-extra) @ left))
     return AxisModes(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
+
+
+def _common_modes(terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisModes | None:
+    """Diagonalise terms with mixed derivatives on periodic axes, where waves are the modes of all of them."""
+    if terms.others:
+        return None
+    products = [*(_along(axis, m, sizes) for axis, m in terms.matrices), *terms.products]
+    axes = []
+    for axis, size in enumerate(sizes):
+        own = [np.asarray(p.factors[axis]) for p in products if axis in tensor.active_axes(p.factors)]
+        skew = [m for m in own if Tag.SKEW in detect(keep_structure(m, np.ones(size)).matrix)]
+        main = max(skew or own, key=lambda m: float(np.linalg.norm(m)), default=None)
+        found = _eigen([] if main is None else [keep_structure(main, np.ones(size)).matrix], size, rate)
+        if found is None:
+            return None
+        axes.append(found)
+    eigenvalues, exact = _in_modes(products, axes)
+    if not exact:
+        return None
+    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    return AxisModes(eigenvalues + terms.constant, vectors, left, None)
 
 
 def _along(axis: int, matrix: Array, sizes: tuple[int, ...]) -> Product:
