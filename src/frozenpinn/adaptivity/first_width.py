@@ -248,13 +248,13 @@ def _product_trial(
 ) -> tuple[tuple[float, ...], ...] | None:
     """Try a product, roughly; return what narrower ones would miss along each axis, None if it does not get far."""
     settings = Settings(width=width, windows=None, rules=all_rules)
-    plan = make_plan(problem, Task(settings, seed, Tolerances(None, all_rules.sizing.trial_rtol)))
+    rtol = all_rules.sizing.trial_noise
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             spaces = plan.build_spaces(problem, plan.place_points(problem))
             system = discretise(problem, spaces)
-            rtol = all_rules.sizing.trial_rtol
             trajectory = choose_integrator(system, integrator, rtol, all_rules.integrators).integrate(system)
         except FrozenPinnError:
             return None

@@ -55,7 +55,7 @@ class SizingRules:
     trial_on_products: tuple[int, int] = (36, 20)  #: neurons per axis of such a trial in two and three dimensions, …
     trial_margin: float = 0.3  #: … the part of the tolerance that a network may miss of it, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
-    trial_noise: float = 1e-3  #: what steps in time leave in such a trial that is not smooth along the axes
+    trial_noise: float = 1e-5  #: accuracy in time of such a trial: what it leaves is not smooth along the axes
     digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
     follows_from: tuple[int, int] = (
