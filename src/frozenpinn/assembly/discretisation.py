@@ -19,13 +19,14 @@ import sympy as sp
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
 from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
 from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project, project_products
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
-from frozenpinn.operators import Composition, Dense, MatrixFree, Operator, Tag, diagonal_blocks
+from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
@@ -282,59 +283,8 @@ class Discretisation:
     def modal_semilinear(
         self, vectors: Operator, left: Operator, rest: Operator | None = None
     ) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z, as a function made for many calls.
-
-        All maps are multiplied by ``vectors`` and ``left`` beforehand. For equations of first order in time.
-        """
-        if isinstance(vectors, Composition) and isinstance(left, Composition):  # small complex matrices for each mode
-            inner, outer = vectors.inner, left.outer
-            real = self.modal_semilinear(vectors.outer, left.inner, rest)
-            return lambda t, z: outer @ real(t, np.real(inner @ z))
-        forcing = self.forcing
-        constant = left @ forcing(self.time[0]) if forcing.is_constant else None
-        recent: dict[float, Array] = {}  # a step asks twice for the same time
-
-        def push(t: float) -> Array:
-            if constant is not None:
-                return constant
-            if t not in recent:
-                recent.clear()
-                recent[t] = left @ forcing(t)
-            return recent[t]
-
-        linear = None if rest is None else left @ rest @ vectors
-        pointwise = None if self.pointwise is None else self._modal_pointwise(self.pointwise, vectors, left)
-
-        def semilinear(t: float, z: Array) -> Array:
-            out = push(t).copy() if pointwise is None else pointwise(t, z) + push(t)
-            return out if linear is None else out + linear @ z
-
-        return semilinear
-
-    def _modal_pointwise(
-        self, part: PointwisePart, vectors: Operator, left: Operator
-    ) -> Callable[[float, Array], Array]:
-        """Return (t, z) → left·n(t, vectors·z), with as much multiplied beforehand as the operators allow."""
-        layout = self.layout
-        indices = {name: self.space_of(name)[0] for name in part.fields}
-        if isinstance(vectors, Dense) and isinstance(left, Dense):
-            rights = [vectors.matrix[block] for block in layout.blocks]
-            parts = {name: left.matrix[:, layout.blocks[i]] for name, i in indices.items()}
-            lefts = {name: (self.field_projector(name).T @ own.T).T for name, own in parts.items()}
-            return part.transformed(rights, lefts)
-        before, after = diagonal_blocks(vectors), diagonal_blocks(left)
-        if before is not None and after is not None:
-            maps = {name: after[i] @ self.field_projector(name) for name, i in indices.items()}
-            return part.transformed_by_axes(before, maps, layout.blocks)
-
-        def general(t: float, z: Array) -> Array:
-            states = layout.split(np.real(vectors @ z))
-            out = np.zeros(layout.coefficients)
-            for rows, name, values in part.values(t, states):
-                out[layout.blocks[rows]] += self.field_projector(name) @ values
-            return left @ out
-
-        return general
+        """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z, as a function made for many calls."""
+        return modal_load(self, vectors, left, rest)
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly, as a matrix."""

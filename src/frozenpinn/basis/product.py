@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.basis.along_axes import at_scattered
+from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
@@ -165,11 +165,27 @@ class ProductNetwork:
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of every product, shape (n, r): large, so for few points only."""
-        return self.combine(x, terms, np.eye(self.size))
+        inner = tuple(slice(size) for size in self.sizes)
+        return self._all_functions(x, terms)[:, *inner].reshape(len(x), self.size)
 
     def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of every lifting function, shape (n, n_l): large, so for few points only."""
-        return self.combine(x, terms, np.zeros((self.size, self.lift_size)), np.eye(self.lift_size))
+        if not self.lifts:
+            return np.zeros((len(x), 0))
+        values = self._all_functions(x, terms)
+        return values.reshape(len(x), prod(values.shape[1:]))[:, self._lifted.flat]
+
+    def _all_functions(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return Σ coefficient·D of products of basis and lifting functions, shape (n, r₁ + l₁, …)."""
+        out = np.zeros((len(x), *(f.size + f.lift_size for f in self.factors)))
+        for term in terms:
+            for own, scale in axis_summands([term._replace(coefficient=1.0)]):
+                part = scale * np.broadcast_to(term.coefficient, len(x)).reshape(len(x), *(1,) * len(self.factors))
+                for axis, (factor, of_axis) in enumerate(zip(self.factors, own, strict=True)):
+                    table = functions_of(factor, x[:, axis : axis + 1], of_axis)
+                    part = part * np.expand_dims(table, [k + 1 for k in range(len(self.factors)) if k != axis])
+                out += part
+        return out
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
