@@ -33,6 +33,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _AT_ONCE = 256  # times at which values at all points are held together
+_POINTS = 20_000  # at which data are evaluated at a time
 _TAGS = {
     "symmetric": frozenset({Tag.SYMMETRIC}),
     "skew-symmetric": frozenset({Tag.SKEW}),
@@ -356,7 +357,7 @@ class Discretisation:
         zero = Derivative((0,) * x.shape[1])
         targets = []
         for name in space.fields:
-            target = data[name](x, t)
+            target = _in_blocks(data[name], x, t)
             if space.network.lift_size:
                 target = target - space.network.lift_at_points([Term(name, zero)]) @ space.data(t, order)
             targets.append(target)
@@ -368,6 +369,12 @@ class Discretisation:
     def c0(self) -> Array:
         """The initial state, under the paper's name."""
         return self.initial_state
+
+
+def _in_blocks(data: Snapshot, x: Array, t: float) -> Array:
+    """Evaluate data at very many points, some at a time: formulas need memory for every function in them."""
+    parts = (x[start : start + _POINTS] for start in range(0, len(x), _POINTS))
+    return data(x, t) if len(x) <= _POINTS else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])
 
 
 def discretise(
