@@ -58,9 +58,10 @@ def compress(features: Array, cutoff: float) -> Compression:
 
 def _orthogonal(features: Array) -> Compression | None:
     """Scale features that are orthogonal to each other, larger ones first; None if they are not."""
-    sizes = np.linalg.norm(features, axis=0)
-    if abs(features[:, 0] @ features[:, -1]) > _ORTHOGONAL * sizes[0] * sizes[-1]:
+    first, last = features[:, 0], features[:, -1]
+    if (first @ last) ** 2 > _ORTHOGONAL**2 * (first @ first) * (last @ last):
         return None  # told at a glance, mostly
+    sizes = np.linalg.norm(features, axis=0)
     if not np.min(sizes) > 0.1 * np.max(sizes):
         return None
     order = np.argsort(-np.round(sizes / np.max(sizes), 9), kind="stable")
