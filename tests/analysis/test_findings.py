@@ -54,6 +54,18 @@ def test_checking_returns_what_was_warned_about():
 # ---- contradictions ------------------------------------------------------------------------------
 
 
+def test_round_off_of_data_that_begin_at_zero_is_no_contradiction():
+    sides = {"left": "u_n = 0", "right": "u_n = 0", "bottom": "u = 0"}
+    sides |= {"top": "u_n = (1 - exp(-4*t))*exp(-12*(x - 0.6)^2)"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = fp.Problem("u_t = 0.3*lap(u)", fp.Box([0, 0], [2, 1]), (0, 2), 0, sides)
+    assert not [f for f in examine(problem) if f.kind == "contradiction"]
+    beside = sides | {"top": "u_n = 1e-6 + (1 - exp(-4*t))*exp(-12*(x - 0.6)^2)"}
+    wrong = stated("u_t = 0.3*lap(u)", problem.domain, (0, 2), 0, beside)
+    assert [f for f in examine(wrong) if f.kind == "contradiction"]
+
+
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_contradictions_do_not_depend_on_units(unit):
     given = {"U": unit, "L": 1e-3 / unit}

@@ -121,7 +121,10 @@ def _gap(
     for jet, coefficient in zip(condition.jets, coefficients, strict=True):  # what may cancel, in the user's units
         typical = _size(problem, data[jet.field], t) / problem.domain.size**jet.order
         scale = max(scale, float(np.max(np.abs(coefficient))) * typical)
-    return gap if gap > tolerance * scale else 0.0
+    start, end = problem.time
+    later = [condition.value(points.x, start + share * (end - start)) for share in (0.5, 1.0)]  # may begin at zero
+    largest = max(float(np.max(np.abs(values))) for values in later)
+    return gap if gap > tolerance * scale and not gap <= _ROUND_OFF * largest else 0.0
 
 
 def _values(problem: Problem, datum: Datum, jet: Jet, x: Array, t: float) -> Array | None:
