@@ -57,6 +57,10 @@ class IntegrationError(FrozenPinnError, RuntimeError):
         self.solution: Any = None
 
 
+class ConvergenceError(FrozenPinnError, RuntimeError):
+    """An iteration did not converge: Newton's method for a static problem, or one for a linear system."""
+
+
 class BudgetError(FrozenPinnError, RuntimeError):
     """The limits of time or memory were reached before there was anything to return."""
 

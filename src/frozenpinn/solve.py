@@ -7,6 +7,7 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search
@@ -39,6 +40,7 @@ def solve(
     memory_limit: float | None = None,
     progress: Progress | None = None,
     settings: Settings | None = None,
+    start: Any = None,
 ) -> Solution:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
@@ -62,6 +64,9 @@ def solve(
         integrated; by default a bar appears on a terminal after two seconds.
     settings
         Numerical choices that you want to make yourself.
+    start
+        What Newton's method starts from in a nonlinear static problem: a number, text, a function of the coordinates, a
+        dict of these by field, or a solution. By default the boundary data are extended, then a homotopy is tried.
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
@@ -69,7 +74,9 @@ def solve(
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
-    task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search))
+    if start is not None and not problem.is_static:
+        raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
+    task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):

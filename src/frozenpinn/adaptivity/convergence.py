@@ -53,12 +53,12 @@ def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     x = problem.domain.sample(rules.residual_points, "random", rng).x
     start, end = problem.time
     shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
-    times = start + (end - start) * shares
+    times = start + (end - start) * (shares[:1] if problem.is_static else shares)
     equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
     return LeftOver(
         max(gap / scale if scale > 0 else gap for gap, scale in equations),
         _boundary(solution, x, times, rng) if problem.domain.dimension > 1 else 0.0,  # two ends are met to round-off
-        max(initial_misfits(solution, x).values()),
+        max(initial_misfits(solution, x).values(), default=0.0),
     )
 
 

@@ -81,7 +81,9 @@ def _estimate(
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         scale = _size(places.rms(mine)[even], sizes[even], rules) or float(np.max(gaps)) or 1.0
-        growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even], rules))
+        growths.append(
+            None if problem.is_linear or problem.is_static else _growth(times[even], gaps[even], sizes[even], rules)
+        )
         found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
         if part is not None:
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
@@ -89,7 +91,8 @@ def _estimate(
             gaps = np.minimum(kept, gaps)
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
-        gaps[0] = max(gaps[0], start) if part is None else start
+        if not problem.is_static:
+            gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
     steady = [rate for rate in growths if rate is not None]
@@ -118,6 +121,8 @@ def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
     error may be in it.
     """
     start, end = problem.time
+    if problem.is_static:
+        return np.array([start]), np.array([True])
     even = np.linspace(start, end, rules.times)
     times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, rules.early))
     return times, np.isin(times, even)
@@ -125,7 +130,7 @@ def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
 
 def _mean(values: Array, times: Array | None = None) -> float:
     """Return the root mean square over even times, or over given ones."""
-    if times is None:
+    if times is None or len(times) == 1:
         return float(np.sqrt(np.mean(values**2)))
     return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
 
@@ -143,6 +148,8 @@ def _initial_gap(
 
     What lies between the points of both is in neither, and their distance does not tell; it is taken to last.
     """
+    if problem.is_static:
+        return distance, 0.0
     wanted = np.broadcast_to(problem.initial[name](places.x, problem.time[0]), len(places.x))
     gap = float(places.rms(found - wanted))
     shared = distance < rules.shared * gap and gap > rules.visible * float(places.rms(wanted))
@@ -152,7 +159,7 @@ def _initial_gap(
 def _missed_forcing(solution: Solution, name: str, times: Array, rules: EstimateRules) -> Array:
     """Return the error of a forcing with peaks between the points of the basis (on an interval), as it adds up."""
     problem, equation = solution.problem, solution.problem.equation(name)
-    if problem.domain.dimension > 1 or equation.forcing == 0:
+    if problem.domain.dimension > 1 or equation.forcing == 0 or problem.is_static:
         return np.zeros(len(times))
     from scipy.interpolate import make_interp_spline  # it takes a fifth of a second, which few problems need
 

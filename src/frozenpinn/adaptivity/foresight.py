@@ -14,6 +14,7 @@ from frozenpinn.adaptivity.first_width import Sizes, sized_plan
 from frozenpinn.adaptivity.rules import SearchRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import Plan
+from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import peak_memory
 
@@ -62,11 +63,12 @@ class Foresight:
         """Return about how much memory a solve will take: as much more than was foreseen as the greediest so far."""
         return self._greed * self._plan(task).bytes
 
-    def _plan(self, task: Task) -> Plan:
+    def _plan(self, task: Task) -> Plan | StaticPlan:
         assert self._solution is not None
         assert self._sizes is not None
         reduced = self._solution.reduced
-        return sized_plan(self._solution.problem if reduced is None else reduced.problem, task, self._sizes)
+        problem = self._solution.problem if reduced is None else reduced.problem
+        return static_plan(problem, task) if problem.is_static else sized_plan(problem, task, self._sizes)
 
     @property
     def _power(self) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from frozenpinn.adaptivity.static.rules import StaticRules
+
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
 
 
@@ -214,3 +216,4 @@ class Rules:
     search: SearchRules = SearchRules()
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
+    static: StaticRules = StaticRules()

@@ -143,6 +143,8 @@ class Task:
         How much wider than first thought the network shall be.
     memory
         Bytes that may be used; None for as many as there are.
+    start
+        What Newton's method starts from in a static problem; None leaves it open.
     """
 
     settings: Settings
@@ -150,6 +152,7 @@ class Task:
     tolerances: Tolerances
     effort: float = 1.0
     memory: float | None = None
+    start: Any = None
 
     @property
     def rules(self) -> Rules:

@@ -16,6 +16,7 @@ from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
 from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
+from frozenpinn.adaptivity.static.solve import solve_static
 from frozenpinn.adaptivity.time_windows import March
 from frozenpinn.analysis.scales import Scales, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
@@ -51,12 +52,15 @@ class Knowledge:
         Units of the fields; None if they are of similar size.
     sizes
         First width, and whether the basis must follow the solution.
+    before
+        The last solution of a static problem, from which Newton's method goes on.
     """
 
     subspace: Subspace | Unknown | None = UNKNOWN
     settled: bool = False
     scales: Scales | Unknown | None = UNKNOWN
     sizes: Sizes | Unknown = UNKNOWN
+    before: Solution | None = None
 
 
 class Outcome(NamedTuple):
@@ -76,7 +80,7 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
         return _in_units(reduced, task, known, progress)
 
     directions = task.settings.subspace
-    if directions is None:
+    if directions is None or task.start is not None:
         return inner(problem, knowledge)
     if not isinstance(directions, str) or directions != "auto":
         return _on_given_directions(problem, task, knowledge, inner)
@@ -134,7 +138,7 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
             return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
         wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
-        knowledge = replace(knowledge, settled=False, sizes=UNKNOWN)  # of another number of coordinates
+        knowledge = replace(knowledge, settled=False, sizes=UNKNOWN, before=None)  # of another number of coordinates
     outcome = inner(problem, knowledge)
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
 
@@ -202,6 +206,10 @@ def _in(
 
 def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
+    if problem.is_static:
+        solution = solve_static(problem, task, knowledge.before, watch)
+        known = replace(knowledge, sizes=Sizes(None, False), before=solution)
+        return Outcome(replace(solution, seconds=dict(watch.seconds)), known)
     sizes = knowledge.sizes
     if not asked:
         sizes = Sizes(None, problem.domain.dimension == 1)

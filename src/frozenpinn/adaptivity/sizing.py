@@ -310,6 +310,8 @@ def check_settings(problem: Problem, task: Task) -> None:
     n = settings.boundary_points
     if n is not None and (not isinstance(n, int | np.integer) or n < 1):
         raise SettingsError(f"boundary_points must be a positive whole number, got {n!r}.")
+    if problem.is_static:
+        return
     plan = make_plan(problem, task)
     if plan.frame.product or problem.domain.dimension == 1:
         for n, sampler in zip(plan.counts, plan.samplers, strict=True):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.ellipticity import static_findings
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.errors import ProblemError, warn
@@ -58,6 +59,8 @@ def check_well_posed(problem: Problem) -> Findings:
 
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
+    if problem.is_static:
+        return static_findings(problem)
     data = (*further_contradictions(problem), *roughness(problem))
     return (*_symbol_findings(problem), *data, *scale_findings(problem))
 

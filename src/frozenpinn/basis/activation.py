@@ -68,7 +68,8 @@ def sin(z: Array, orders: Sequence[int], out: Array | None = None) -> list[Array
     """Return sin⁽ᵏ⁾(z) for each distinct k in ``orders``."""
     if list(orders) == [0]:
         return [np.sin(z, out=out)]
-    return [(np.sin, np.cos)[k % 2](z) * (-1.0 if k % 4 >= 2 else 1.0) for k in orders]
+    values = {parity: (np.sin, np.cos)[parity](z) for parity in {k % 2 for k in orders}}
+    return [values[k % 2] * (-1.0 if k % 4 >= 2 else 1.0) for k in orders]
 
 
 ACTIVATIONS: dict[str, Activation] = {"tanh": tanh, "sin": sin}

@@ -163,6 +163,23 @@ class HiddenLayer:
                 out[:, self.width + 1 :] += np.asarray(term.coefficient).reshape(-1, 1) * part
         return out
 
+    def combined(self, x: Array, derivatives: Sequence[Derivative], coefficients: Array) -> list[Array]:
+        """Return several derivatives of one combination of all features, (size,), some points at a time."""
+        out, rows = [np.empty(len(x)) for _ in derivatives], max(64, _CHUNK // self.size)
+        orders = sorted({d.order for d in derivatives})
+        weighted = [self.factor(d) * coefficients[: self.width] for d in derivatives]
+        for start in range(0, len(x), rows):
+            part = slice(start, start + rows)
+            values = activation(self.activation)(self.pre_activation(x[part]), orders)
+            for k, derivative in enumerate(derivatives):
+                out[k][part] = values[orders.index(derivative.order)] @ weighted[k]
+        for k, derivative in enumerate(derivatives):
+            if derivative.order == 0:
+                out[k] += coefficients[self.width]
+            if self.singular is not None:
+                out[k] += self.singular(x, derivative.alpha, derivative.laps) @ coefficients[self.width + 1 :]
+        return out
+
     def mixed(self, x: Array, terms: Sequence[Term], mixing: Array) -> Array:
         """Return ``operator(x, terms) @ mixing`` without holding all raw features at once."""
         rows = max(64, _CHUNK // self.size)

@@ -61,14 +61,47 @@ def fields_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()
     return list(found)
 
 
-def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = ()) -> None:
+def unknowns_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()) -> list[str]:
+    """Find the fields of static equations: whatever is differentiated in space (u_xx, lap(u), div(k*grad(u))).
+
+    With fewer of them than equations, names that mean nothing else are fields too.
+
+    >>> unknowns_in(["lap(u) = v", "v_xx + v_yy = k*u*w"], JetSpace(["x", "y"]), ["k", "w"])
+    ['u', 'v']
+    """
+    found: dict[str, None] = {}
+    plain: dict[str, None] = {}
+    known = {*excluded, *jets.coordinates, TIME}
+    operators = {*OPERATORS, *derivative_names(jets)} - {"dot"}
+    for text in texts:
+        level, inside = 0, 0  # depth of parentheses, and the depth at which the outermost operator was opened
+        tokens = tokenize(text)
+        for i, token in enumerate(tokens):
+            opens = i + 1 < len(tokens) and tokens[i + 1].text == "("
+            level += (token.text == "(") - (token.text == ")")
+            if level < inside:
+                inside = 0
+            if token.kind != "name" or token.text in known:
+                continue
+            split = jets.split_name(token.text)
+            if token.text in operators and opens:
+                inside = inside or level + 1
+            elif split is not None and split[0] not in known:
+                found[split[0]] = None
+            elif not is_builtin(token.text, jets):
+                (found if inside else plain)[token.text] = None
+    more = [name for name in plain if name not in found]
+    return [*found, *more[: max(0, len(texts) - len(found))]]
+
+
+def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = (), what: str = "time ") -> None:
     """Raise if a text without fields writes its derivatives in another notation, such as du/dt or diff(u, t)."""
     tokens = tokenize(text)
     for i, token in enumerate(tokens):
         if token.kind == "name" and token.text not in excluded:
             hint = derivative_hint(text, token.position) or _suffix_hint(text, tokens, i, jets)
             if hint:
-                raise ExpressionError(pointed(text, token.position, f"no time derivative is recognised. {hint}"))
+                raise ExpressionError(pointed(text, token.position, f"no {what}derivative is recognised. {hint}"))
 
 
 def parse(text: str, scope: Scope) -> sp.Expr:

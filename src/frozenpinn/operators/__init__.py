@@ -7,6 +7,7 @@ from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.diagonal import Diagonal, Identity
 from frozenpinn.operators.eigen import detect, symmetric_modes
 from frozenpinn.operators.factors import ConvergenceError, IterativeFactor, as_linear_operator
+from frozenpinn.operators.least_squares import LeastSquares
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
@@ -27,6 +28,7 @@ __all__ = [
     "Identity",
     "IterativeFactor",
     "KroneckerSum",
+    "LeastSquares",
     "MatrixFree",
     "ModeMatrices",
     "Operator",

@@ -8,12 +8,8 @@ import numpy as np
 import scipy.linalg as sla
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from frozenpinn.errors import FrozenPinnError, SettingsError
+from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.operators.protocol import Array, Factor, Operator, Scalar, Spectrum
-
-
-class ConvergenceError(FrozenPinnError, RuntimeError):
-    """An iteration for a linear system did not converge."""
 
 
 def singular(shift: Scalar) -> SettingsError:

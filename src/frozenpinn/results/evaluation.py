@@ -18,9 +18,14 @@ _LARGE = 4096  # values of a coordinate from which on repetition is looked for
 
 
 def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array]:
-    """Return the coordinate arrays and the times of ``solution(x, t)``, and check that they broadcast."""
+    """Return the coordinate arrays and the times of ``solution(x, t)``, and check that they broadcast.
+
+    A static solution is called without t.
+    """
     d = problem.domain.dimension
     arrays = [np.asarray(w, dtype=float) for w in where]
+    if problem.is_static:
+        arrays = [*_without_time(arrays, problem), np.zeros(())]
     if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
         arrays = [*arrays[0].T, arrays[1]]
     shapes = ", ".join(str(a.shape) for a in arrays)
@@ -37,6 +42,20 @@ def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array
             f"the shapes {shapes} do not broadcast; for a grid write solution(x[:, None], t[None, :])."
         ) from None
     return arrays[:-1], arrays[-1]
+
+
+def _without_time(arrays: list[Array], problem: Problem) -> list[Array]:
+    """Check the arguments of a static solution: d coordinates, or points of shape (n, d)."""
+    d = problem.domain.dimension
+    points = len(arrays) == 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d
+    if len(arrays) == d or (d > 1 and points):
+        return arrays
+    names = ", ".join(problem.domain.coordinates)
+    more = " It has no time: leave t out." if len(arrays) == d + 1 or (d > 1 and len(arrays) == 2) else ""
+    raise EvaluationError(
+        f"expected solution({names}), or solution(points) with points of shape (n, {d}); "
+        f"got {len(arrays)} argument(s) of shape {', '.join(str(a.shape) for a in arrays)}.{more}"
+    )
 
 
 class Arrangement(NamedTuple):
@@ -93,7 +112,7 @@ def check_inside(problem: Problem, x: Array, times: Array) -> None:
 
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
     """Return uniform test points (random ones beyond two dimensions) and uniform times."""
-    t = np.linspace(*problem.time, times)
+    t = np.zeros(1) if problem.is_static else np.linspace(*problem.time, times)
     d = problem.domain.dimension
     if d == 1:
         return problem.domain.sample(points, "uniform").x, t

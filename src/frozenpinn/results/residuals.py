@@ -34,6 +34,7 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
     x = solution.problem.domain.sample(points, "random", rng).x
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
+    t = t[:1] if solution.problem.is_static else t
     return Residuals(_pde(solution, x, t), boundary_gap(solution, t, rng), initial_misfits(solution, x))
 
 
@@ -58,7 +59,7 @@ def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     """Yield values and velocities at the start, as found and as wanted, field by field."""
     problem, first = solution.problem, solution.pieces[0]
     x, start = problem.domain.wrap(x), problem.time[0]
-    for name in problem.fields:
+    for name in () if problem.is_static else problem.fields:
         known = [data[name] for data in (problem.initial, problem.initial_velocity) if name in data]
         for order, (datum, found) in enumerate(zip(known, first.at_start(x, name).T, strict=True)):
             yield InitialGap(name, order, found, np.broadcast_to(datum(x, start), len(x)))
@@ -126,7 +127,7 @@ def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
     result = {}
     for equation in solution.problem.equations:
         size = float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(equation.field))))
-        per_time = size / float(t[-1] - t[0]) ** equation.order
+        per_time = size / float(t[-1] - t[0]) ** equation.order if equation.order else 0.0
         gap, scale = imbalance(solution, equation, x, t, interpolated=True)
         result[equation.field] = gap / max(scale, per_time, 1e-300)
     return result
@@ -141,7 +142,9 @@ def imbalance(
     values = [solution.jet_values(x, t, jet) for jet in jets]
     program = problem.compile([equation.right_side], jets)
     highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
-    left = solution.jet_values(x, t, highest, interpolated=interpolated)
+    left = (
+        solution.jet_values(x, t, highest, interpolated=interpolated) if equation.order else np.zeros((len(x), len(t)))
+    )
     right = np.empty_like(left)
     with np.errstate(all="ignore"):
         for k, s in enumerate(t):

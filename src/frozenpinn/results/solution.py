@@ -28,6 +28,7 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
+from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
@@ -75,6 +76,8 @@ class Solution:
         If u(x, t) = v(P x, t) was found with fewer coordinates: the directions P, and v. None otherwise.
     provenance
         With which settings, seed and tolerances it was solved; None if it was read from a file or made by hand.
+    facts
+        What is known of the solve of a static problem; None for others.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Solution:
     subspace: Subspace | None = None
     reduced: Solution | None = None
     provenance: object = None
+    facts: StaticFacts | None = None
     stored_report: Report | None = None
 
     @classmethod
@@ -239,6 +243,8 @@ class Solution:
                 f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'."
             )
         order = self.problem.equation(name).order
+        if jet.time and not order:
+            raise EvaluationError(f"derivative='{derivative}' is one in time, but the problem is static.")
         if jet.time > order:
             raise EvaluationError(
                 f"derivative='{derivative}' has more time derivatives than the equation of '{name}', "

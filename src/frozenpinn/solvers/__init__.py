@@ -19,6 +19,7 @@ from frozenpinn.solvers.ladder import Ladder
 from frozenpinn.solvers.modal import ModalTrajectory
 from frozenpinn.solvers.protocol import Integrator, Observer, OdeSystem, Trajectory
 from frozenpinn.solvers.scipy_ivp import SCIPY_METHODS, SciPy
+from frozenpinn.solvers.steady import SteadyState
 
 __all__ = [
     "CVODE",
@@ -54,7 +55,7 @@ class TrajectoryKind(Protocol):
 
 
 TRAJECTORIES: dict[str, TrajectoryKind] = {
-    cls.kind: cls for cls in (AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
+    cls.kind: cls for cls in (AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder, SteadyState)
 }
 
 

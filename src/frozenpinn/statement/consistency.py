@@ -33,7 +33,7 @@ _ROUND_OFF = 1e-12
 @remembered
 def inconsistencies(problem: Problem) -> tuple[Finding, ...]:
     """Return where initial data contradict the boundary data, and what an exact solution violates."""
-    texts = [_against_initial(problem, condition) for condition in problem.conditions]
+    texts = [_against_initial(problem, condition) for condition in problem.conditions if not problem.is_static]
     found = [Finding("contradiction", "warning", text) for text in texts if text]
     return (*found, *wrong_solution(problem))
 
@@ -167,7 +167,7 @@ def _at_corners(problem: Problem) -> list[str]:
         if worst > UNDERFLOW and worst > _CONTRADICTS * _common_size(problem, one, other):
             found.append(
                 f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
-                f"other by {worst:.3g} where the sides meet, at {_place(x[where], times[when])}; the solution jumps "
+                f"other by {worst:.3g} where the sides meet, at {_place(problem, x[where], times[when])}; the solution jumps "
                 "there, and errors of that size must be expected nearby. Let the data of one side pass smoothly into "
                 "the other's."
             )
@@ -176,7 +176,8 @@ def _at_corners(problem: Problem) -> list[str]:
 
 def _common_size(problem: Problem, *conditions: LinearCondition) -> float:
     """Return the size of a field as its data on some sides and at the start tell it."""
-    sizes = [_size(problem, problem.initial[conditions[0].fields[0]], problem.time[0])]
+    datum = problem.initial.get(conditions[0].fields[0])
+    sizes = [0.0 if datum is None else _size(problem, datum, problem.time[0])]
     for condition in conditions:
         points = _on_side(problem, condition)
         factor = float(np.max(np.abs(condition.coefficients_at(points)[0])))
@@ -198,8 +199,9 @@ def _prescribed(condition: LinearCondition, x: Array, t: float) -> Array:
     return condition.value(x, t) / condition.coefficients_at(points)[0]
 
 
-def _place(x: Array, t: float) -> str:
-    return f"x = ({', '.join(f'{c:.4g}' for c in x)}), t = {t:.4g}"
+def _place(problem: Problem, x: Array, t: float) -> str:
+    when = "" if problem.is_static else f", t = {t:.4g}"
+    return f"x = ({', '.join(f'{c:.4g}' for c in x)}){when}"
 
 
 # ---- exact solutions -------------------------------------------------------------------------------
@@ -232,7 +234,7 @@ def _exact_against_initial(problem: Problem, x: Array) -> list[str]:
                 what = ("value", "velocity")[order]
                 found.append(
                     f"differs from the initial {what} of '{name}' by {gap:.3g} of its size, most at "
-                    f"{_place(x[where], start)}. Check the source term and the signs."
+                    f"{_place(problem, x[where], start)}. Check the source term and the signs."
                 )
     return found
 
@@ -245,27 +247,31 @@ def _exact_against_equations(problem: Problem, x: Array, t: Array) -> list[str]:
             continue
         with np.errstate(all="ignore"):
             left, right = (np.broadcast_to(v, len(x)) for v in problem.compile(sides)(*x.T, t))
-            gap, where = _relative(left, right, 0.0)
-            if gap > _WRONG:  # perhaps nothing but the round-off of terms that cancel
-                terms = problem.compile(sp.Add.make_args(sides[1]))(*x.T, t)
-                gap, where = _relative(left, right, max(float(np.max(np.abs(v))) for v in terms))
+            terms = problem.compile(sp.Add.make_args(sides[1]))(*x.T, t)
+            largest = max(float(np.max(np.abs(v))) for v in terms)
+            gap, where = _relative(left, right, 0.0 if equation.order else largest)
+            if gap > _WRONG and equation.order:  # perhaps nothing but the round-off of terms that cancel
+                gap, where = _relative(left, right, largest)
+            if not equation.order and gap:  # a static equation has nothing on its left-hand side
+                gap = float(np.abs(right[where])) / (largest or 1.0)
         if not gap <= _WRONG:
             found.append(
                 f"does not satisfy the equation of '{equation.field}': the relative residual is {gap:.3g}, largest at "
-                f"{_place(x[where], float(t[where]))}. Check the source term and the signs."
+                f"{_place(problem, x[where], float(t[where]))}. Check the source term and the signs."
             )
     return found
 
 
 def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
-    """Return ∂ₜᵐu and the right-hand side for the exact solution; None if a derivative is unknown."""
+    """Return ∂ₜᵐu (nothing if static) and the right-hand side for the exact solution; None if a derivative is unknown."""
     jets = problem.jets
     time_derivative = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
     needed = {jets.symbol(time_derivative): time_derivative, **jets.jets_in(equation.right_side)}
     table = {symbol: problem.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
     if any(value is None for value in table.values()):
         return None
-    return [table[jets.symbol(time_derivative)], equation.right_side.xreplace(table)]
+    left = table[jets.symbol(time_derivative)] if equation.order else sp.Integer(0)
+    return [left, equation.right_side.xreplace(table)]
 
 
 def _exact_against_conditions(problem: Problem) -> list[str]:
@@ -283,9 +289,10 @@ def _exact_against_conditions(problem: Problem) -> list[str]:
             size = _size(problem, problem.exact[jet.field], start, *times) / problem.domain.size**jet.order
             scale = max(scale, float(np.max(np.abs(coefficient))) * size)
         if not gaps[worst] <= _MISSED * scale:
+            when = "" if problem.is_static else f" at t = {times[worst]:.4g}"
             found.append(
-                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {gaps[worst]:.3g} at "
-                f"t = {times[worst]:.4g}. Check the boundary data and the sign of the normal derivative, which points "
+                f"misses the condition '{condition.text}' on side '{condition.side.name}' by {gaps[worst]:.3g}"
+                f"{when}. Check the boundary data and the sign of the normal derivative, which points "
                 "outwards."
             )
     return found

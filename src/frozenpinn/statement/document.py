@@ -1,7 +1,7 @@
 """Problems as plain data: the same dictionary serves TOML files, JSON in stored solutions, and tests.
 
 equation = "u_t + u*u_x = nu*u_xx"        # text, or a list, or a table by field
-time = [0, 1]
+time = [0, 1]                             # left out, with initial, for a static problem
 initial = "-sin(pi*x)"                    # number or text, or a table by field
 boundary = "u = 0"                        # text, a list of texts, or a table by side
 
@@ -31,7 +31,7 @@ from frozenpinn.statement.problem import Problem
 
 __all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
 
-KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact")
+KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact", "constraint")
 CONDITIONS: dict[str, type[Condition]] = {
     "dirichlet": Dirichlet,
     "neumann": Neumann,
@@ -46,19 +46,23 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
     for key in document:
         if key not in KEYS:
             raise ProblemError(f"unknown key '{key}'; the keys are {choices(KEYS)}.{suggestion(key, KEYS)}")
-    for key in ("equation", "domain", "time", "initial"):
+    for key in ("equation", "domain"):
         if key not in document:
             raise ProblemError(f"the key '{key}' is missing.")
+    if ("time" in document) != ("initial" in document):
+        missing = "initial" if "time" in document else "time"
+        raise ProblemError(f"the key '{missing}' is missing; a static problem has neither 'time' nor 'initial'.")
     boundary = document.get("boundary")
     return Problem(
         document["equation"],
         domain_from_dict(document["domain"]),
-        document["time"],
-        document["initial"],
+        document.get("time"),
+        document.get("initial"),
         None if boundary is None else _read_boundary(boundary),
         document.get("initial_velocity"),
         document.get("parameters"),
         document.get("exact"),
+        document.get("constraint"),
     )
 
 
@@ -71,7 +75,7 @@ def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
         domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
-    return {**given, "domain": domain, "time": list(problem.time)}
+    return {**given, "domain": domain} | ({} if problem.is_static else {"time": list(problem.time)})
 
 
 def _read_boundary(given: Any) -> Any:

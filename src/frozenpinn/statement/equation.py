@@ -2,6 +2,8 @@
 
 ∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
         linear          linear in time       forcing     nonlinear
+
+Of a static equation, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.algebra import checked, expanded, vanishes
 from frozenpinn.language.jets import TIME, Jet, JetSpace, maximal_time_order
 from frozenpinn.language.lexer import shortened
-from frozenpinn.language.parser import fields_in, parse_equation, refuse_other_notations
+from frozenpinn.language.parser import fields_in, parse_equation, refuse_other_notations, unknowns_in
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.sympy_input import from_sympy
 
@@ -30,7 +32,7 @@ ZERO = sp.Integer(0)
 
 @dataclass(frozen=True)
 class Equation:
-    """One field's evolution, ``∂ₜ^order field = right_side``, with its parts.
+    """One field's evolution, ``∂ₜ^order field = right_side``, or a static equation, ``0 = right_side``, with its parts.
 
     ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t.
     """
@@ -49,37 +51,40 @@ class Equation:
         return self.nonlinear == 0
 
     def __str__(self) -> str:
-        return f"{self.field}_{TIME * self.order} = {self.right_side}"
+        return f"{self.field}_{TIME * self.order} = {self.right_side}" if self.order else f"{self.right_side} = 0"
 
 
-def field_names(equations: Sequence[EquationText], jets: JetSpace, excluded: Sequence[str]) -> list[str]:
-    """Find the unknowns of text or SymPy equations: what carries a time derivative."""
+def field_names(
+    equations: Sequence[EquationText], jets: JetSpace, excluded: Sequence[str], static: bool = False
+) -> list[str]:
+    """Find the unknowns of text or SymPy equations: what carries a time derivative, in static ones any derivative."""
     found: dict[str, None] = {}
+    texts = [equation for equation in equations if isinstance(equation, str)]
     for equation in equations:
         if isinstance(equation, str):
-            names = fields_in([equation], jets, excluded)
+            names = unknowns_in(texts, jets, excluded) if static else fields_in([equation], jets, excluded)
         elif isinstance(equation, sp.Basic):
-            names = _sympy_fields(equation, jets, excluded)
+            names = _sympy_fields(equation, jets, excluded, static)
         else:
             raise ProblemError(f"an equation is text or SymPy, got {type(equation).__name__}: {equation!r}")
         found.update(dict.fromkeys(names))
     if not found:
-        for equation in equations:
-            if isinstance(equation, str):
-                refuse_other_notations(equation, jets, excluded)
+        for text in texts:
+            refuse_other_notations(text, jets, excluded, "" if static else "time ")
     for name in found:
         check_name(name, "field", jets, [other for other in found if other != name])
     return list(found)
 
 
-def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str]) -> list[str]:
+def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str], static: bool) -> list[str]:
     names = []
     for derivative in equation.atoms(sp.Derivative):
-        if any(str(v) == TIME for v in derivative.variables) and isinstance(derivative.expr, AppliedUndef):
+        counts = static or any(str(v) == TIME for v in derivative.variables)
+        if counts and isinstance(derivative.expr, AppliedUndef):
             names.append(derivative.expr.func.__name__)
     for symbol in equation.free_symbols:
         split = jets.split_name(symbol.name)
-        if split is not None and split[1].time:
+        if split is not None and (static or split[1].time):
             names.append(split[0])
     return sorted({name for name in names if name not in excluded})
 
@@ -119,6 +124,42 @@ def solve_for_time_derivatives(
     rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
     return [_split(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+
+
+def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:
+    """Split equations without time derivatives, each under the name of the field that it determines most."""
+    if len(residuals) != len(fields):
+        known = f"The unknowns are what is differentiated: {choices(fields)}."
+        raise ProblemError(
+            f"{len(residuals)} equation(s) for {len(fields)} unknown(s); one equation per unknown is needed. {known} "
+            "Functions and constants of your own go into parameters={…}."
+        )
+    for residual in residuals:
+        found = jets.jets_in(residual).values()
+        timed = sorted(jets.name(jet) for jet in found if jet.time)
+        if timed or jets.t in residual.free_symbols:
+            raise ProblemError(
+                f"'{timed[0] if timed else TIME}' stands in a problem without time; write Problem(…, time=(0, 1), "
+                "initial=…), or leave the time out of the equation."
+            )
+        if not found:
+            raise ProblemError(f"the equation '{residual} = 0' contains none of the unknowns {choices(fields)}.")
+    return [
+        _split(name, 0, residuals[row], jets)
+        for row, name in zip(_rows_of(residuals, fields, jets), fields, strict=True)
+    ]
+
+
+def _rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
+    """Return which equation goes under the name of each field: with derivatives of the highest order, all in all."""
+    from scipy.optimize import linear_sum_assignment
+
+    orders = np.full((len(fields), len(residuals)), -100.0)
+    for row, residual in enumerate(residuals):
+        for jet in jets.jets_in(residual).values():
+            i = fields.index(jet.field)
+            orders[i, row] = max(orders[i, row], jet.order)
+    return [int(row) for row in linear_sum_assignment(-orders)[1]]
 
 
 def _check_solvable(

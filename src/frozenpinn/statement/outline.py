@@ -37,6 +37,11 @@ class Outline:
         return TimeOrder(self.orders[name])
 
     @property
+    def is_static(self) -> bool:
+        """Whether nothing depends on time."""
+        return not any(self.orders.values())
+
+    @property
     def equations(self) -> NoReturn:
         """Not stored."""
         raise EvaluationError("this solution was stored without its equations, as they contain Python functions.")

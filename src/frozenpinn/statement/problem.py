@@ -15,6 +15,7 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
+from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import (
     Equation,
@@ -22,15 +23,17 @@ from frozenpinn.statement.equation import (
     field_names,
     read_residual,
     solve_for_time_derivatives,
+    static_equations,
 )
 from frozenpinn.statement.parameters import Parameters, check_known, read_parameters
 
+_STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
 
 
 class Problem:
-    """A time-dependent PDE (or a system) with its domain, initial data and boundary conditions.
+    """A PDE (or a system), time-dependent or static, with its domain, initial data and boundary conditions.
 
     A problem never changes: :meth:`at` and :meth:`during` return others, with other parameters and times.
 
@@ -38,14 +41,15 @@ class Problem:
     ----------
     equation
         Text (``"u_t + u*u_x = nu*u_xx"``) or SymPy; a list for systems; or a dict
-        ``{"u": "lap(u) - u**3"}``, where a text without ``=`` is the right-hand side of ``u_t = …``.
+        ``{"u": "lap(u) - u**3"}``, where a text without ``=`` is the right-hand side of ``u_t = …``. Without ``time``,
+        the equations have no time derivatives, and a text without ``=`` means ``… = 0``.
     domain
         :class:`Interval`, :class:`Box`, :class:`Ball`, :class:`Polygon` or any other :class:`Domain`.
     time
-        ``(start, end)``.
+        ``(start, end)``; left out for a static problem.
     initial
         Initial value: number, text, SymPy or a function of the coordinates; for systems a list or
-        a dict by field.
+        a dict by field. A static problem has none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
@@ -54,6 +58,9 @@ class Problem:
         Names used in the texts: numbers, text, SymPy or Python functions of x and t.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
+    constraint
+        What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
+        value at a point, ``"u(0, 0) = 1"``; a list for several fields.
 
     Examples
     --------
@@ -61,6 +68,8 @@ class Problem:
     >>> problem = Problem("u_t = k*u_xx", Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1})
     >>> problem.fields, problem.equations[0].order
     (('u',), 1)
+    >>> Problem("lap(u) = f", Interval(0, 1), boundary="u = 0", parameters={"f": "sin(pi*x)"}).is_static
+    True
     """
 
     domain: Domain
@@ -74,18 +83,20 @@ class Problem:
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
     exact: Mapping[str, Datum]
+    constraints: tuple[Constraint, ...]
     given: Mapping[str, Any]
 
     def __init__(
         self,
         equation: Equations,
         domain: Domain,
-        time: tuple[float, float],
-        initial: Data,
+        time: tuple[float, float] | None = None,
+        initial: Data | None = None,
         boundary: Boundary | None = None,
         initial_velocity: Data | None = None,
         parameters: Mapping[str, Given] | None = None,
         exact: Data | None = None,
+        constraint: str | Sequence[str] | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -98,6 +109,7 @@ class Problem:
             "initial_velocity": _own(initial_velocity),
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
+            "constraint": _own(constraint),
         }
         self._read(given, domain, time)
         for finding in inconsistencies(self):
@@ -105,7 +117,8 @@ class Problem:
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
-        return f"Problem({equations} on {self.domain!r}, t in [{self.time[0]:g}, {self.time[1]:g}])"
+        when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
+        return f"Problem({equations} on {self.domain!r}{when})"
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
@@ -120,6 +133,11 @@ class Problem:
     def equation(self, field: str) -> Equation:
         """Return the equation of one field."""
         return self.equations[self.fields.index(field)]
+
+    @property
+    def is_static(self) -> bool:
+        """Whether nothing depends on time; ``time`` is then (0, 0)."""
+        return all(e.order == 0 for e in self.equations)
 
     @property
     def is_linear(self) -> bool:
@@ -156,7 +174,7 @@ class Problem:
         given = self._stated()
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
-        other = Problem(domain=self.domain, time=self.time, **changed)
+        other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
     def with_symbols(self, names: Sequence[str]) -> Problem:
@@ -172,11 +190,13 @@ class Problem:
         u_xx
         """
         other = object.__new__(Problem)
-        other._read(self._stated(), self.domain, self.time, names)
+        other._read(self._stated(), self.domain, None if self.is_static else self.time, names)
         return other
 
     def during(self, time: tuple[float, float]) -> Problem:
         """Return the same problem on another span of time."""
+        if self.is_static:
+            raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
         return self.replaced(time=time)
 
     def _stated(self) -> Mapping[str, Any]:
@@ -193,31 +213,56 @@ class Problem:
     # ---- reading and checking -------------------------------------------------------------------
 
     def _read(
-        self, given: Mapping[str, Any], domain: Domain, time: tuple[float, float], symbols: Sequence[str] = ()
+        self, given: Mapping[str, Any], domain: Domain, time: tuple[float, float] | None, symbols: Sequence[str] = ()
     ) -> None:
         """Read a statement part by part, each with what is known from those before it."""
-        keep = vars(self).update
+        keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        keep(domain=domain, time=_read_time(time), jets=JetSpace(domain.coordinates))
-        texts = _as_equations(given["equation"])
-        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]))))
+        keep(domain=domain, time=_STATIC if time is None else _read_time(time), jets=JetSpace(domain.coordinates))
+        texts = _as_equations(given["equation"], static)
+        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
         if not self.fields:
-            raise ProblemError(
-                f"no time derivative in {'; '.join(map(str, texts))}: the unknown must appear as u_t or u_tt. "
-                "Stationary equations are not time-dependent problems."
-            )
+            raise ProblemError(_no_unknown("; ".join(map(str, texts)), static))
         keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
-        scope, points = self.parameters.scope(self.jets, self.fields), domain.sample(256, "random", rng=0).x
+        scope = self.parameters.scope(self.jets, self.fields)
         residuals = [read_residual(text, scope) for text in texts]
-        keep(equations=tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points)))
+        keep(equations=self._solved(residuals, static))
         keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
         keep(groups=self._coupled_fields())
-        keep(initial=self._data(given["initial"], "the initial value", self.fields))
-        keep(initial_velocity=self._read_velocity(given["initial_velocity"]))
+        keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
-        self._probe_initial_data()
+        self._probe_data()
         keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
+
+    def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
+        """Return the equations, solved for the highest time derivatives if there are any."""
+        if static:
+            return tuple(static_equations(residuals, self.fields, self.jets))
+        points = self.domain.sample(256, "random", rng=0).x
+        return tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points))
+
+    def _read_start(self, given: Mapping[str, Any], static: bool) -> dict[str, Any]:
+        """Read initial data, or what makes a static solution unique."""
+        scope = self.parameters.scope(self.jets)
+        constraints = read_constraints(given.get("constraint"), self.fields, self.domain, scope)
+        if static:
+            for name in ("initial", "initial_velocity"):
+                if given[name] is not None:
+                    raise ProblemError(
+                        f"{name} is given, but no time: a static problem has no initial data. Write time=(0, 1) for an "
+                        "evolution; what Newton's method starts from is solve(problem, start=…)."
+                    )
+            return {"initial": {}, "initial_velocity": {}, "constraints": constraints}
+        if constraints:
+            raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
+        if given["initial"] is None:
+            raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
+        return {
+            "initial": self._data(given["initial"], "the initial value", self.fields),
+            "initial_velocity": self._read_velocity(given["initial_velocity"]),
+            "constraints": (),
+        }
 
     def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
         """Group the fields that share a boundary condition: they need one common basis."""
@@ -233,6 +278,10 @@ class Problem:
                 )
         ordered = [tuple(name for name in self.fields if name in group) for group in groups]
         return tuple(sorted(ordered, key=lambda g: self.fields.index(g[0])))
+
+    def read_data(self, given: Data, what: str) -> dict[str, Datum]:
+        """Read functions of the coordinates, one for each field, given as initial values are."""
+        return self._data(given, what, self.fields)
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
         scope, functions = self.parameters.scope(self.jets), self.parameters.functions
@@ -255,7 +304,7 @@ class Problem:
             )
         return self._data(given, "the initial velocity", required=second)
 
-    def _probe_initial_data(self) -> None:
+    def _probe_data(self) -> None:
         """Call user functions once, so that mistakes in them show up here and not inside a solve."""
         x = self.domain.sample(7, "random", rng=0).x
         start = self.time[0]
@@ -266,6 +315,10 @@ class Problem:
         for datum in self.initial_data:
             if datum.depends_on_time and datum.expression is not None:
                 raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
+        if self.is_static:
+            for datum in (*self.exact.values(), *(condition.value for condition in self.conditions)):
+                if datum.depends_on_time:
+                    raise ProblemError(f"{datum.what} depends on t, but the problem has no time; write time=(0, 1).")
 
 
 def _own(given: Any) -> Any:
@@ -319,12 +372,22 @@ def _read_time(time: Any) -> tuple[float, float]:
     return start, end
 
 
-def _as_equations(given: Equations) -> list[EquationText]:
+def _no_unknown(texts: str, static: bool) -> str:
+    """Say that no unknown was found, and how one is written."""
+    if static:
+        return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
+    return (
+        f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
+        "and initial=: Problem('lap(u) = f', domain, boundary='u = 0')."
+    )
+
+
+def _as_equations(given: Equations, static: bool = False) -> list[EquationText]:
     if isinstance(given, Mapping):
         texts: list[EquationText] = []
         for name, text in given.items():
             right_side = isinstance(text, str) and "=" not in text
-            texts.append(f"{name}_{TIME} = {text}" if right_side else text)
+            texts.append(f"{name}_{TIME} = {text}" if right_side and not static else text)
         return texts
     if isinstance(given, str | sp.Basic):
         return [given]

@@ -9,6 +9,7 @@ from frozenpinn.basis.samplers.projected import ProjectedSWIM
 from frozenpinn.basis.samplers.protocol import Sampler, adapted, with_width
 from frozenpinn.basis.samplers.sines import Sines
 from frozenpinn.basis.samplers.swim import SWIM
+from frozenpinn.basis.samplers.waves import Waves
 from frozenpinn.errors import SettingsError, choices
 
 SAMPLERS: dict[str, type] = {
@@ -18,6 +19,7 @@ SAMPLERS: dict[str, type] = {
     "orthogonal": Orthogonal,
     "projected-swim": ProjectedSWIM,
     "sines": Sines,
+    "waves": Waves,
 }
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "ProjectedSWIM",
     "Sampler",
     "Sines",
+    "Waves",
     "adapted",
     "sampler_by_name",
     "with_width",

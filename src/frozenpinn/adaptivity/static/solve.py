@@ -1,0 +1,131 @@
+"""One solve of a static problem: pilots choose the features, least squares or Newton's method does the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.families import Pilot, best_family, families, smallest_singular_values
+from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
+from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
+from frozenpinn.assembly.collocation import Combination, Function, Nothing
+from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import compress
+from frozenpinn.errors import ConvergenceError
+from frozenpinn.geometry import Points
+from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.solution import Solution
+from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.solvers.newton import Found, newton
+from frozenpinn.solvers.protocol import Work
+from frozenpinn.solvers.steady import SteadyState
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def solve_static(problem: Problem, task: Task, before: Solution | None, watch: Stopwatch) -> Solution:
+    """Solve a static problem once; ``before`` is a solution of an earlier, coarser solve."""
+    plan = static_plan(problem, task)
+    plan.check_memory()
+    with blas_threads(plan.operations):
+        with watch.stage("choice of features"):
+            pilot, how = _pilot(plan, before)
+        with watch.stage("points"):
+            points = plan.place_points()
+            hidden = pilot.family.layer(plan, points)
+            collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
+        with watch.stage("least squares" if problem.is_linear else "Newton's method"):
+            start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
+            accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
+            found = newton(collocation, start, task.rules.static.newton, accuracy)
+    return made_solution(plan, pilot, found, points, how)
+
+
+def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
+    """Return the SVD layer, if a cut-off is given; by default there is none, as it costs a digit."""
+    cutoff = plan.task.settings.cutoff
+    if isinstance(cutoff, str) or cutoff is None:
+        return None
+    return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
+
+
+def _pilot(plan: StaticPlan, before: Solution | None) -> tuple[Pilot, str]:
+    """Choose the features; Newton's method starts from what is given, the solve before, the boundary data, a homotopy."""
+    rules, problem = plan.task.rules.static, plan.problem
+    narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+    given = read_start(plan.task.start, problem)
+    start: Function | None = given
+    if start is None and before is not None:
+        start = SolutionStart(before.jet_values)
+    if problem.is_linear:
+        start = Nothing()
+    how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
+    if start is None:
+        how = "the extension of the boundary data"
+        start = _extended(narrow)
+    found = best_family(narrow, start)
+    if found is None and given is not None:
+        raise ConvergenceError(
+            "Newton's method finds no solution from the start that was given; give another one, or leave it out."
+        )
+    if found is None:
+        how = "a homotopy from the linear equation"
+        found = best_family(narrow, _continued(narrow))
+    if found is None:
+        raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
+    return found, how
+
+
+def _extended(plan: StaticPlan) -> Combination:
+    points = plan.place_points()
+    collocation = plan.collocation(families(plan)[0].layer(plan, points), points)
+    state = extended(collocation, plan.problem)
+    assert isinstance(state, Combination)
+    return state
+
+
+def _continued(plan: StaticPlan) -> Combination:
+    points = plan.place_points()
+    return by_homotopy(
+        plan, plan.collocation(families(plan)[1 % len(families(plan))].layer(plan, points), points)
+    ).state
+
+
+def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, how: str) -> Solution:
+    """Return a solution with all that is known of it."""
+    problem, state = plan.problem, found.state
+    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
+    name = "least squares" if problem.is_linear else "Newton"
+    trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
+    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
+    narrow = plan.narrower(
+        plan.task.rules.static.pilot, plan.task.rules.static.pilot_least, plan.task.rules.static.pilot_most
+    )
+    facts = StaticFacts(
+        pilot.family.label,
+        pilot.left,
+        smallest_singular_values(narrow, pilot, narrow.place_points()),
+        tuple(step.change for step in found.steps),
+        how,
+    )
+    return Solution(
+        problem,
+        (piece,),
+        sampler=replace(pilot.family).label,
+        width=state.hidden.width,
+        counts=(len(points.x),),
+        bytes=plan.bytes,
+        operations=plan.operations,
+        provenance=plan.task,
+        facts=facts,
+    )
+
+
+def _no_data(t: float, derivative: int = 0) -> Array:
+    """Return the data of a lifting that there is none of."""
+    return np.zeros(0)

@@ -1,0 +1,147 @@
+"""Where Newton's method starts: the extension of the boundary data, then a homotopy, or what the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.adaptivity.static.plan import StaticPlan
+from frozenpinn.assembly.collocation import Collocation, Function, Nothing
+from frozenpinn.errors import ConvergenceError, SettingsError
+from frozenpinn.language.jets import Jet
+from frozenpinn.solvers.newton import Found, NewtonRules, newton
+from frozenpinn.statement.data import Datum
+from frozenpinn.statement.equation import Equation
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class GivenStart:
+    """A start given as numbers, text or Python functions; derivatives of functions are taken to be zero."""
+
+    problem: Problem
+    data: Mapping[str, Datum]
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the start."""
+        return [self._jet(x, jet) for jet in jets]
+
+    def _jet(self, x: Array, jet: Jet) -> Array:
+        datum = self.data[jet.field]
+        if jet.order == 0:
+            return np.array(np.broadcast_to(datum(x, 0.0), len(x)), dtype=float)
+        derivative = datum.derivative(jet)
+        if derivative is None:
+            return np.zeros(len(x))
+        with np.errstate(all="ignore"):
+            return np.array(np.broadcast_to(self.problem.compile([derivative])(*x.T, 0.0)[0], len(x)), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionStart:
+    """Another solution, static or at one time, as a start."""
+
+    evaluate: Callable[[Array, Array, Jet], Array]
+    time: float = 0.0
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the solution."""
+        return [self.evaluate(x, np.array([self.time]), jet)[:, 0] for jet in jets]
+
+
+def read_start(given: Any, problem: Problem) -> Function | None:
+    """Read ``solve(problem, start=…)``: None, a number, text, a function, a dict by field, or a solution."""
+    if given is None:
+        return None
+    if hasattr(given, "jet_values"):
+        _check_alike(given.problem, problem)
+        return SolutionStart(given.jet_values, given.problem.time[1])
+    if isinstance(given, np.ndarray | list | tuple) and len(problem.fields) == 1:
+        raise SettingsError(
+            f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must be "
+            "known everywhere in the domain."
+        )
+    return GivenStart(problem, problem.read_data(given, "the start"))
+
+
+def _check_alike(other: Problem, problem: Problem) -> None:
+    if other.domain.dimension != problem.domain.dimension or set(other.fields) != set(problem.fields):
+        raise SettingsError(
+            f"the start is a solution for {', '.join(other.fields)} in {other.domain.dimension} dimension(s); the problem "
+            f"has {', '.join(problem.fields)} in {problem.domain.dimension}."
+        )
+
+
+def extension(problem: Problem) -> Problem:
+    """Return the problem whose solution extends the boundary data smoothly: Δu = 0, Δ²u = 0 for higher orders."""
+    jets, equations = problem.jets, []
+    d = problem.domain.dimension
+    for equation in problem.equations:
+        order = max(
+            2,
+            max((j.order for j in jets.jets_in(equation.right_side).values() if j.field == equation.field), default=2),
+        )
+        laps = max(1, order // 2)
+        jet = Jet(equation.field, (2 * laps,)) if d == 1 else Jet(equation.field, (0,) * d, laps)
+        field, small = (
+            jets.field(equation.field),
+            sp.Float((-1.0) ** laps * 1e-6 / float(np.max(problem.domain.lengths)) ** (2 * laps)),
+        )
+        linear = {jet: sp.Integer(1), field: small}
+        right = sum((c * jets.symbol(j) for j, c in linear.items()), sp.Integer(0))
+        equations.append(Equation(equation.field, 0, right, linear))
+    return problem.replaced(equations=tuple(equations))
+
+
+def homotopy(problem: Problem, share: float) -> Problem:
+    """Return (1 − s)·Δu + s·F(u) = 0, or, with derivatives in the linear part, that part with s times the others."""
+    jets, equations = problem.jets, []
+    simple = extension(problem)
+    for equation, start in zip(problem.equations, simple.equations, strict=True):
+        leads = any(jet.order >= 2 for jet in equation.linear)
+        s = sp.Float(share)
+        if leads:
+            linear = sum((c * jets.symbol(j) for j, c in equation.linear.items()), sp.Integer(0))
+            right = linear + s * (equation.forcing + equation.nonlinear)
+        else:
+            right = s * equation.right_side + (1 - s) * start.right_side
+        equations.append(replace(equation, right_side=right, nonlinear=equation.nonlinear))
+    return problem.replaced(equations=tuple(equations))
+
+
+def extended(collocation: Collocation, problem: Problem) -> Function:
+    """Return the extension of the boundary data in the features of a layer."""
+    return newton(replace(collocation, problem=extension(problem)), Nothing(), NewtonRules()).state
+
+
+def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
+    """Follow the solution from a simple equation to the one that is asked for; raise where the path ends."""
+    problem, rules = plan.problem, plan.task.rules.static
+    current: Function = extended(collocation, problem)
+    reached, step = 0.0, 0.25
+    for _ in range(rules.homotopy):
+        share = min(1.0, reached + step)
+        stage = problem if share == 1.0 else homotopy(problem, share)
+        try:
+            found = newton(replace(collocation, problem=stage), current, rules.newton)
+        except ConvergenceError as error:
+            step /= 2.0
+            if step < 1e-3:
+                raise ConvergenceError(
+                    f"no solution was found: the extension of the boundary data is too far from one for Newton's method, "
+                    f"and a homotopy from the linear equation ends at {100 * reached:.0f} % of the nonlinear terms, "
+                    "probably at a fold beyond which there is none. Give another start=, or smaller parameters."
+                ) from error
+            continue
+        current, reached, step = found.state, share, min(1.5 * step, 0.5)
+        if reached == 1.0:
+            return found
+    raise ConvergenceError(
+        "no solution was found: a homotopy from the linear equation did not reach the end. Give start=."
+    )

@@ -1,0 +1,317 @@
+"""A static problem as rows on the features of one frozen layer: equations inside, conditions on the boundary.
+
+Nothing is projected, and no function obeys the conditions by itself: min Σ w |F(u)|² + s² Σ w |B u − g|². Newton's
+method is written for the new coefficients, J(u) c = J(u) u − F(u), where u is any function whose derivatives are known:
+the solution on a coarse network linearises the equations on a fine one without being projected onto it. A linear
+problem is one such step from anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.assembly.boundary import condition_terms, derivative_of, periodic_functionals
+from frozenpinn.basis.boundary_layer import Functional
+from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.errors import EvaluationError
+from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.language.jets import Jet
+from frozenpinn.language.program import Program
+from frozenpinn.operators import LeastSquares
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.equation import Equation
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+BOUNDARY = 30.0  #: weight of conditions beside equations, both relative to their largest row entry
+
+
+class Function(Protocol):
+    """Something whose derivatives are known: the current guess of a solution."""
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the fields at points (n, d), shape (n,) each."""
+
+
+class Places(Protocol):
+    """Points of the domain with weights."""
+
+    @property
+    def x(self) -> Array:
+        """Coordinates, shape (n, d)."""
+
+    @property
+    def weights(self) -> Array:
+        """Quadrature weights, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """Coefficients of the features of a hidden layer, one block for each field."""
+
+    hidden: HiddenLayer
+    fields: tuple[str, ...]
+    coefficients: Array
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the fields."""
+        blocks = self.coefficients.reshape(len(self.fields), -1)
+        out: dict[Jet, Array] = {}
+        for i, name in enumerate(self.fields):
+            own = [jet for jet in jets if jet.field == name]
+            if own:
+                values = self.hidden.combined(x, [derivative_of(jet) for jet in own], blocks[i])
+                out |= dict(zip(own, values, strict=True))
+        return [out[jet] for jet in jets]
+
+    def moved(self, coefficients: Array) -> Combination:
+        """Return the combination with other coefficients."""
+        return Combination(self.hidden, self.fields, coefficients)
+
+
+class Nothing:
+    """The function that is zero."""
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return zeros."""
+        return [np.zeros(len(x)) for _ in jets]
+
+
+class Slopes(NamedTuple):
+    """An equation F(u) = 0 to be linearised: the jets in it, and programs for F and ∂F/∂jet."""
+
+    jets: tuple[Jet, ...]
+    value: Program
+    partials: Program
+
+
+@remembered
+def slopes_of(problem: Problem, field: str) -> Slopes:
+    """Return the equation of a field with its derivatives by all jets."""
+    equation = problem.equation(field)
+    jets = tuple(problem.jets.jets_in(equation.right_side).values())
+    partials = [sp.diff(equation.right_side, problem.jets.symbol(jet)) for jet in jets]
+    return Slopes(jets, problem.compile([equation.right_side], jets), problem.compile(partials, jets))
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """Rows A and right-hand side b of J(u) c = J(u) u − F(u) with the conditions, weighted, and what u leaves of them.
+
+    Attributes
+    ----------
+    rows, target
+        A and b; with a mixing, A acts on combinations of features.
+    left
+        Norm of what u itself leaves of equations and conditions, with the same weights.
+    scales
+        Weights of each equation and condition.
+    """
+
+    rows: Array
+    target: Array
+    left: float
+    scales: tuple[float, ...]
+
+    @cached_property
+    def factor(self) -> LeastSquares:
+        """The factorisation of the rows."""
+        return LeastSquares.of(self.rows)
+
+    @cached_property
+    def promised(self) -> float:
+        """Norm of what the least-squares solution leaves of the linear equations."""
+        return float(np.linalg.norm(self.rows @ self.factor.solve(self.target) - self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class Collocation:
+    """Where the equations and conditions of a static problem are asked to hold, for one hidden layer.
+
+    Attributes
+    ----------
+    problem, hidden
+        What is solved, and by which features.
+    points
+        Points of the domain, with quadrature weights.
+    sides
+        The conditions, each with points of its side.
+    per_side
+        Number of points at which the two ends of periodic axes are matched, unless all features are periodic.
+    boundary_weight
+        Of conditions beside equations.
+    mixing
+        Combinations of the features of each field to which the solution is restricted, shape (features, r), as an SVD
+        layer gives them; None takes all features.
+    """
+
+    problem: Problem
+    hidden: HiddenLayer
+    points: Places
+    sides: tuple[tuple[LinearCondition, BoundaryPoints], ...]
+    per_side: int = 0
+    boundary_weight: float = BOUNDARY
+    mixing: Array | None = None
+    _matches: tuple[Functional, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        matches = ()
+        if self.per_side and not self._repeats:
+            matches = tuple(periodic_functionals(self.problem, self.problem.fields, self.per_side, "gauss", 0))
+        object.__setattr__(self, "_matches", matches)
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether every feature has the periods of the domain."""
+        domain = self.problem.domain
+        turns = self.hidden.weights * domain.lengths / (2.0 * np.pi)
+        whole = np.all(np.abs(turns - np.round(turns)) <= 1e-9, axis=0)
+        return self.hidden.activation == "sin" and bool(np.all(whole[np.array(domain.periodic, dtype=bool)]))
+
+    def state(self, coefficients: Array) -> Combination:
+        """Return a function of this layer."""
+        return Combination(self.hidden, self.problem.fields, coefficients)
+
+    def solved(self, system: Linearisation, right_side: Array | None = None) -> Combination:
+        """Return the least-squares solution of a linearisation, or for another right-hand side."""
+        found = system.factor.solve(system.target if right_side is None else right_side)
+        return self.state(self._expanded(found))
+
+    def _expanded(self, found: Array) -> Array:
+        """Return coefficients of the features."""
+        if self.mixing is None:
+            return found
+        return np.concatenate([self.mixing @ block for block in np.split(found, len(self.problem.fields))])
+
+    def _restricted(self, rows: Array) -> Array:
+        """Return rows that act on combinations of the features."""
+        if self.mixing is None:
+            return rows
+        return np.concatenate([b @ self.mixing for b in np.split(rows, len(self.problem.fields), axis=1)], axis=1)
+
+    # ---- rows -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _inner(self) -> Array:
+        """Square roots of the weights of the points, with which squares add up to a mean."""
+        return np.asarray(np.sqrt(self.points.weights / np.sum(self.points.weights)))
+
+    @cached_property
+    def conditions(self) -> tuple[list[Array], list[Array], list[float]]:
+        """Rows of conditions, of periodicity and of constraints, their data, and the scale of each."""
+        rows, data = [], []
+        for condition, points in self.sides:
+            functional = Functional(((points.x, condition_terms(condition, points)),))
+            rows.append(functional.rows(self.hidden, self.problem.fields))
+            data.append(condition.value(points.x, 0.0))
+        for functional in self._matches:
+            rows.append(functional.rows(self.hidden, self.problem.fields))
+            data.append(np.zeros(len(rows[-1])))
+        for field_name, own, value in self._constraints():
+            block = np.zeros((1, len(self.problem.fields), self.hidden.size))
+            block[0, self.problem.fields.index(field_name)] = own
+            rows.append(block.reshape(1, -1))
+            data.append(np.array([value]))
+        scales = [self.boundary_weight / (float(np.max(np.abs(r))) or 1.0) for r in rows]
+        shares = [*(_shares(points) for _, points in self.sides)]
+        shares += [np.full(len(r), 1.0 / np.sqrt(len(r))) for r in rows[len(shares) :]]
+        data = [share * d for share, d in zip(shares, data, strict=True)]
+        return [np.multiply(r, s[:, None], out=r) for r, s in zip(rows, shares, strict=True)], data, scales
+
+    def _constraints(self) -> list[tuple[str, Array, float]]:
+        zero, found = Derivative((0,) * self.hidden.dimension), []
+        for constraint in self.problem.constraints:
+            x = self.points.x if constraint.point is None else constraint.point
+            features = self.hidden.operator(x, [Term(constraint.field, zero)])
+            own = self._inner**2 @ features if constraint.point is None else features[0]
+            found.append((constraint.field, own, constraint.value))
+        return found
+
+    def linearised(self, about: Function, scales: Sequence[float] | None = None) -> Linearisation:
+        """Return the equations linearised about a function, with the conditions; scales may be those of another time."""
+        problem = self.problem
+        blocks, targets, left, used = [], [], 0.0, []
+        for k, equation in enumerate(problem.equations):
+            block, target, value = self._equation(equation, about)
+            scale = 1.0 / (float(np.max(np.abs(block))) or 1.0) if scales is None else scales[k]
+            weights = scale * self._inner
+            blocks.append(np.multiply(block, weights[:, None], out=block))
+            targets.append(weights * target)
+            left += float(np.sum((weights * value) ** 2))
+            used.append(scale)
+        rows, data, own = self.conditions
+        for block, value, scale in zip(rows, data, own, strict=True):
+            blocks.append(scale * block)
+            targets.append(scale * value)
+        left += self.boundary_misfit(about) ** 2
+        stacked = self._restricted(np.concatenate(blocks))
+        return Linearisation(stacked, np.concatenate(targets), float(np.sqrt(left)), (*used, *own))
+
+    def _equation(self, equation: Equation, about: Function) -> tuple[Array, Array, Array]:
+        """Return the rows of J(u), the values of J(u) u − F(u), and those of F(u) at the points."""
+        x, fields = self.points.x, self.problem.fields
+        slopes = slopes_of(self.problem, equation.field)
+        values = about.jets(x, slopes.jets)
+        with np.errstate(all="ignore"):
+            partials = slopes.partials(*x.T, 0.0, *values)
+            value = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
+        rows = np.zeros((len(x), len(fields), self.hidden.size))
+        target = -np.array(value, dtype=float)
+        for i, name in enumerate(fields):
+            terms = []
+            for jet, partial, own in zip(slopes.jets, partials, values, strict=True):
+                if jet.field == name:
+                    terms.append(Term(name, derivative_of(jet), partial))
+                    target += partial * own
+            if terms:
+                rows[:, i] = self.hidden.operator(x, terms)
+        self._check_finite(equation, rows, value)
+        return rows.reshape(len(x), -1), target, value
+
+    def _check_finite(self, equation: Equation, rows: Array, value: Array) -> None:
+        if equation.is_linear and not (np.all(np.isfinite(value)) and np.all(np.isfinite(rows))):
+            bad = ~np.isfinite(value) | ~np.all(np.isfinite(rows), axis=(1, 2))
+            place = ", ".join(f"{c:.4g}" for c in self.points.x[np.argmax(bad)])
+            raise EvaluationError(
+                f"the equation '{equation}' is not finite at x = ({place}): a coefficient or the source is infinite or "
+                "not a number there. A division by zero?"
+            )
+
+    # ---- what a function leaves ---------------------------------------------------------------------
+
+    def misfit(self, function: Function, scales: Sequence[float]) -> float:
+        """Return the norm of what a function leaves of equations and conditions, with given scales."""
+        x, total = self.points.x, self.boundary_misfit(function) ** 2
+        for equation, scale in zip(self.problem.equations, scales, strict=False):
+            slopes = slopes_of(self.problem, equation.field)
+            with np.errstate(all="ignore"):
+                value = slopes.value(*x.T, 0.0, *function.jets(x, slopes.jets))[0]
+                total += float(np.sum((scale * self._inner * value) ** 2))
+        return float(np.sqrt(total))
+
+    def boundary_misfit(self, function: Function) -> float:
+        """Return the norm of what a function leaves of the conditions."""
+        rows, data, scales = self.conditions
+        if isinstance(function, Combination) and function.hidden is self.hidden:
+            gaps = [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, scales, strict=True)]
+            return float(np.sqrt(sum(float(gap @ gap) for gap in gaps)))
+        total = 0.0
+        for (condition, points), wanted, scale in zip(self.sides, data, scales, strict=False):
+            found = sum(
+                c * v
+                for (_, c), v in zip(condition.terms_at(points), function.jets(points.x, condition.jets), strict=True)
+            )
+            total += float(np.sum((scale * (_shares(points) * found - wanted)) ** 2))
+        return float(np.sqrt(total))
+
+
+def _shares(points: BoundaryPoints) -> Array:
+    """Return square roots of weights with which squares add up to a mean over a side."""
+    return np.asarray(np.sqrt(points.weights / np.sum(points.weights)))

@@ -1,0 +1,71 @@
+"""Least squares with many right-hand sides: Householder reflectors of a tall matrix, kept and used again.
+
+Rows of frozen features are redundant, and their matrix is singular to round-off. A ridge of the size of round-off picks
+a small solution among all that fit. The triangular factor alone would lose two to four digits of it: reflectors do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.errors import SettingsError
+
+Array = np.ndarray
+RIDGE = 1e-14  #: relative to the largest column, per square root of the number of columns
+_WORK = 65  # the largest block of LAPACK's dormqr, and one more
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """min |A c − b|² + (ridge)² |c|² for any number of right-hand sides b.
+
+    Attributes
+    ----------
+    reflectors, scales
+        As LAPACK's dgeqrf leaves them; the triangular factor stands above the diagonal.
+    rows
+        Number of rows of A, without those of the ridge.
+
+    Examples
+    --------
+    >>> fit = LeastSquares.of(np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]))
+    >>> fit.solve(np.array([3.0, 4.0, 5.0])).round(12)
+    array([3., 2.])
+    """
+
+    reflectors: Array
+    scales: Array
+    rows: int
+
+    @classmethod
+    def of(cls, matrix: Array, ridge: float = RIDGE) -> LeastSquares:
+        """Factorise a matrix, with ridge rows below it."""
+        rows, columns = matrix.shape
+        if not np.all(np.isfinite(matrix)):
+            raise SettingsError("the rows of a least-squares problem are not finite.")
+        largest = float(np.sqrt(np.max(np.einsum("ij,ij->j", matrix, matrix), initial=0.0)))
+        stacked = np.zeros((rows + columns, columns), order="F")
+        stacked[:rows] = matrix
+        np.fill_diagonal(stacked[rows:], ridge * np.sqrt(columns) * (largest or 1.0))
+        (reflectors, scales), _ = sla.qr(stacked, mode="raw", overwrite_a=True, check_finite=False)
+        return cls(reflectors, scales, rows)
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return int(self.reflectors.shape[1])
+
+    def solve(self, right_side: Array) -> Array:
+        """Return the coefficients for one right-hand side (m,) or several (m, k)."""
+        block = np.atleast_2d(right_side.T).T
+        padded = np.zeros((len(self.reflectors), block.shape[1]), order="F")
+        padded[: self.rows] = block
+        work = _WORK * max(padded.shape)
+        rotated, _, info = sla.lapack.dormqr("L", "T", self.reflectors, self.scales, padded, work, overwrite_c=True)
+        assert info == 0
+        triangle = self.reflectors[: self.size]
+        found = sla.solve_triangular(triangle, rotated[: self.size], check_finite=False)
+        return np.asarray(found[:, 0] if right_side.ndim == 1 else found)

@@ -1,0 +1,43 @@
+"""What is known of a static solve beside its solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StaticFacts:
+    """How a static solution was found, and how sharply the problem determines it.
+
+    Attributes
+    ----------
+    features
+        Kind of the features that were chosen.
+    pilot
+        What a narrow solve with them leaves at held-out points, relative to the terms of the equations.
+    singular
+        The two smallest values of |L u| / |u|, L being the operator or its linearisation, over functions that obey the
+        conditions: the distance of the problem from one without a unique solution.
+    steps
+        Relative change of the solution in each step of Newton's method; empty for linear problems.
+    start
+        What Newton's method started from.
+    """
+
+    features: str
+    pilot: float
+    singular: tuple[float, float]
+    steps: tuple[float, ...] = ()
+    start: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> StaticFacts:
+        """Read what :meth:`as_dict` has written."""
+        singular = tuple(float("inf") if value is None else float(value) for value in stored["singular"])
+        return cls(**{**stored, "singular": singular, "steps": tuple(stored["steps"])})
