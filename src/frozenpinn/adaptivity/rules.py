@@ -6,7 +6,7 @@ they were found, and on which problems, is told in docs/method.md; the commands 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 
@@ -216,4 +216,4 @@ class Rules:
     search: SearchRules = SearchRules()
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
-    static: StaticRules = StaticRules()
+    static: StaticRules = field(default_factory=StaticRules)

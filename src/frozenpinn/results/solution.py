@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
+    from frozenpinn.results.static_report import StaticReport
 
 Array = np.ndarray
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
@@ -104,7 +105,7 @@ class Solution:
     reduced: Solution | None = None
     provenance: object = None
     facts: StaticFacts | None = None
-    stored_report: Report | None = None
+    stored_report: Report | StaticReport | None = None
 
     @classmethod
     def of(cls, problem: Problem, system: Discretisation, trajectory: Trajectory) -> Solution:
@@ -382,7 +383,7 @@ class Solution:
         return measure_residuals(self)
 
     @property
-    def report(self) -> Report:
+    def report(self) -> Report | StaticReport:
         """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
         from frozenpinn.results.report import make_report
 
