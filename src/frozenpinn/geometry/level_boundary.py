@@ -13,10 +13,11 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError
 from frozenpinn.geometry.level_surface import LevelSurface, level_surface
-from frozenpinn.geometry.moments import fitted_weights, moments, solid_moments
+from frozenpinn.geometry.moments import degree_for, fitted_weights, moments, solid_moments
 from frozenpinn.geometry.points import SCATTERED_RULES
 from frozenpinn.geometry.predicates import LevelFunction
 from frozenpinn.geometry.simplices import place_in_simplices, volumes
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 QUARTERS = 3  # times that triangles across an edge are cut into four
@@ -26,7 +27,7 @@ ZERO = 1e-10  # what counts as zero, as a share of size times slope
 CLOSED = 1e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LevelBoundary:
     """The boundary of a solid as pieces of smooth surfaces.
 
@@ -109,6 +110,7 @@ class LevelBoundary:
         """Whether the pieces fit together well enough to know integrals over the inside."""
         return bool(np.ptp(self.volumes) <= CLOSED * abs(np.mean(self.volumes)))
 
+    @remembered
     def solid_moments(self, degree: int) -> Array:
         """Return integrals of polynomials over the inside."""
         return solid_moments(*self.rule, self.lower, self.upper, degree)
@@ -159,8 +161,13 @@ class LevelBoundary:
         unit = SCATTERED_RULES["sobol"](n, 3, np.random.default_rng(0))
         unit[:, 0] = (np.arange(n) + 0.5) / n  # triangles are ordered along a curve: equal shares of the area
         x, slope = self._placed(unit)
-        exact = moments(self.rule[0], self.rule[2], self.lower, self.upper, 7)
-        return x, slope / np.linalg.norm(slope, axis=1, keepdims=True), fitted_weights(x, exact, self.lower, self.upper)
+        weights = fitted_weights(x, self._moments(degree_for(len(x), 3)), self.lower, self.upper)
+        return x, slope / np.linalg.norm(slope, axis=1, keepdims=True), weights
+
+    @remembered
+    def _moments(self, degree: int) -> Array:
+        """Return integrals of polynomials over the boundary."""
+        return moments(self.rule[0], self.rule[2], self.lower, self.upper, degree)
 
 
 def level_boundary(whole: LevelFunction, lower: Array, upper: Array) -> LevelBoundary:

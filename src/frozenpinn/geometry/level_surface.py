@@ -26,10 +26,11 @@ FEWEST = 32  # along the shortest axis
 STRIDES = (4, 2, 1)  # of the grid that makes the triangles, the coarsest first
 LOST = 1e-3  # share of points that may fail to reach the surface before a finer grid is taken
 STRETCH = 1.2  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
+AT_NODE = 1e-6  # share of an edge within which the surface passes through its end
 GROWTHS = 12  # of an interval in search of the surface
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LevelSurface:
     """Curved triangles on the surface f = 0.
 
@@ -100,7 +101,8 @@ class LevelSurface:
         lost[missing] = True
         kept = np.flatnonzero(~lost)
         ends = (np.minimum(end, 0.0)[kept], np.maximum(end, 0.0)[kept])
-        s[kept] = elementwise.find_root(self._beyond, ends, args=tuple(column[kept] for column in columns)).x
+        given, enough = tuple(column[kept] for column in columns), {"xatol": 1e-15 * self.size}
+        s[kept] = elementwise.find_root(self._beyond, ends, args=given, tolerances=enough).x
         return s, lost
 
     def _beyond(self, s: Array, *columns: Array) -> Array:
@@ -165,8 +167,9 @@ def _triangulated(level: LevelFunction, size: float, inside: Array, axes: list[A
     if not len(faces):
         return surface
     ends = (np.zeros(len(start)), np.ones(len(start)))
-    share = elementwise.find_root(surface._beyond, ends, args=(*start.T, *along.T)).x
+    share = elementwise.find_root(surface._beyond, ends, args=(*start.T, *along.T), tolerances={"xatol": 1e-14}).x
     x = start + share[:, None] * along
+    faces = _joined(share, inner, outer, faces)
     corners = x[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = np.sum(normals * np.sum(along[faces], axis=1), axis=1) < 0
@@ -177,3 +180,13 @@ def _triangulated(level: LevelFunction, size: float, inside: Array, axes: list[A
     lengths = np.linalg.norm(mean, axis=1, keepdims=True)
     directions = mean / np.where(lengths > 0, lengths, 1.0)
     return replace(surface, corners=corners, directions=directions[faces]).chosen(np.arange(len(faces)))
+
+
+def _joined(share: Array, inner: Array, outer: Array, faces: Array) -> Array:
+    """Join the corners of triangles that lie at the same node of the grid, and leave out triangles without area."""
+    edge = np.arange(len(share)) + 1 + max(np.max(inner), np.max(outer))
+    place = np.where(share < AT_NODE, inner, np.where(share > 1.0 - AT_NODE, outer, edge))
+    _, first, same = np.unique(place, return_index=True, return_inverse=True)
+    faces = first[same][faces]
+    proper = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])
+    return np.asarray(faces[proper])

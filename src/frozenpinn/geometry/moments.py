@@ -112,10 +112,11 @@ def fitted_weights(x: Array, exact: Array, lower: Array, upper: Array) -> Array:
     for k in range(degree, 0, -1):
         values = polynomials(x, lower, upper, k)
         count = values.shape[1]
-        u, s, vt = np.linalg.svd(values, full_matrices=False)
+        q, r = np.linalg.qr(values)
+        u, s, vt = np.linalg.svd(r)  # on a surface some polynomials vanish
         kept = s > 1e-10 * s[0]
         gap = vt[kept] @ (exact[:count] - equal @ values) / s[kept]
-        weights = equal + u[:, kept] @ gap
+        weights = equal + q @ (u[:, kept] @ gap)
         if np.min(weights) > 0.05 * total / len(x):
             return np.asarray(weights * (total / np.sum(weights)))
     return equal
