@@ -105,7 +105,7 @@ def test_four_dimensions():
             SQUARE,
             r"is nowhere negative between \(-1\.5, -1\.5\).*its least value found is 1\.\d+ at \(",
         ),
-        ("x^2 + y^2 - 9", SQUARE, r"reaches the bounding box at \(-1\.5, -1\.5\); enlarge the box, or cut"),
+        ("x^2 + y^2 - 9", SQUARE, r"reaches the bounding box at \(-1\.5, -1\.5\); enlarge the box, or let it cut"),
         ("x - 1", SQUARE, r"reaches the bounding box at \(-1\.5"),
         ("x^2 + t", SQUARE, "depends on t, but domains don't move in time"),
         ("x^2 + q", SQUARE, "unknown name 'q'"),

@@ -152,7 +152,7 @@ def _attributes(*names: str) -> Callable[[Domain], Document]:
 
 def _write_implicit(domain: Implicit) -> Document:
     lists = {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
-    return {"function": _text(domain.function), **lists}
+    return {"function": _text(domain.function), **lists, **({"cut": True} if domain.cut else {})}
 
 
 def _write_extruded(domain: Extruded) -> Document:
@@ -178,10 +178,10 @@ def _combined(kind: str) -> Callable[..., Domain]:
     return build
 
 
-def _implicit(function: Any, lower: Any, upper: Any) -> Domain:
+def _implicit(function: Any, lower: Any, upper: Any, cut: bool = False) -> Domain:
     if not isinstance(function, str):
         raise ProblemError(f"the function of an implicit domain is text such as 'x^2 + y^2 - 1', got {function!r}.")
-    return Implicit(function, lower, upper)
+    return Implicit(function, lower, upper, cut)
 
 
 def _parted(domain: Any, sides: Any) -> Domain:
@@ -204,7 +204,7 @@ KINDS: dict[str, Kind] = {
     "annulus": Kind(Annulus, ("inner", "outer"), ("center",), Annulus, _SHELL),
     "shell": Kind(Shell, ("inner", "outer"), ("center", "dimension"), Shell, _SHELL),
     **{kind: Kind(_combined(kind), ("parts",)) for kind in COMBINATIONS},
-    "implicit": Kind(_implicit, ("function", "lower", "upper"), (), Implicit, _write_implicit),
+    "implicit": Kind(_implicit, ("function", "lower", "upper"), ("cut",), Implicit, _write_implicit),
     "extruded": Kind(
         lambda base, lower, upper: Extruded(domain_from_dict(base), lower, upper),
         ("base", "lower", "upper"),

@@ -16,11 +16,13 @@ from frozenpinn.geometry.level_surface import LevelSurface, level_surface
 from frozenpinn.geometry.moments import degree_for, fitted_weights, moments, solid_moments
 from frozenpinn.geometry.points import SCATTERED_RULES
 from frozenpinn.geometry.predicates import LevelFunction
-from frozenpinn.geometry.simplices import place_in_simplices, volumes
+from frozenpinn.geometry.simplices import lattice, place_in_simplices, volumes
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-QUARTERS = 3  # times that triangles across an edge are cut into four
+QUARTERS = 2  # times that triangles across an edge are cut into four
+FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
+EDGE_ORDER = 3  # points per direction on small triangles across an edge, those beyond are left out
 MOST_POINTS = 130_000  # of the rule that measures the boundary
 HIGHEST_ORDER = 3  # Gauss points per direction on each triangle
 ZERO = 1e-10  # what counts as zero, as a share of size times slope
@@ -61,36 +63,47 @@ class LevelBoundary:
         """Return the same boundary without the triangles that don't bound the solid."""
         if len(self.pieces) == 1:
             return self
-        pieces = [part for piece in self.pieces for part in self._clip(piece) if len(part.corners)]
-        return replace(self, pieces=tuple(pieces))
+        return replace(self, pieces=tuple(part for piece in self.pieces for part in self._clip(piece)))
 
-    def _clip(self, piece: LevelSurface) -> tuple[LevelSurface, LevelSurface]:
-        """Return the triangles that bound the solid, and the parts of those across an edge that do."""
-        corners = piece.corners.reshape(-1, 3)  # on the surface
-        good = self._bounds(corners, piece.level.gradient(corners, piece.size)).reshape(-1, 3)
-        whole = np.all(good, axis=1)
-        parts, rest = [], piece.quartered(np.flatnonzero(np.any(good, axis=1) & ~whole))
+    def _clip(self, piece: LevelSurface) -> tuple[LevelSurface, ...]:
+        """Return the triangles that bound the solid, smaller ones near edges of it, and those across an edge."""
+        count = len(piece.corners)
+        nodes = lattice(FIRST_LOOK)
+        x = np.einsum("qv,mvd->qmd", nodes, piece.corners).reshape(-1, 3)  # near the surface
+        own, slope = piece.level(x), self._steepness(piece)
+        good = (np.abs(self.whole(x) - own) <= ZERO * self.size * slope).reshape(len(nodes), count)  # its own part decides
+        parts = [piece.chosen(np.flatnonzero(np.all(good, axis=0)))]
+        rest = piece.quartered(np.flatnonzero(np.any(good, axis=0) & ~np.all(good, axis=0)))
+        nodes = lattice(LATER_LOOK)
         for step in range(QUARTERS):
             count = len(rest.corners)
-            nodes = np.repeat(np.concatenate([np.eye(3), np.full((1, 3), 1.0 / 3.0)]), count, axis=0)
-            x, slope, stretch = rest.at(np.tile(np.arange(count), 4), nodes)
-            good = (self._bounds(x, slope) & (stretch > 0)).reshape(4, count)
-            kept = np.all(good, axis=0) if step < QUARTERS - 1 else good[3]
-            parts.append(rest.chosen(np.flatnonzero(kept)))
-            rest = rest.quartered(np.flatnonzero(np.any(good, axis=0) & ~kept))
-        small = replace(piece, **{k: np.concatenate([getattr(p, k) for p in parts]) for k in ("corners", "directions")})
-        return piece.chosen(np.flatnonzero(whole)), replace(small.chosen(np.arange(len(small.corners))), coarse=False)
+            x, gradient, stretch = rest.at(np.tile(np.arange(count), len(nodes)), np.repeat(nodes, count, axis=0))
+            good = (self._bounds(x, gradient) & (stretch > 0)).reshape(len(nodes), count)
+            whole, some = np.all(good, axis=0), np.any(good, axis=0)
+            parts.append(replace(rest.chosen(np.flatnonzero(whole)), order=1))
+            if step == QUARTERS - 1:
+                parts.append(replace(rest.chosen(np.flatnonzero(some & ~whole)), order=EDGE_ORDER))
+            else:
+                rest = rest.quartered(np.flatnonzero(some & ~whole))
+        return tuple(part for part in parts if len(part.corners))
+
+    def _steepness(self, piece: LevelSurface) -> float:
+        """Return the mean slope of a smooth part on its surface."""
+        if not len(piece.corners):
+            return 0.0
+        few = piece.corners[:: 1 + len(piece.corners) // 500, 0]
+        return float(np.mean(np.linalg.norm(piece.level.gradient(few, piece.size), axis=1)))
 
     # ---- rules ----------------------------------------------------------------------------------
 
     @cached_property
     def rule(self) -> tuple[Array, Array, Array]:
         """Points, outward normals and weights of a fine rule."""
-        total = sum(len(piece.corners) for piece in self.pieces if piece.coarse)
+        total = sum(len(piece.corners) for piece in self.pieces if not piece.order)
         order = int(np.clip((MOST_POINTS / max(total, 1)) ** 0.5, 1, HIGHEST_ORDER))
-        parts = [piece.rule(order if piece.coarse else 1) for piece in self.pieces]
+        parts = [piece.rule(piece.order or order) for piece in self.pieces]
         x, slope, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-        kept = weights > 0
+        kept = (weights > 0) & self._bounds(x, slope)
         x, slope, weights = x[kept], slope[kept], weights[kept]
         return x, slope / np.linalg.norm(slope, axis=1, keepdims=True), weights
 
@@ -112,7 +125,7 @@ class LevelBoundary:
 
     @remembered
     def solid_moments(self, degree: int) -> Array:
-        """Return integrals of polynomials over the inside."""
+        """Return integrals of polynomials of the bounding box over the inside."""
         return solid_moments(*self.rule, self.lower, self.upper, degree)
 
     def points(self, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -170,7 +183,7 @@ class LevelBoundary:
         return moments(self.rule[0], self.rule[2], self.lower, self.upper, degree)
 
 
-def level_boundary(whole: LevelFunction, lower: Array, upper: Array) -> LevelBoundary:
-    """Return the boundary of the solid where a function is negative, within a box that it does not touch."""
-    pieces = tuple(level_surface(part, lower, upper) for part in whole.smooth_parts)
+def level_boundary(whole: LevelFunction, lower: Array, upper: Array, grid: tuple[Array, Array]) -> LevelBoundary:
+    """Return the boundary of the solid where a function is negative, found on a grid that it does not touch."""
+    pieces = tuple(level_surface(part, *grid) for part in whole.smooth_parts)
     return LevelBoundary(whole, pieces, lower, upper).clipped()

@@ -44,8 +44,8 @@ class LevelSurface:
         Corners of the flat triangles and the directions of projection there, shape (m, 3, 3).
     reach
         How far a point may move onto the surface.
-    coarse
-        Whether the triangles are those of the grid, not small parts of them.
+    order
+        Gauss points per direction on each triangle; 0 leaves the choice to the boundary as a whole.
     """
 
     level: LevelFunction
@@ -53,7 +53,7 @@ class LevelSurface:
     corners: Array
     directions: Array
     reach: float
-    coarse: bool = True
+    order: int = 0
 
     def at(self, triangle: Array, nodes: Array) -> tuple[Array, Array, Array]:
         """Return surface points above places of flat triangles, the gradient, and the stretch of area: 0 if none is found.

@@ -66,6 +66,39 @@ class LevelFunction:
         return np.column_stack(columns)
 
 
+class CutLevel(LevelFunction):
+    """A level function within a box: the largest of it and of the distances beyond the faces of the box."""
+
+    def __init__(self, inner: LevelFunction, lower: Array, upper: Array) -> None:
+        self._inner, self._lower, self._upper = inner, lower, upper
+        self._coordinates, self._what = inner._coordinates, inner._what
+
+    def __call__(self, x: Array) -> Array:
+        """Return the values at points (n, d)."""
+        return np.maximum(self._inner(x), np.max(self._beyond(x), axis=1))
+
+    def _beyond(self, x: Array) -> Array:
+        """Return the distances beyond each of the lower faces, then the upper ones; negative within."""
+        return np.column_stack([self._lower - x, x - self._upper])
+
+    @cached_property
+    def smooth_parts(self) -> tuple[LevelFunction, ...]:
+        """Those of the function, and the faces."""
+        ends = zip(self._coordinates, self._lower.tolist(), self._upper.tolist(), strict=True)
+        faces = [face for name, low, high in ends for face in (f"{low!r} - {name}", f"{name} - ({high!r})")]
+        return (*self._inner.smooth_parts, *(LevelFunction(face, self._coordinates, self._what) for face in faces))
+
+    def gradient(self, x: Array, size: float) -> Array:
+        """Return the gradient (n, d) of the largest part."""
+        found = self._inner.gradient(x, size)
+        beyond = self._beyond(x)
+        face = np.argmax(beyond, axis=1)
+        d = x.shape[1]
+        rows = np.flatnonzero(beyond[np.arange(len(x)), face] > self._inner(x))
+        found[rows] = np.where(face[rows] < d, -1.0, 1.0)[:, None] * np.eye(d)[face[rows] % d]
+        return found
+
+
 def _leaves(expression: Any) -> list[Any]:
     """Return the operands of all outer maxima and minima, each once."""
     if not isinstance(expression, sp.Max | sp.Min):
