@@ -140,6 +140,9 @@ def _write_polygon(domain: Polygon) -> Document:
 
 
 def _write_cloud(domain: PointCloud) -> Document:
+    if domain.alpha is not None:
+        points, alpha = domain._given
+        return {"points": points.tolist(), **({} if alpha is None else {"alpha": alpha})}
     tables = {key: getattr(domain, key).tolist() for key in ("points", "boundary", "normals")}
     named = {name: rows.tolist() for name, rows in domain._members.items() if name != "boundary"}
     return {**tables, "sides": named}
@@ -222,7 +225,7 @@ KINDS: dict[str, Kind] = {
     "mesh": Kind(Simplicial, ("vertices", "cells"), ("sides",), Simplicial, _write_mesh),
     "surface": Kind(SurfaceMesh, ("vertices", "faces"), ("sides",), SurfaceMesh, _write_surface),
     "file": Kind(read_mesh, ("file",)),
-    "cloud": Kind(PointCloud, ("points", "boundary"), ("normals", "sides"), PointCloud, _write_cloud),
+    "cloud": Kind(PointCloud, ("points",), ("boundary", "normals", "sides", "alpha"), PointCloud, _write_cloud),
     "parted": Kind(_parted, ("domain", "sides"), (), Parted, _write_parted),
     "named": Kind(
         lambda domain, name: Renamed(domain_from_dict(domain), name),
