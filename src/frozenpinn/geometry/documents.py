@@ -130,7 +130,8 @@ def _write_mesh(domain: Simplicial) -> Document:
 def _write_surface(domain: SurfaceMesh) -> Document:
     written = _facets(domain)
     sides = {name: rows.tolist() for name, rows in written["sides"].items()}
-    return {**written, "faces": domain.facets.tolist(), "sides": sides}
+    crossing = {"crossing": True} if domain.crosses else {}
+    return {**written, "faces": domain.facets.tolist(), "sides": sides, **crossing}
 
 
 def _write_polygon(domain: Polygon) -> Document:
@@ -223,8 +224,8 @@ KINDS: dict[str, Kind] = {
         lambda domain: {"profile": domain_to_dict(domain.profile)},
     ),
     "mesh": Kind(Simplicial, ("vertices", "cells"), ("sides",), Simplicial, _write_mesh),
-    "surface": Kind(SurfaceMesh, ("vertices", "faces"), ("sides",), SurfaceMesh, _write_surface),
-    "file": Kind(read_mesh, ("file",)),
+    "surface": Kind(SurfaceMesh, ("vertices", "faces"), ("sides", "crossing"), SurfaceMesh, _write_surface),
+    "file": Kind(read_mesh, ("file",), ("crossing",)),
     "cloud": Kind(PointCloud, ("points",), ("boundary", "normals", "sides", "alpha"), PointCloud, _write_cloud),
     "parted": Kind(_parted, ("domain", "sides"), (), Parted, _write_parted),
     "named": Kind(

@@ -130,7 +130,9 @@ class Implicit(Domain):
             return self.dimension == 3
         inside = sign_table(self._level, self.lower, self.upper, np.full(3, LOOKS))[0]
         for axis in (2, 1, 0):
-            starts = np.sum(np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis)
+            starts = np.sum(
+                np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis
+            )
             if np.any(starts > 1):
                 return True
             inside = np.any(inside, axis=axis)

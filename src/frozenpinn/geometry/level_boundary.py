@@ -1,7 +1,7 @@
 """The boundary of a solid given by a level function that may be the largest or smallest of several smooth ones.
 
-Each smooth function has its own surface; what of it bounds the solid is where the whole function is zero too. Triangles
-across an edge of the solid are cut into four several times, so that the edge is found well within one of them.
+Each smooth function has its own surface, and a margin that is positive where this bounds the solid. Triangles across an
+edge of the solid are cut into four twice, then along the straight line on which the margin vanishes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from frozenpinn.runtime.memo import remembered
 Array = np.ndarray
 QUARTERS = 2  # times that triangles across an edge are cut into four
 FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
-EDGE_ORDER = 3  # points per direction on small triangles across an edge, those beyond are left out
-MOST_POINTS = 130_000  # of the rule that measures the boundary
+MOST_POINTS = 160_000  # of the rule that measures the boundary
 HIGHEST_ORDER = 3  # Gauss points per direction on each triangle
-ZERO = 1e-10  # what counts as zero, as a share of size times slope
-CLOSED = 1e-4  # how far the volumes along three axes may differ if moments are taken from the surface
+CLOSED = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +33,12 @@ class LevelBoundary:
 
     Attributes
     ----------
-    whole
-        The function that is negative inside.
     pieces
         Surfaces of its smooth parts, as far as they bound the solid.
     lower, upper
         Corners of the bounding box.
     """
 
-    whole: LevelFunction
     pieces: tuple[LevelSurface, ...]
     lower: Array
     upper: Array
@@ -52,47 +47,6 @@ class LevelBoundary:
     def size(self) -> float:
         """Longest edge of the bounding box."""
         return float(np.max(self.upper - self.lower))
-
-    def _bounds(self, x: Array, slope: Array) -> Array:
-        """Tell which points of the surfaces of smooth parts bound the solid."""
-        if len(self.pieces) == 1:
-            return np.ones(len(x), dtype=bool)
-        return np.abs(self.whole(x)) <= ZERO * self.size * np.linalg.norm(slope, axis=1)
-
-    def clipped(self) -> LevelBoundary:
-        """Return the same boundary without the triangles that don't bound the solid."""
-        if len(self.pieces) == 1:
-            return self
-        return replace(self, pieces=tuple(part for piece in self.pieces for part in self._clip(piece)))
-
-    def _clip(self, piece: LevelSurface) -> tuple[LevelSurface, ...]:
-        """Return the triangles that bound the solid, smaller ones near edges of it, and those across an edge."""
-        count = len(piece.corners)
-        nodes = lattice(FIRST_LOOK)
-        x = np.einsum("qv,mvd->qmd", nodes, piece.corners).reshape(-1, 3)  # near the surface
-        own, slope = piece.level(x), self._steepness(piece)
-        good = (np.abs(self.whole(x) - own) <= ZERO * self.size * slope).reshape(len(nodes), count)  # its own part decides
-        parts = [piece.chosen(np.flatnonzero(np.all(good, axis=0)))]
-        rest = piece.quartered(np.flatnonzero(np.any(good, axis=0) & ~np.all(good, axis=0)))
-        nodes = lattice(LATER_LOOK)
-        for step in range(QUARTERS):
-            count = len(rest.corners)
-            x, gradient, stretch = rest.at(np.tile(np.arange(count), len(nodes)), np.repeat(nodes, count, axis=0))
-            good = (self._bounds(x, gradient) & (stretch > 0)).reshape(len(nodes), count)
-            whole, some = np.all(good, axis=0), np.any(good, axis=0)
-            parts.append(replace(rest.chosen(np.flatnonzero(whole)), order=1))
-            if step == QUARTERS - 1:
-                parts.append(replace(rest.chosen(np.flatnonzero(some & ~whole)), order=EDGE_ORDER))
-            else:
-                rest = rest.quartered(np.flatnonzero(some & ~whole))
-        return tuple(part for part in parts if len(part.corners))
-
-    def _steepness(self, piece: LevelSurface) -> float:
-        """Return the mean slope of a smooth part on its surface."""
-        if not len(piece.corners):
-            return 0.0
-        few = piece.corners[:: 1 + len(piece.corners) // 500, 0]
-        return float(np.mean(np.linalg.norm(piece.level.gradient(few, piece.size), axis=1)))
 
     # ---- rules ----------------------------------------------------------------------------------
 
@@ -103,7 +57,7 @@ class LevelBoundary:
         order = int(np.clip((MOST_POINTS / max(total, 1)) ** 0.5, 1, HIGHEST_ORDER))
         parts = [piece.rule(piece.order or order) for piece in self.pieces]
         x, slope, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-        kept = (weights > 0) & self._bounds(x, slope)
+        kept = weights > 0
         x, slope, weights = x[kept], slope[kept], weights[kept]
         return x, slope / np.linalg.norm(slope, axis=1, keepdims=True), weights
 
@@ -166,7 +120,7 @@ class LevelBoundary:
             rows = np.flatnonzero(owner[triangle] == number)
             first = int(np.searchsorted(owner, number))
             x[rows], slope[rows], stretch = piece.at(triangle[rows] - first, nodes[rows])
-            good[rows] = (stretch > 0) & self._bounds(x[rows], slope[rows])
+            good[rows] = (stretch > 0) & (piece.margins(x[rows]) >= 0)
         return x[good], slope[good]
 
     def spread(self, n: int) -> tuple[Array, Array, Array]:
@@ -185,5 +139,31 @@ class LevelBoundary:
 
 def level_boundary(whole: LevelFunction, lower: Array, upper: Array, grid: tuple[Array, Array]) -> LevelBoundary:
     """Return the boundary of the solid where a function is negative, found on a grid that it does not touch."""
-    pieces = tuple(level_surface(part, *grid) for part in whole.smooth_parts)
-    return LevelBoundary(whole, pieces, lower, upper).clipped()
+    pieces = [piece for part in whole.smooth_parts for piece in clipped(level_surface(part, *grid))]
+    return LevelBoundary(tuple(pieces), lower, upper)
+
+
+def clipped(surface: LevelSurface) -> tuple[LevelSurface, ...]:
+    """Return the triangles that bound the solid, smaller ones near edges of it, and parts of those across an edge."""
+    if surface.margin is None:
+        return (surface,)
+    nodes = lattice(FIRST_LOOK)
+    x = np.einsum("qv,mvd->qmd", nodes, surface.corners).reshape(-1, 3)  # near the surface
+    within = surface.margins(x).reshape(len(nodes), -1) > 0
+    whole, some = np.all(within, axis=0), np.any(within, axis=0)
+    parts = [surface.chosen(np.flatnonzero(whole))]
+    rest = surface.quartered(np.flatnonzero(some & ~whole))
+    nodes = lattice(LATER_LOOK)
+    corner = np.argmax(nodes, axis=0)
+    for step in range(QUARTERS):
+        count = len(rest.corners)
+        x, _, _ = rest.at(np.tile(np.arange(count), len(nodes)), np.repeat(nodes, count, axis=0))
+        margins = rest.margins(x).reshape(len(nodes), count)
+        whole, some = np.all(margins > 0, axis=0), np.any(margins > 0, axis=0)
+        parts.append(replace(rest.chosen(np.flatnonzero(whole)), order=1))
+        across = np.flatnonzero(some & ~whole)
+        if step == QUARTERS - 1:
+            parts.append(replace(rest.cut(across, margins[corner][:, across].T), order=1))
+        else:
+            rest = rest.quartered(across)
+    return tuple(part for part in parts if len(part.corners))

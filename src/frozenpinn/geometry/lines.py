@@ -82,7 +82,6 @@ class ScannedLines:
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
         return inside
 
-
     def _approached(self, level: Callable[[Array], Array], base: Array, outside: Array, inside: Array) -> Array:
         """Return the zeros of a function between two heights (regula falsi, Illinois, with some bisections)."""
         x = np.column_stack([base, outside])

@@ -67,7 +67,7 @@ class PointCloud(Domain):
             return
         if alpha is not None:
             raise ProblemError("alpha finds the boundary of a cloud, but its boundary points are given; leave out one.")
-        self.alpha = None
+        self.alpha: float | None = None
         outer = numbers(boundary, d, "the boundary points of a cloud")
         if len(inner) < 1 or len(outer) < d + 1:
             raise ProblemError(
@@ -121,18 +121,9 @@ class PointCloud(Domain):
         place_of = np.argsort(order)
         self.alpha, self._given = radius, (frozen(x), alpha)
         self.points, self.boundary = frozen(x[inner]), frozen(x[outer])
-        self._mesh: Simplicial | None = Simplicial(moved[order], place_of[cells])
-        self.normals = frozen(self._mean_normals(self._mesh)[len(inner) :])
+        self._mesh = mesh = Simplicial(moved[order], place_of[cells])
+        self.normals = frozen(_mean_normals(mesh)[len(inner) :])
         self._members = _members({}, len(outer))
-
-    def _mean_normals(self, mesh: Simplicial) -> Array:
-        """Return the mean normals of the facets that meet at each vertex."""
-        found = np.zeros(mesh.vertices.shape)
-        weighted = mesh.facet_normals * volumes(mesh.vertices[mesh.facets])[:, None]
-        for corner in mesh.facets.T:
-            np.add.at(found, corner, weighted)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return np.asarray(found / np.where(lengths > 0, lengths, 1.0))
 
     def _refuse_duplicates(self, together: Array) -> None:
         distance, _ = _tree(together).query(together, k=2)
@@ -247,6 +238,16 @@ def _tree(x: Array) -> Any:
     from scipy.spatial import cKDTree
 
     return cKDTree(x)
+
+
+def _mean_normals(mesh: Simplicial) -> Array:
+    """Return the mean normals of the facets that meet at each vertex."""
+    found = np.zeros(mesh.vertices.shape)
+    weighted = mesh.facet_normals * volumes(mesh.vertices[mesh.facets])[:, None]
+    for corner in mesh.facets.T:
+        np.add.at(found, corner, weighted)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.where(lengths > 0, lengths, 1.0))
 
 
 def _spread(x: Array, n: int) -> Array:

@@ -42,7 +42,9 @@ def _neighbours(corners: Array) -> tuple[Array, Array]:
     face = np.repeat(np.arange(count), covered)
     within = np.arange(len(face)) - np.repeat(np.cumsum(covered) - covered, covered)
     span = spans[face]
-    offset = np.column_stack([within // (span[:, 1] * span[:, 2]), within // span[:, 2] % span[:, 1], within % span[:, 2]])
+    offset = np.column_stack(
+        [within // (span[:, 1] * span[:, 2]), within // span[:, 2] % span[:, 1], within % span[:, 2]]
+    )
     key = (low[face] + offset) @ np.array([(bins + 1) ** 2, bins + 1, 1])
     order = np.argsort(key, kind="stable")
     key, face = key[order], face[order]

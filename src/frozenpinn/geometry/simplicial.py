@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.moments import solid_moments
+from frozenpinn.geometry.moments import exponents, solid_moments
 from frozenpinn.geometry.points import Points, Side
 from frozenpinn.geometry.simplices import conical_rule, scattered, simplex_rule, systematic, volumes
 from frozenpinn.runtime.memo import remembered
@@ -62,7 +62,7 @@ class Faceted(Domain):
         return self._surface.contains(np.asarray(x, dtype=float), tolerance * self.size)
 
     @property
-    def _lines(self) -> Facets:  # type: ignore[override]
+    def _lines(self) -> Facets:
         return self._surface
 
     def _crossings(self, base: Array) -> tuple[Array, Array]:
@@ -85,7 +85,7 @@ class Faceted(Domain):
         orders = np.full(len(corners), degree // 2 + 1)
         for length, order in ORDERS.items():
             orders[lengths <= length] = np.minimum(orders[lengths <= length], order)
-        total = 0.0
+        total = np.zeros(len(exponents(3, degree)))
         for order in np.unique(orders):
             rows = np.flatnonzero(orders == order)
             nodes, weights = conical_rule(2, int(order))
@@ -93,7 +93,7 @@ class Faceted(Domain):
             normals = np.repeat(self.facet_normals[rows], len(nodes), axis=0)
             areas = np.outer(volumes(corners[rows]), weights).ravel()
             total = total + solid_moments(x, normals, areas, self.lower, self.upper, degree)
-        return np.asarray(total)
+        return total
 
     def _rule(self, n: int) -> Points:
         return self._rule_by_points(n) if self._intricate else self._rule_by_lines(self._surface, n)
