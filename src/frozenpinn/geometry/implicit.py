@@ -54,8 +54,8 @@ class Implicit(Domain):
             raise ProblemError("an implicit domain has at least two dimensions; use Interval(a, b) in one.")
         self._bounds(box.lower, box.upper)
         level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
-        self.function, self.cut = function, bool(cut)  # after the level: one that can't be pickled says so there
         self._level = CutLevel(level, self.lower, self.upper) if cut else level
+        self.function, self.cut = function, bool(cut)  # after the level: one that can't be pickled says so there
         unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
         probes = self.lower + unit * self.lengths
         values = self._level(probes)
