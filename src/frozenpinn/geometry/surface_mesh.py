@@ -38,7 +38,7 @@ class SurfaceMesh(Faceted):
         What was mended, as sentences: vertices merged, faces turned or left out.
     crosses
         Whether faces pass through each other. Then what an odd number of sheets encloses is inside, normals point out
-        of that, and volumes are good to about four digits.
+        of that, and volumes are good to about three digits.
 
     Notes
     -----
