@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from frozenpinn.adaptivity.even_axes import even_grid, even_layer
 from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
@@ -19,7 +20,7 @@ from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strate
 from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
-from frozenpinn.geometry import Points
+from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.statement.problem import Problem
 
@@ -166,6 +167,8 @@ class Plan:
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""
+        if self.frame.product:
+            return even_grid(cast(Box, problem.domain), self.counts, self.frame.method)
         tensor = self.frame.method in ("gauss", "spectral", "uniform")
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
@@ -184,8 +187,11 @@ class Plan:
         task, settings = self.task, self.task.settings
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
-            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
-            layers = [own.sample(cloud.along(i), g) for i, (own, g) in enumerate(zip(self.samplers, rngs, strict=True))]
+            if window == 0:
+                layers = [even_layer(own, cloud.along(i), int(task.seed), i) for i, own in enumerate(self.samplers)]
+            else:
+                rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+                layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
         if settings.sampler is None:

@@ -20,6 +20,7 @@ from frozenpinn.basis.protocol import PointSet
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Dense, Operator, tensor
+from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
 
@@ -120,6 +121,12 @@ class Network:
             singular=svd.singular,
             all_singular=svd.all_singular,
         )
+
+    def shared(self) -> Network:
+        """Return the same network with arrays that nobody can write into, to be used in many places."""
+        arrays = ("outer", "values", "singular", "all_singular")
+        found = {name: None if (a := getattr(self, name)) is None else read_only(a) for name in arrays}
+        return replace(self, **found)
 
     def truncate(self, rank: int) -> Network:
         """Return the network of the leading ``rank`` functions."""

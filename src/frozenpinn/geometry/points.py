@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from frozenpinn.errors import SettingsError, choices
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Points:
     """Points in a domain.
 
@@ -46,8 +46,13 @@ class Points:
         return int(self.x.shape[1])
 
     def along(self, axis: int) -> Points:
-        """Return the points of one axis of a tensor grid."""
-        return Points(self.axes[axis][:, None], self.axis_weights[axis], self.spacing[axis : axis + 1])
+        """Return the points of one axis of a tensor grid, always the same object."""
+        return self._along[axis]
+
+    @cached_property
+    def _along(self) -> tuple[Points, ...]:
+        parts = zip(self.axes, self.axis_weights, self.spacing, strict=True)
+        return tuple(Points(nodes[:, None], weights, np.array([gap])) for nodes, weights, gap in parts)
 
 
 def grid_points(axes: Sequence[Array]) -> Array:

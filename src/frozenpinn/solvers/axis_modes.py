@@ -10,7 +10,7 @@ be coupled: then a small matrix is diagonalised for each product of modes, as in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ Array = np.ndarray
 _CONDITION = 1e4  # of the eigenvectors of one axis: they cost four digits of round-off at most
 _DIAGONAL = 1e-9  # what a matrix may have beside its diagonal in the modes of another one
 _FLAT = 0.3  # mean of a factor beside its size, from which on it stands for it
+_SMALL = 200_000  # coefficients of a linear part that may be remembered: some MB
 _VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
 
 
@@ -81,16 +82,29 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
 
     ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
     """
-    table = [list(row) for row in linear.position.rows] if isinstance(linear.position, Block) else [[linear.position]]
-    if not any(_products(o) for row in table for o in row):
+    rows = linear.position.rows if isinstance(linear.position, Block) else ((linear.position,),)
+    products = [p for row in rows for o in row for p in _products(o)]
+    if not products:
         return None
+    plain = all(o is None or isinstance(o, KroneckerSum | Sparse) for row in rows for o in row)
+    small = plain and linear.layout.coefficients <= _SMALL and not any(p.is_weighted for p in products)
+    return (_remembered if small else _found)(rows, linear.order, complete, rate)
+
+
+def _found(
+    table: tuple[tuple[Operator | None, ...], ...], order: int | None, complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise the operators between fields of an order in time."""
     terms = [[_sorted(o) for o in row] for row in table]
     diagonal = [terms[i][i] for i in range(len(terms))]
     across = [t for i, row in enumerate(terms) for j, t in enumerate(row) if i != j]
     strong, strong_across = (max((t.strength for t in group), default=0.0) for group in (diagonal, across))
     if strong_across > (0.0 if complete else strong):
-        return _coupled(terms, _sizes(table), complete, rate) if linear.order == 1 else None
+        return _coupled(terms, _sizes(table), complete, rate) if order == 1 else None
     return _separate(table, terms, complete, rate)
+
+
+_remembered = lru_cache(maxsize=16)(_found)  # projected terms are remembered too, so that other solves find them
 
 
 def _products(operator: Operator | None) -> tuple[Product, ...]:
