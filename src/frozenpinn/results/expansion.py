@@ -170,13 +170,13 @@ class Piece:
     def coefficients(self, times: Array, index: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
         """Return ∂ₜ^order of the coefficients of one expansion, shape (m, r)."""
         times = np.asarray(times, dtype=float)
-        states = _looked_up(self.trajectory, times, "states")
+        states = looked_up(self.trajectory, times, "states")
         if order == 0:
             return states[:, self.layout.blocks[index]]
         if order < self.expansions[index].order:
             return self.layout.split(states.T)[index][order].T
         if interpolated or self.system is None:
-            rates = _looked_up(self.trajectory, times, "rates")
+            rates = looked_up(self.trajectory, times, "rates")
         else:
             rates = self.system.rates(times, states)
         return self.layout.split(rates.T)[index][order - 1].T
@@ -232,7 +232,7 @@ class Piece:
         return fast_values(History(expansion.basis, terms, at, self.trajectory.breaks, x, times))[:, 0]
 
 
-def _looked_up(trajectory: Trajectory, times: Array, what: str) -> Array:
+def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Array:
     """Return states or rates at some times; those asked for last are kept, as every derivative needs them."""
     evaluate = trajectory if what == "states" else trajectory.rates
     if len(times) > _FEW_TIMES:

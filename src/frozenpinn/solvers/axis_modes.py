@@ -45,12 +45,17 @@ _VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are wort
 
 
 class AxisModes(NamedTuple):
-    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing."""
+    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing.
+
+    ``axes`` are those of the axes if the operator of one field is the sum of them and of ``constant``, else None.
+    """
 
     eigenvalues: Array
     vectors: Operator
     left: Operator
     rest: Operator | None
+    axes: tuple[Eigensystem, ...] | None = None
+    constant: float = 0.0
 
 
 class _Terms(NamedTuple):
@@ -178,6 +183,8 @@ def _separate(
                 rests[i, j] = operator
     if complete and rests:
         return None
+    if len(modes) == 1 and not rests:
+        return modes[0]
     return AxisModes(
         np.concatenate([m.eigenvalues for m in modes]),
         _on_diagonal([m.vectors for m in modes]),
@@ -209,6 +216,8 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
         axes.append(whole)
     eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    if not left_over and not terms.others:
+        return AxisModes(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
     extra, exact = _in_modes(left_over, axes)
     rest: list[Operator] = list(terms.others)
     if exact:

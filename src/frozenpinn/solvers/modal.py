@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
+from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
@@ -57,9 +58,10 @@ class Modes:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
             if self.order == 1:
                 return np.exp(tau[:, None] * self.eigenvalues)[:, None, :] * state
-            half = self.damping / 2.0
+            half, t = self.damping / 2.0, tau[:, None]
+            if np.isrealobj(self.eigenvalues) and np.max(self.eigenvalues, initial=-np.inf) < -(half**2):
+                return self._oscillate(state, t)
             root = np.sqrt((self.eigenvalues + half**2).astype(complex))
-            t = tau[:, None]
             up, down = np.exp((half + root) * t), np.exp((half - root) * t)
             cosh = (up + down) / 2
             small = np.abs(root * t) < 1e-4
@@ -69,6 +71,31 @@ class Modes:
             position = (cosh - half * sinh) * z + sinh * v
             velocity = self.eigenvalues * sinh * z + (cosh + half * sinh) * v
             return np.stack([position.real, velocity.real], axis=1)
+
+    def _oscillate(self, state: Array, t: Array) -> Array:
+        """Return the homogeneous solution if all modes oscillate, in real numbers."""
+        half = self.damping / 2.0
+        frequencies = np.sqrt(-self.eigenvalues - half**2)
+        decay, angles = np.exp(half * t), frequencies * t
+        cosine, sine = decay * np.cos(angles), decay * (np.sin(angles) / frequencies)
+        z, v = state
+        out = np.empty((len(t), 2, len(z)))
+        out[:, 0] = (cosine - half * sine) * z + sine * v
+        out[:, 1] = self.eigenvalues * sine * z + (cosine + half * sine) * v
+        return out
+
+    def largest(self, state: Array, duration: float) -> Array | None:
+        """Return bounds of |z|, and of |z'| at second order, for a time without forcing; None if modes may grow."""
+        sizes = np.abs(state)
+        if np.max(self.eigenvalues.real, initial=0.0) > 0 or self.damping > 0:
+            return None
+        if self.order == 1:
+            return sizes
+        stiffness = -self.eigenvalues
+        energy = np.sqrt(stiffness * sizes[0] ** 2 + sizes[1] ** 2)  # never grows
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.where(stiffness > 0, energy / np.sqrt(stiffness), np.inf)
+        return np.stack([np.minimum(far, sizes[0] + duration * energy), energy])
 
     def particular(self, length: float) -> tuple[Array, Array]:
         """Return the maps from β to p on windows of one length, for fast and for slow modes.
@@ -162,6 +189,26 @@ class ModalTrajectory:
     def rates(self, times: Array) -> Array:
         """Return the time derivatives of the states, shape (m, size)."""
         return self._evaluate(times, 1)
+
+    def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array] | None:
+        """Return bounds of the norms of the states (1,) and of images of positions under maps of axes (1, axes).
+
+        They hold at all times. None if there is forcing, if modes grow, or if the vectors are no product over axes.
+        """
+        vectors = self.vectors
+        if self.polynomials.shape[1] or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+            return None
+        found = self.modes.largest(self.states[0], float(self.ends[-1] - self.starts[0]))
+        if found is None:
+            return None
+        factors, sizes = vectors.products[0].factors, [f.shape[1] for f in vectors.products[0].factors]
+        stretch = prod(vectors.axis_norms)
+        images = []
+        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=True)):
+            mixed = np.abs(tensor.multiplied(own, factor))
+            image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
+            images.append(float(image) * stretch / norm)
+        return np.array([stretch * float(np.linalg.norm(found))]), np.array([images])
 
     def _evaluate(self, times: Array, derivative: int) -> Array:
         times = np.asarray(times, dtype=float)
