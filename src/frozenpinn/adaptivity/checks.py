@@ -15,8 +15,11 @@ from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece, looked_up
 from frozenpinn.results.residuals import condition_gap, initial_misfits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import typical_size
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _TELLING = 20  # functions (of an axis) whose finest tenth tells something
@@ -27,7 +30,7 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     quiet = _is_quiet(solution, rules.checks)
     norms = np.zeros(1) if quiet else raise_if_infinite(solution)
     problem, first = solution.problem, _system(solution.pieces[0])
-    misfits = initial_misfits(solution, problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
+    misfits = initial_misfits(solution, _places(problem))
     for name, error in misfits.items():
         if error > rules.checks.initial:
             warn(
@@ -54,6 +57,12 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
             "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
             ResolutionWarning,
         )
+
+
+@remembered
+def _places(problem: Problem) -> Array:
+    """Return where the initial data are checked."""
+    return read_only(problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
 
 
 def raise_if_infinite(solution: Solution) -> Array:

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from sympy.core.function import AppliedUndef
 
 from frozenpinn.adaptivity.even_axes import even_grid, even_layer
 from frozenpinn.adaptivity.fitting import fitted
@@ -22,6 +23,7 @@ from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -277,13 +279,23 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
+        cycles = rules.points_on_linear_cycles if _is_simple(problem) else rules.points_on_cycles
         return tuple(
-            int(rules.points_on_cycles * (sampler.width + 1))
+            int(cycles * (sampler.width + 1))
             if periodic
             else int(rules.points_on_products * sampler.width) + rules.points_more
             for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
         )
     return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
+
+
+@remembered
+def _is_simple(problem: Problem) -> bool:
+    """Whether all equations are linear with numbers as coefficients."""
+    return problem.is_linear and not any(
+        e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
+        for e in problem.equations
+    )
 
 
 def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:

@@ -201,6 +201,8 @@ class ProductNetwork:
     def tensor(self, coefficients: Array, lifted: Array | None = None) -> Array:
         """Return coefficients (r, m) and data (n_l, m) as a tensor over the axes, lifting functions last."""
         columns = coefficients.shape[1]
+        if not any(f.lift_size for f in self.factors):
+            return coefficients.reshape(*self.sizes, columns)
         full = np.pad(coefficients.reshape(*self.sizes, columns), [*((0, f.lift_size) for f in self.factors), (0, 0)])
         if lifted is not None and self.lifts:
             full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
