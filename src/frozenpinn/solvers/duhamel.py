@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import factorial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -25,6 +27,8 @@ Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
 _CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
+_DIGITS = 2.0**46  # of an eigenvalue that can be trusted
+_FEWER = 0.7  # part of the eigenvalues that differ, up to which they are computed once
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -55,6 +59,35 @@ def _derivatives(place: float) -> Array:
 
 _TO_FINE = ((legendre.legvander(2 * _FINE - 1, _COUNT - 1) @ _values_to_legendre()) * _FINE_WEIGHTS[:, None]).T
 _AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
+
+
+class Distinct(NamedTuple):
+    """Eigenvalues up to round-off, and where each of them stands: waves of the same length have the same one.
+
+    Functions of eigenvalues are computed for these, and spread out. ``inverse`` is None where that is not worth it.
+    """
+
+    values: Array
+    inverse: Array | None
+
+    @classmethod
+    def of(cls, eigenvalues: Array) -> Distinct:
+        """Find them."""
+        rounded = _rounded(eigenvalues.real)
+        if np.iscomplexobj(eigenvalues):
+            rounded = rounded + 1j * _rounded(eigenvalues.imag)
+        values, inverse = np.unique(rounded, return_inverse=True)
+        return cls(values, inverse) if len(values) < _FEWER * len(eigenvalues) else cls(eigenvalues, None)
+
+    def spread(self, table: Array) -> Array:
+        """Return a table (…, distinct) for all eigenvalues."""
+        return table if self.inverse is None else table.take(self.inverse, axis=-1)
+
+
+def _rounded(x: Array) -> Array:
+    """Round to a few units of the last digit."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * _DIGITS) / _DIGITS, exponent)
 
 
 def moments(z: Array) -> Array:
@@ -130,6 +163,10 @@ class LoadTrajectory:
         """Return the time derivatives of the states, shape (m, size)."""
         return self._map(times, rates=True)
 
+    @cached_property
+    def _distinct(self) -> Distinct:
+        return Distinct.of(self.eigenvalues)
+
     def _map(self, times: Array, rates: bool) -> Array:
         times = np.asarray(times, dtype=float)
         modal = np.empty((len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
@@ -148,11 +185,11 @@ class LoadTrajectory:
         tau = times - start
         places = np.concatenate([start[:, None] + tau[:, None] * PLACES, times[:, None]], axis=1)
         loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)
-        exponents = tau[:, None] * self.eigenvalues
-        weights = moments(exponents.ravel()).reshape(_COUNT, *exponents.shape)
+        exponents = tau[:, None] * self._distinct.values
+        weights = self._distinct.spread(moments(exponents.ravel()).reshape(_COUNT, *exponents.shape))
         with np.errstate(over="ignore", invalid="ignore"):
             integral = tau[:, None] * np.einsum("gmk,mgk->mk", weights, loads[:, :-1])
-            z = np.exp(exponents) * self.states[anchor] + integral
+            z = self._distinct.spread(np.exp(exponents)) * self.states[anchor] + integral
         return np.asarray(self.eigenvalues * z + loads[:, -1] if rates else z)
 
     def arrays(self) -> dict[str, Array]:
