@@ -39,7 +39,6 @@ def _gauss(count: int) -> tuple[Array, Array]:
 
 
 PLACES, _ = _gauss(_COUNT)  #: Gauss nodes on [0, 1] at which polynomials are given
-_FINE, _FINE_WEIGHTS = _gauss(28)
 
 
 def _values_to_legendre() -> Array:
@@ -57,7 +56,15 @@ def _derivatives(place: float) -> Array:
     return np.array(rows)
 
 
-_TO_FINE = ((legendre.legvander(2 * _FINE - 1, _COUNT - 1) @ _values_to_legendre()) * _FINE_WEIGHTS[:, None]).T
+
+def _finer(count: int) -> tuple[Array, Array]:
+    """Return 1 − s at the nodes of a Gauss rule, and the map from integrands there to weights at :data:`PLACES`."""
+    nodes, weights = _gauss(count)
+    return 1.0 - nodes, ((legendre.legvander(2 * nodes - 1, _COUNT - 1) @ _values_to_legendre()) * weights[:, None]).T
+
+
+#: Up to which |z| a rule resolves the exponential to round-off, and that rule.
+_RULES = tuple((bound, *_finer(count)) for bound, count in ((3.0, 12), (10.0, 16), (20.0, 20), (_FAST, 28)))
 _AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
 
 
@@ -93,10 +100,13 @@ def _rounded(x: Array) -> Array:
 def moments(z: Array) -> Array:
     """Return the weights of ∫₀¹ e^{(1−s)z} p(s) ds in the values of p at :data:`PLACES`, shape (9, len(z))."""
     out = np.empty((_COUNT, len(z)), dtype=z.dtype)
-    fast = np.abs(z) > _FAST
-    slow = ~fast
-    if np.any(slow):
-        out[:, slow] = _TO_FINE @ np.exp(np.outer(1.0 - _FINE, z[slow]))
+    sizes = np.abs(z)
+    fast, below = sizes > _FAST, -1.0
+    for bound, nodes, weights in _RULES:
+        own = (sizes > below) & (sizes <= bound)
+        if np.any(own):
+            out[:, own] = weights @ np.exp(np.outer(nodes, z[own]))
+        below = bound
     if np.any(fast):
         powers = (1.0 / z[fast]) ** np.arange(1, _COUNT + 1)[:, None]
         with np.errstate(over="ignore"):
