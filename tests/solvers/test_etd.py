@@ -9,9 +9,9 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.operators import Dense
-from frozenpinn.solvers.duhamel import Distinct
 from frozenpinn.solvers import etd
 from frozenpinn.solvers.decomposition import Decomposition
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.solvers.modal import Modes
 

@@ -1,6 +1,6 @@
 """Points and neurons of products that do not look at the solution, remembered by what they are made from.
 
-Such an axis is a pure function of a few numbers: its ends, its neurons and points, the seed. Everything that is built on
+Such an axis is a pure function of few numbers: its ends, its neurons and points, the seed. Everything that is built on
 it (its network, tables, projected derivatives, eigenvectors) is remembered by the identity of what stands here, so that
 a sweep over parameters, initial data or other equations builds each axis once. What is kept is bounded in number and
 size, and nothing but time depends on it.
@@ -35,7 +35,8 @@ def _grid(
     axes, weights = (tuple(map(read_only, arrays)) for arrays in (found.axes, found.axis_weights))
     grid = Points(read_only(found.x), read_only(found.weights), read_only(found.spacing), axes, weights)
     vars(grid)["_along"] = tuple(
-        _line(nodes.tobytes(), own.tobytes(), float(gap)) for nodes, own, gap in zip(axes, weights, grid.spacing, strict=True)
+        _line(nodes.tobytes(), own.tobytes(), float(gap))
+        for nodes, own, gap in zip(axes, weights, grid.spacing, strict=True)
     )
     return grid
 

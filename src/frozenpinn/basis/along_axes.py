@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -55,15 +55,22 @@ def _at_few_places(basis: Basis, places: bytes, terms: tuple[Term, ...]) -> Arra
     return read_only(_functions(basis, np.frombuffer(places)[:, None], terms))
 
 
+def grid_tables(
+    factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term]
+) -> Iterator[tuple[list[Array], float]]:
+    """Yield what Σ coefficient·D consists of: tables of the axes at coordinates, and a factor."""
+    for summand in axis_summands(terms):
+        triples = zip(factors, axes, summand.terms, strict=True)
+        yield [functions_of(factor, x[:, None], own) for factor, x, own in triples], summand.scale
+
+
 def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term], full: Array) -> Array:
     """Return the combination ``full`` (R₁, R₂, …, m) on the tensor grid of coordinates, shape (n₁, n₂, …, m)."""
     out = np.zeros((*map(len, axes), full.shape[-1]))
     step = max(1, _BLOCK // int(np.prod(np.maximum(full.shape[:-1], out.shape[:-1]))))
-    for summand in axis_summands(terms):
-        triples = zip(factors, axes, summand.terms, strict=True)
-        tables = [functions_of(factor, x[:, None], own) for factor, x, own in triples]
+    for tables, scale in grid_tables(factors, axes, terms):
         for start in range(0, full.shape[-1], step):
-            part = full[..., start : start + step] * summand.scale
+            part = full[..., start : start + step] * scale
             for axis, table in enumerate(tables):
                 part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
             out[..., start : start + step] += part

@@ -67,6 +67,24 @@ def grid_points(axes: Sequence[Array]) -> Array:
     return x.reshape(len(axes), -1).T
 
 
+def axes_of(x: Array) -> list[Array] | None:
+    """Return the coordinates of which points (n, d) are the grid, as :func:`grid_points` orders them; None if of none.
+
+    >>> axes_of(grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0, 8.0])]))
+    [array([0., 1.]), array([5., 6., 8.])]
+    """
+    axes, stride = list[Array](), len(x)
+    for column in x.T:
+        block = column[:stride]
+        changes = np.flatnonzero(block != block[0]) if stride else block
+        inner = int(changes[0]) if len(changes) else stride
+        if inner == 0 or stride % inner:
+            return None
+        axes.append(np.ascontiguousarray(block[::inner]))
+        stride = inner
+    return axes if stride == 1 and np.array_equal(grid_points(axes), x) else None
+
+
 def tensor_grid(axes: Sequence[Array], axis_weights: Sequence[Array], spacing: Array | Sequence[float]) -> Points:
     """Return all combinations of the coordinates of each axis, the last one varying fastest."""
     weights = axis_weights[0]

@@ -252,7 +252,7 @@ class PointFunction:
             return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
 
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
-        """Evaluate at all points ``x`` of the grid of some axes; what depends on one coordinate is computed along it."""
+        """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""
         if not self._is_formula:
             return self(x, t)  # Python functions may rely on getting one value for each point
         mesh = np.meshgrid(*axes, indexing="ij", sparse=True)

@@ -265,12 +265,16 @@ class Solution:
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
         return out
 
+    def is_separable(self, field: str) -> bool:
+        """Whether a field consists of products of functions of one coordinate each."""
+        return all(piece.is_separable(field) for piece in self.pieces)
+
     def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
         """Return one derivative on the tensor grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m).
 
         Products of networks are evaluated axis by axis.
         """
-        if not all(piece.is_separable(jet.field) for piece in self.pieces):
+        if not self.is_separable(jet.field):
             return self.jet_values(grid_points(axes), times, jet).reshape(*map(len, axes), len(times))
         axes = [self._wrapped(axis, x) for axis, x in enumerate(axes)]
         out, window = np.empty((*map(len, axes), len(times))), self._window(times)

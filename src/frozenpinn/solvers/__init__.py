@@ -55,8 +55,7 @@ class TrajectoryKind(Protocol):
 
 
 TRAJECTORIES: dict[str, TrajectoryKind] = {
-    cls.kind: cls
-    for cls in (AxisExponentials, AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
+    cls.kind: cls for cls in (AxisExponentials, AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder)
 }
 
 

@@ -10,6 +10,7 @@ be coupled: then a small matrix is diagonalised for each product of modes, as in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
@@ -44,7 +45,8 @@ _SMALL = 200_000  # coefficients of a linear part that may be remembered: some M
 _VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
 
 
-class AxisModes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class AxisModes:
     """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing.
 
     ``axes`` are those of the axes if the operator of one field is the sum of them and of ``constant``, else None.

@@ -8,8 +8,9 @@ import numpy as np
 
 from frozenpinn.operators import Dense, Operator
 from frozenpinn.operators.eigen import Eigensystem
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.solvers.axis_ladder import has_axis_ladder
-from frozenpinn.solvers.axis_modes import axis_modes
+from frozenpinn.solvers.axis_modes import AxisModes, axis_modes
 from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
 
@@ -86,8 +87,13 @@ def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
     found = axis_modes(linear, complete, (end - start) ** -linear.order)
     if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
         return None
-    modes = Modes(found.eigenvalues, linear.order, linear.damping)
+    modes = _modes(found, linear.order, linear.damping)
     return Decomposition(modes, found.vectors, found.left, found.rest, found.axes, found.constant)
+
+
+@remembered
+def _modes(found: AxisModes, order: int, damping: float) -> Modes:
+    return Modes(found.eigenvalues, order, damping)
 
 
 def can_step(system: OdeSystem) -> bool:

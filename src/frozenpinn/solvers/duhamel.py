@@ -15,20 +15,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
 _CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
-_DIGITS = 2.0**46  # of an eigenvalue that can be trusted
-_FEWER = 0.7  # part of the eigenvalues that differ, up to which they are computed once
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -56,7 +54,6 @@ def _derivatives(place: float) -> Array:
     return np.array(rows)
 
 
-
 def _finer(count: int) -> tuple[Array, Array]:
     """Return 1 − s at the nodes of a Gauss rule, and the map from integrands there to weights at :data:`PLACES`."""
     nodes, weights = _gauss(count)
@@ -66,35 +63,6 @@ def _finer(count: int) -> tuple[Array, Array]:
 #: Up to which |z| a rule resolves the exponential to round-off, and that rule.
 _RULES = tuple((bound, *_finer(count)) for bound, count in ((3.0, 12), (10.0, 16), (20.0, 20), (_FAST, 28)))
 _AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
-
-
-class Distinct(NamedTuple):
-    """Eigenvalues up to round-off, and where each of them stands: waves of the same length have the same one.
-
-    Functions of eigenvalues are computed for these, and spread out. ``inverse`` is None where that is not worth it.
-    """
-
-    values: Array
-    inverse: Array | None
-
-    @classmethod
-    def of(cls, eigenvalues: Array) -> Distinct:
-        """Find them."""
-        rounded = _rounded(eigenvalues.real)
-        if np.iscomplexobj(eigenvalues):
-            rounded = rounded + 1j * _rounded(eigenvalues.imag)
-        values, inverse = np.unique(rounded, return_inverse=True)
-        return cls(values, inverse) if len(values) < _FEWER * len(eigenvalues) else cls(eigenvalues, None)
-
-    def spread(self, table: Array) -> Array:
-        """Return a table (…, distinct) for all eigenvalues."""
-        return table if self.inverse is None else table.take(self.inverse, axis=-1)
-
-
-def _rounded(x: Array) -> Array:
-    """Round to a few units of the last digit."""
-    mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.round(mantissa * _DIGITS) / _DIGITS, exponent)
 
 
 def moments(z: Array) -> Array:

@@ -25,7 +25,8 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.solvers.decomposition import Decomposition, can_step, decompose
-from frozenpinn.solvers.duhamel import PLACES, Distinct, LoadTrajectory, lagrange, moments, phi_functions
+from frozenpinn.solvers.distinct import Distinct
+from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, longest_step
 
 Array = np.ndarray
