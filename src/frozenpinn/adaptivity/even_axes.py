@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
-from frozenpinn.basis.samplers import Sampler
+from frozenpinn.basis.samplers import Sines
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.arrays import read_only
 
@@ -48,6 +48,6 @@ def _line(nodes: bytes, weights: bytes, spacing: float) -> Points:
 
 
 @lru_cache(maxsize=64)
-def even_layer(sampler: Sampler, points: Points, seed: int, axis: int) -> HiddenLayer:
+def even_layer(sampler: Sines, points: Points, seed: int, axis: int) -> HiddenLayer:
     """Draw the neurons of one axis."""
     return sampler.sample(points, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(axis,))))

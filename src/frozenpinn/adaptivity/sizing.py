@@ -190,7 +190,8 @@ class Plan:
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
             if window == 0:
-                layers = [even_layer(own, cloud.along(i), int(task.seed), i) for i, own in enumerate(self.samplers)]
+                own = cast(tuple[Sines, ...], self.samplers)
+                layers = [even_layer(s, cloud.along(i), int(task.seed), i) for i, s in enumerate(own)]
             else:
                 rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
                 layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]

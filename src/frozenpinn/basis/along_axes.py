@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     """
     own = tuple(term._replace(field=basis.fields[0]) for term in terms)  # fields may share the networks of their axes
     if len(x) <= _FEW and x.shape[1] == 1 and not any(np.ndim(term.coefficient) for term in own):
-        return _at_few_places(basis, x.tobytes(), own)
+        return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
     return _functions(basis, x, own)
 
 

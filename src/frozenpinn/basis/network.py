@@ -124,9 +124,11 @@ class Network:
 
     def shared(self) -> Network:
         """Return the same network with arrays that nobody can write into, to be used in many places."""
-        arrays = ("outer", "values", "singular", "all_singular")
-        found = {name: None if (a := getattr(self, name)) is None else read_only(a) for name in arrays}
-        return replace(self, **found)
+        outer, values, singular, every = (
+            None if array is None else read_only(array)
+            for array in (self.outer, self.values, self.singular, self.all_singular)
+        )
+        return replace(self, outer=outer, values=values, singular=singular, all_singular=every)
 
     def truncate(self, rank: int) -> Network:
         """Return the network of the leading ``rank`` functions."""

@@ -144,11 +144,9 @@ class AxisExponentials:
     def from_arrays(cls, arrays: Mapping[str, Array]) -> AxisExponentials:
         """Rebuild a stored trajectory."""
         count = sum(name.startswith("eigenvalues/") for name in arrays)
-        axes = tuple(
-            Eigensystem(
-                *(arrays[f"{name}/{axis}"] for name in Eigensystem._fields[:3]), float(arrays[f"condition/{axis}"])
-            )
-            for axis in range(count)
-        )
+        axes = []
+        for axis in range(count):
+            eigenvalues, vectors, left = (arrays[f"{name}/{axis}"] for name in Eigensystem._fields[:3])
+            axes.append(Eigensystem(eigenvalues, vectors, left, float(arrays[f"condition/{axis}"])))
         ends = float(arrays["start"]), float(arrays["end"])
-        return cls(*ends, axes, arrays["state"], float(arrays["constant"]))
+        return cls(*ends, tuple(axes), arrays["state"], float(arrays["constant"]))

@@ -233,7 +233,7 @@ class ModalTrajectory:
         stretch = prod(vectors.axis_norms)
         images = []
         for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=True)):
-            mixed = np.abs(tensor.multiplied(own, factor))
+            mixed = np.abs(np.asarray(tensor.multiplied(own, factor)))
             image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
             images.append(float(image) * stretch / norm)
         return np.array([stretch * float(np.linalg.norm(found))]), np.array([images])
