@@ -66,7 +66,8 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
 def _places(solution: Solution, witness: Solution) -> Probe:
     """Return where two solutions are compared: on a grid if both are evaluated axis by axis."""
     problem = solution.problem
-    on_axes = all(s.is_separable(name) for s in (solution, witness) for name in problem.fields)
+    several = problem.domain.dimension > 1
+    on_axes = several and all(s.is_separable(name) for s in (solution, witness) for name in problem.fields)
     return grid_probe(problem) if on_axes else probe(problem)
 
 
