@@ -19,6 +19,7 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
+    ConvergenceError,
     EvaluationError,
     FrozenPinnError,
     FrozenPinnWarning,
@@ -26,8 +27,10 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
+from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
@@ -40,6 +43,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "ConvergenceError",
     "Dirichlet",
     "Disk",
     "ErrorEstimate",
@@ -52,6 +56,7 @@ __all__ = [
     "IntegrationError",
     "Interval",
     "Neumann",
+    "Path",
     "Periodic",
     "Polygon",
     "Problem",
@@ -66,6 +71,7 @@ __all__ = [
     "check",
     "domains",
     "estimate_error",
+    "follow",
     "integrators",
     "load",
     "read_mesh",

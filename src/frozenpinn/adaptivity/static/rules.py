@@ -5,7 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frozenpinn.assembly.collocation import BOUNDARY
+from frozenpinn.solvers.continuation import ContinuationRules
 from frozenpinn.solvers.newton import NewtonRules
+
+
+@dataclass(frozen=True)
+class PathRules:
+    """How a path of solutions is followed. Study: ``frozenpinn follow`` with examples/bratu.toml."""
+
+    width: tuple[int, int, int, int] = (60, 240, 360, 360)  #: neurons in one, two, three, more dimensions
+    steps: int = 150  #: along a path, at most
+    settle: int = 4  #: points after which features are chosen by pilots for the first time
+    left: float = 1e-5  #: part of the equations that may be left at held-out points before they are chosen anew, …
+    worse: float = 30.0  #: … if it is so many times the least on this network …
+    wider: float = 1.5  #: … with so many times more neurons, …
+    widest: float = 3.0  #: … up to this multiple of the first, …
+    renewals: int = 6  #: … so often at most
+    lost: float = 0.1  #: part of the equations from which on a solution is not resolved, and the path ends
+    finer: tuple[float, ...] = (1.5, 2.0, 3.0)  #: networks for folds, as multiples of that of the path
+    loop: int = 8  #: points before a path can be closed
+    continuation: ContinuationRules = ContinuationRules()
 
 
 @dataclass(frozen=True)
@@ -37,4 +56,5 @@ class StaticRules:
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = NewtonRules()
+    path: PathRules = PathRules()
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
@@ -98,14 +96,8 @@ def _continued(plan: StaticPlan) -> Combination:
 
 def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, how: str) -> Solution:
     """Return a solution with all that is known of it."""
-    problem, state = plan.problem, found.state
-    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
-    name = "least squares" if problem.is_linear else "Newton"
-    trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
-    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
-    narrow = plan.narrower(
-        plan.task.rules.static.pilot, plan.task.rules.static.pilot_least, plan.task.rules.static.pilot_most
-    )
+    rules = plan.task.rules.static
+    narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
@@ -113,10 +105,20 @@ def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, 
         tuple(step.change for step in found.steps),
         how,
     )
+    return solution_of(plan, found.state, points, facts)
+
+
+def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: StaticFacts) -> Solution:
+    """Return a combination of features as a solution."""
+    problem, steps = plan.problem, len(facts.steps)
+    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
+    name = "least squares" if problem.is_linear else "Newton"
+    trajectory = SteadyState(np.ones(1), name, Work(steps, steps))
+    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     return Solution(
         problem,
         (piece,),
-        sampler=replace(pilot.family).label,
+        sampler=facts.features,
         width=state.hidden.width,
         counts=(len(points.x),),
         bytes=plan.bytes,

@@ -62,6 +62,8 @@ def read_start(given: Any, problem: Problem) -> Function | None:
     if hasattr(given, "jet_values"):
         _check_alike(given.problem, problem)
         return SolutionStart(given.jet_values, given.problem.time[1])
+    if hasattr(given, "jets"):  # a function of ours, whose derivatives are known
+        return given  # type: ignore[no-any-return]
     if isinstance(given, np.ndarray | list | tuple) and len(problem.fields) == 1:
         raise SettingsError(
             f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must be "
