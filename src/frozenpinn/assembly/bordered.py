@@ -143,6 +143,8 @@ class Bordered:
     def values(self, function: Function) -> Array:
         """Return the fields of a function at the points, shape (fields, n)."""
         problem = self.collocation.problem
+        if isinstance(function, Combination) and function.hidden is self.collocation.hidden:
+            return np.asarray(function.coefficients.reshape(len(problem.fields), -1) @ self.features.T)
         return np.array(function.jets(self.collocation.points.x, [problem.jets.field(f) for f in problem.fields]))
 
     def inner(self, a: Array, b: Array, metric: Metric) -> float:

@@ -29,13 +29,14 @@ class ContinuationRules:
     first: float = 0.03  #: length of the first step, …
     largest: float = 0.15  #: … of the largest, …
     smallest: float = 1e-5  #: … and of one at which the path is given up
-    iterations: int = 8  #: of Newton's method in one step, at most; …
+    iterations: int = 12  #: of Newton's method in one step, at most; …
     few: int = 3  #: … with so many, the next step is as long as this one
     growth: float = 1.6  #: of steps, at most
     turn: float = 0.85  #: cosine of the angle between tangents below which a step is halved
-    accuracy: float = 1e-12  #: relative change at which Newton's method ends
+    visible: float = 1e-5  #: change that counts as one of them
+    accuracy: float = 1e-11  #: relative change at which Newton's method ends
     close: float = 1e-6  #: change below which it may stall, …
-    flat: float = 0.2  #: … that is, gain less than this factor
+    flat: float = 0.05  #: … that is, gain less than this factor
     fold: float = 1e-8  #: rate of the parameter at which a fold is found
     fold_steps: int = 12  #: to find it, at most
 
@@ -102,7 +103,7 @@ def corrected(
             break
         if _is_done(changes, rules):
             tangent = unit(bordered, Direction(*bordered.solved(system, system.ahead)), metric)
-            return Point(state, value, tangent, count)
+            return Point(state, value, tangent, sum(change > rules.visible for change in changes) + 1)
     raise ConvergenceError(f"Newton's method for a step of a path did not converge: its changes were {changes}.")
 
 

@@ -6,7 +6,6 @@ said it would; asking for more would stall at the accuracy of the network.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,15 +50,11 @@ class Found(NamedTuple):
     last: Linearisation
 
 
-Correction = Callable[[Combination, Array], float]  #: the factor of a step from a state, in deflation
-
-
 def newton(
     collocation: Collocation,
     start: Function,
     rules: NewtonRules,
     accuracy: float | None = None,
-    correction: Correction | None = None,
 ) -> Found:
     """Solve a static problem from a start, which may be a function of another layer.
 
@@ -74,7 +69,7 @@ def newton(
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
     for _ in range(rules.steps):
         system = collocation.linearised(current)
-        state, step = _step(collocation, system, current, rules, correction)
+        state, step = _step(collocation, system, current, rules)
         steps.append(step)
         if _is_done(steps, wanted, rules):
             return Found(state, tuple(steps), system)
@@ -90,16 +85,11 @@ def _step(
     system: Linearisation,
     current: Function,
     rules: NewtonRules,
-    correction: Correction | None,
 ) -> tuple[Combination, Step]:
     """Take one step, as long as the residual does what the linear model says."""
     if not np.all(np.isfinite(system.rows)) or not np.all(np.isfinite(system.target)):
         raise ConvergenceError("the linearised equations are not finite: the guess has left what they are defined for.")
     full = collocation.solved(system)
-    if correction is not None and isinstance(current, Combination):
-        factor = correction(current, full.coefficients - current.coefficients)
-        moved = current.moved(current.coefficients + factor * (full.coefficients - current.coefficients))
-        return moved, Step(factor, _change(collocation, current, moved), system.left, system.left)
     promised, length, state = system.promised, 1.0, full
     left = collocation.misfit(full, system.scales)
     if left <= max(rules.promised * promised, (1.0 - rules.decrease) * system.left):

@@ -227,6 +227,11 @@ class Follower:
             return f"it reaches {name} = {end:g}" if end == self.span[1] else f"it comes back to {name} = {end:g}"
         if len(self.stations) > self.rules.loop and self._is_closed(network):
             return "it is closed: it comes back to its beginning"
+        few = [s.point.value for s in self.stations[-self.rules.last :]]
+        moved = max(few) - min(few)
+        turns = any(s.is_fold for s in self.stations[-self.rules.last :])
+        if len(few) == self.rules.last and moved < self.rules.settled * abs(self.span[1] - self.span[0]) and not turns:
+            return f"{name} settles at {few[-1]:.4g}, while the solution goes on changing"
         return None
 
     def _end_at(self, network: Network, value: float) -> None:
@@ -305,7 +310,7 @@ class Follower:
 
     def _path(self, folds: tuple[Fold, ...], reason: str, seconds: tuple[float, float]) -> Path:
         return Path(
-            problem_at(self.parameter, self.span[0]),
+            self.parameter.problem,
             self.parameter.name,
             np.array([s.point.value for s in self.stations]),
             np.array([self._size(s.network, s.point) for s in self.stations]),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from frozenpinn.assembly.collocation import BOUNDARY
 from frozenpinn.solvers.continuation import ContinuationRules
+from frozenpinn.solvers.deflation import DeflationRules
 from frozenpinn.solvers.newton import NewtonRules
 
 
@@ -23,6 +24,8 @@ class PathRules:
     renewals: int = 6  #: … so often at most
     lost: float = 0.1  #: part of the equations from which on a solution is not resolved, and the path ends
     finer: tuple[float, ...] = (1.5, 2.0, 3.0)  #: networks for folds, as multiples of that of the path
+    settled: float = 1e-3  #: part of the range over which the parameter moves in …
+    last: int = 8  #: … so many steps if it has settled, and the path ends
     loop: int = 8  #: points before a path can be closed
     continuation: ContinuationRules = ContinuationRules()
 
@@ -57,4 +60,5 @@ class StaticRules:
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = NewtonRules()
     path: PathRules = PathRules()
+    deflation: DeflationRules = DeflationRules()
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most

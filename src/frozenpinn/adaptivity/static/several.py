@@ -1,0 +1,166 @@
+"""Every solution that deflation finds: on a coarse network from many starts, then each one refined to the tolerance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.families import best_family, families, left_over
+from frozenpinn.adaptivity.static.plan import StaticPlan, boundary_count, static_plan
+from frozenpinn.adaptivity.static.start import by_homotopy, extended, read_start
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
+from frozenpinn.basis.samplers import Waves
+from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
+from frozenpinn.results.path import relative_distance
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.solvers.deflation import DeflationRules, deflated_newton, scaled, size_of, values_of
+from frozenpinn.solvers.newton import newton
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class Candidate(NamedTuple):
+    """A solution on the coarse network, its values at the points, and what it was found from."""
+
+    state: Combination
+    values: Array
+    start: str
+
+
+def coarse_solutions(problem: Problem, task: Task) -> list[Candidate]:
+    """Return the solutions that deflated Newton's method finds on a coarse network; at least one, or an error."""
+    plan = _plan(problem, task)
+    with blas_threads(plan.operations):
+        collocation, first = _first(plan)
+        return _all(plan, collocation, first)
+
+
+def _plan(problem: Problem, task: Task) -> StaticPlan:
+    rules, plan = task.rules.static, static_plan(problem, task)
+    if not task.grows:
+        return plan
+    width = rules.deflation.width[min(problem.domain.dimension, 4) - 1]
+    count = int(rules.points * width) + 8
+    return StaticPlan(problem, task, width, count, boundary_count(problem, count, rules))
+
+
+def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
+    """Return the first solution, on the features that suit it best."""
+    problem, rules = plan.problem, plan.task.rules.static
+    points = plan.place_points()
+    kinds = families(plan)
+    collocation = plan.collocation(kinds[1 % len(kinds)].layer(plan, points), points)
+    given = read_start(plan.task.start, problem)
+    how = "the start that was given" if given is not None else "the extension of the boundary data"
+    try:
+        state = newton(collocation, given or extended(collocation, problem), rules.newton).state
+    except ConvergenceError:
+        how, state = "a homotopy from the linear equation", by_homotopy(plan, collocation).state
+    pilot = best_family(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
+    if pilot is not None:
+        other = plan.collocation(pilot.family.layer(plan, points), points)
+        try:
+            state, collocation = newton(other, state, rules.newton).state, other
+        except ConvergenceError:
+            pass  # the first features do as well
+    return collocation, Candidate(state, values_of(collocation, state), how)
+
+
+def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[Candidate]:
+    """Go round all starts until a round finds nothing new."""
+    rules, found, failed = plan.task.rules.static, [first], set[str]()
+    grows = True
+    while grows and len(found) < rules.deflation.most:
+        grows = False
+        for name, start in _starts(plan, collocation, found, rules.deflation):
+            key = f"{name} after {len(found)}"
+            if key in failed:
+                continue
+            try:
+                other = deflated_newton(
+                    collocation, start, [c.values for c in found], rules.deflation, rules.newton
+                ).state
+            except ConvergenceError:
+                failed.add(key)
+                continue
+            if left_over(plan.problem, other, rules) > rules.deflation.left:
+                failed.add(key)
+                continue
+            found.append(Candidate(other, values_of(collocation, other), name))
+            grows = True
+            break
+    return found
+
+
+def _starts(
+    plan: StaticPlan, collocation: Collocation, found: list[Candidate], rules: DeflationRules
+) -> Iterator[tuple[str, Function]]:
+    """Yield starts with their names: boundary data, zero, multiples of what is known, random smooth functions."""
+    given = read_start(plan.task.start, plan.problem)
+    if given is not None:
+        yield "the start that was given", given
+    yield "the extension of the boundary data", extended(collocation, plan.problem)
+    yield "zero", Nothing()
+    for k, candidate in enumerate(found):
+        for multiple in rules.multiples:
+            yield f"{multiple:g} times solution {k + 1}", scaled(candidate.state, multiple)
+    size = max(size_of(collocation, c.values) for c in found) or 1.0
+    for k in range(rules.random):
+        yield f"random function {k + 1}", _random(plan, rules.sizes[k % len(rules.sizes)] * size, k)
+
+
+def _random(plan: StaticPlan, size: float, k: int) -> Combination:
+    """Return a smooth random function of a given size: a few slow waves."""
+    problem, rng = plan.problem, np.random.default_rng([plan.task.seed, k])
+    points = plan.place_points()
+    hidden = Waves(8 * problem.domain.dimension, 1.0).sample(points, rng)
+    coefficients = rng.normal(size=(len(problem.fields), hidden.size))
+    values = hidden.features(points.x) @ coefficients.T
+    scale = np.sqrt(np.mean(values**2, axis=0))[:, None]
+    return Combination(hidden, problem.fields, (size * coefficients / scale).ravel())
+
+
+def refined(
+    candidates: list[Candidate], solve: Callable[[Any], Solution], rules: DeflationRules
+) -> tuple[Solution, ...]:
+    """Refine solutions of a coarse network; leave out those that are none, or the same as another. Small ones first."""
+    found: list[tuple[Solution, str]] = []
+    lost = 0
+    for candidate in candidates:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FrozenPinnWarning)
+            try:
+                solution = solve(candidate.state)
+            except ConvergenceError:
+                lost += 1
+                continue
+        estimate = solution.error_estimate
+        if estimate is not None and not estimate.worst < rules.left:
+            lost += 1
+            continue
+        if all(relative_distance(solution, other) > rules.same for other, _ in found):
+            found.append((solution, candidate.start))
+            for warning in caught:
+                warn(warning.message)
+    if not found:
+        raise ConvergenceError("no solution was found: what a coarse network has found does not last on finer ones.")
+    found.sort(key=lambda pair: _norm(pair[0]))
+    count = len(found)
+    more = f"; {lost} more on a coarse network did not last on finer ones" if lost else ""
+    return tuple(
+        replace(s, notes=(*s.notes, f"solution {k} of {count} found by deflation, from {start}; there may be more{more}"))
+        for k, (s, start) in enumerate(found, 1)
+    )
+
+
+def _norm(solution: Solution) -> float:
+    problem, now = solution.problem, np.zeros(1)
+    x = problem.domain.sample(256, "random", 0).x
+    return float(sum(np.linalg.norm(solution.jet_values(x, now, problem.jets.field(f))) for f in problem.fields))
