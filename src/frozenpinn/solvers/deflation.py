@@ -28,9 +28,9 @@ class DeflationRules:
     near: float = 0.05  #: relative change at which the ordinary method takes over
     same: float = 1e-3  #: relative L² distance below which two solutions are one
     left: float = 0.2  #: part of the equations that a solution may leave on the coarse network
-    multiples: tuple[float, ...] = (2.0, -1.0, 0.5, 5.0)  #: of known solutions, as starts
+    multiples: tuple[float, ...] = (2.0, -1.0, 0.5, 5.0, 25.0)  #: of known solutions, as starts
     random: int = 6  #: smooth random functions, as starts …
-    sizes: tuple[float, ...] = (1.0, 3.0)  #: … of so many times the size of what is known
+    sizes: tuple[float, ...] = (1.0, 4.0, 16.0)  #: … of so many times the size of what is known
     most: int = 12  #: solutions, at most
 
 

@@ -160,7 +160,7 @@ class Follower:
         """Take steps until there is a reason to stop."""
         steps, length = self.rules.steps, self.rules.continuation.first
         sign = network.bordered.sign(self.stations[0].point.state, self.span[0])
-        tried = 0
+        tried = fails = 0
         while len(self.stations) <= steps and tried < 3 * steps:
             tried += 1
             last = self.stations[-1]
@@ -173,10 +173,13 @@ class Follower:
             except ConvergenceError:
                 angle = -1.0
             if angle < self.rules.continuation.turn:
-                length /= 2.0
+                length, fails = length / 2.0, fails + 1
+                if fails == self.rules.fails:
+                    network, sign = self._renewed(network, sign, forced=True)
                 if length < self.rules.continuation.smallest:
                     return f"steps collapse at {self.parameter.name} = {point.value:.6g}: no path is found beyond"
                 continue
+            fails = 0
             sign = self._arrive(network, point, found, length, metric, sign)
             reason = self._reason_to_stop(network)
             if reason is not None:
@@ -253,11 +256,11 @@ class Follower:
 
     # ---- networks ---------------------------------------------------------------------------------
 
-    def _renewed(self, network: Network, sign: float) -> tuple[Network, float]:
+    def _renewed(self, network: Network, sign: float, forced: bool = False) -> tuple[Network, float]:
         """Choose the features anew where the solution has changed its character, and more of them if that does not do."""
         station, count = self.stations[-1], len(self.stations)
-        before = min(s.left for s in self.stations if s.network is network)
-        due = count == self.rules.settle or station.left > max(self.rules.worse * before, self.rules.left)
+        before = min((s.left for s in self.stations[1:] if s.network is network), default=np.inf)
+        due = forced or count == self.rules.settle or station.left > max(self.rules.worse * before, self.rules.left)
         if not due or not self.task.grows or self._renewals >= self.rules.renewals:
             return network, sign
         self._renewals += 1
