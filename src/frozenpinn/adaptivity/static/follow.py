@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, best_family, families, left_over
+from frozenpinn.adaptivity.static.families import Family, best_family, families
+from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.adaptivity.static.rules import PathRules
 from frozenpinn.adaptivity.static.solve import solution_of

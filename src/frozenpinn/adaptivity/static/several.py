@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import best_family, families, left_over
+from frozenpinn.adaptivity.static.families import best_family, families
+from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.adaptivity.static.start import by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
