@@ -23,7 +23,7 @@ class DeflationRules:
     """How further solutions are looked for."""
 
     width: tuple[int, int, int, int] = (60, 200, 320, 320)  #: neurons in one, two, three, more dimensions
-    steps: int = 40  #: of deflated Newton's method from one start, at most
+    steps: int = 30  #: of deflated Newton's method from one start, at most
     longest: float = 2.0  #: step, relative to the size of the solution
     near: float = 0.05  #: relative change at which the ordinary method takes over
     same: float = 1e-3  #: relative L² distance below which two solutions are one
@@ -31,6 +31,7 @@ class DeflationRules:
     multiples: tuple[float, ...] = (2.0, -1.0, 0.5, 5.0, 25.0)  #: of known solutions, as starts
     random: int = 6  #: smooth random functions, as starts …
     sizes: tuple[float, ...] = (1.0, 4.0, 16.0)  #: … of so many times the size of what is known
+    rounds: int = 3  #: over all starts, at most
     most: int = 12  #: solutions, at most
 
 
@@ -70,6 +71,17 @@ def deflated_newton(
     ConvergenceError
         If none is found from this start.
     """
+    with np.errstate(all="ignore"):  # steps may leave what the equations are defined for, and end there
+        return _deflated(collocation, start, known, rules, newton_rules)
+
+
+def _deflated(
+    collocation: Collocation,
+    start: Function,
+    known: Sequence[Array],
+    rules: DeflationRules,
+    newton_rules: NewtonRules,
+) -> Found:
     unit = max((size_of(collocation, v) for v in known), default=0.0) or 1.0
     state = fitted(collocation, start)
     values = values_of(collocation, state)

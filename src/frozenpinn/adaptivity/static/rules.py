@@ -51,6 +51,7 @@ class StaticRules:
     pilot_least: int = 24  #: … at least …
     pilot_most: int = 500  #: … and at most
     pilot_accuracy: float = 1e-7  #: relative change at which Newton's method may stop in a pilot
+    second: int = 4  #: by which it is widened if Newton's method leads nowhere on it
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from frozenpinn.adaptivity.static.start import by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
+from frozenpinn.language.jets import Jet
 from frozenpinn.results.path import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import blas_threads
@@ -75,46 +76,76 @@ def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
 
 
 def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[Candidate]:
-    """Go round all starts until a round finds nothing new."""
-    rules, found, failed = plan.task.rules.static, [first], set[str]()
-    grows = True
-    while grows and len(found) < rules.deflation.most:
-        grows = False
-        for name, start in _starts(plan, collocation, found, rules.deflation):
-            key = f"{name} after {len(found)}"
-            if key in failed:
-                continue
-            try:
-                other = deflated_newton(
-                    collocation, start, [c.values for c in found], rules.deflation, rules.newton
-                ).state
-            except ConvergenceError:
-                failed.add(key)
-                continue
-            if left_over(plan.problem, other, rules) > rules.deflation.left:
-                failed.add(key)
-                continue
-            found.append(Candidate(other, values_of(collocation, other), name))
-            grows = True
+    """Go on from each start until it leads to nothing new; every solution gives further starts, and all a new chance."""
+    rules, found = plan.task.rules.static, [first]
+    starts = [*_own_starts(plan, collocation, first), *_derived(plan, collocation, first, 1)]
+    failed_at = dict[str, int]()
+    for _ in range(rules.deflation.rounds):
+        before = len(found)
+        for name, start in starts:  # grows on the way
+            while len(found) < rules.deflation.most and failed_at.get(name) != len(found):
+                other = _another(plan, collocation, start, found)
+                if other is None:
+                    failed_at[name] = len(found)
+                    break
+                found.append(Candidate(other, values_of(collocation, other), name))
+                starts += _derived(plan, collocation, found[-1], len(found))
+        if len(found) == before:
             break
     return found
 
 
-def _starts(
-    plan: StaticPlan, collocation: Collocation, found: list[Candidate], rules: DeflationRules
-) -> Iterator[tuple[str, Function]]:
-    """Yield starts with their names: boundary data, zero, multiples of what is known, random smooth functions."""
-    given = read_start(plan.task.start, plan.problem)
+def _another(
+    plan: StaticPlan, collocation: Collocation, start: Function, found: list[Candidate]
+) -> Combination | None:
+    """Return a solution that is not yet known; None if a start leads to none."""
+    rules, known = plan.task.rules.static, [candidate.values for candidate in found]
+    try:
+        other = deflated_newton(collocation, start, known, rules.deflation, rules.newton).state
+    except ConvergenceError:
+        return None
+    return other if left_over(plan.problem, other, rules) <= rules.deflation.left else None  # or a mere minimum
+
+
+def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) -> Iterator[tuple[str, Function]]:
+    """Yield starts that need no further solution: what is given, boundary data, zero, random smooth functions."""
+    rules, given = plan.task.rules.static.deflation, read_start(plan.task.start, plan.problem)
     if given is not None:
         yield "the start that was given", given
     yield "the extension of the boundary data", extended(collocation, plan.problem)
     yield "zero", Nothing()
-    for k, candidate in enumerate(found):
-        for multiple in rules.multiples:
-            yield f"{multiple:g} times solution {k + 1}", scaled(candidate.state, multiple)
-    size = max(size_of(collocation, c.values) for c in found) or 1.0
+    size = size_of(collocation, first.values) or 1.0
     for k in range(rules.random):
         yield f"random function {k + 1}", _random(plan, rules.sizes[k % len(rules.sizes)] * size, k)
+
+
+def _derived(
+    plan: StaticPlan, collocation: Collocation, candidate: Candidate, number: int
+) -> Iterator[tuple[str, Function]]:
+    """Yield starts made of a solution: mirror images and multiples."""
+    if size_of(collocation, candidate.values) == 0.0:
+        return
+    domain = plan.problem.domain
+    for axis, name in enumerate(domain.coordinates):
+        middle = float(domain.lower[axis] + domain.upper[axis]) / 2.0
+        yield f"solution {number} mirrored in {name}", Mirrored(candidate.state, axis, middle)
+    for multiple in plan.task.rules.static.deflation.multiples:
+        yield f"{multiple:g} times solution {number}", scaled(candidate.state, multiple)
+
+
+class Mirrored(NamedTuple):
+    """The mirror image of a function across the middle of an axis."""
+
+    base: Function
+    axis: int
+    middle: float
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives."""
+        image = x.copy()
+        image[:, self.axis] = 2.0 * self.middle - x[:, self.axis]
+        values = self.base.jets(image, jets)
+        return [(-1.0) ** jet.alpha[self.axis] * value for jet, value in zip(jets, values, strict=True)]
 
 
 def _random(plan: StaticPlan, size: float, k: int) -> Combination:

@@ -10,7 +10,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
-from frozenpinn.assembly.collocation import Combination, Function, Nothing
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
@@ -51,7 +51,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
             start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
             accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
-            found = newton(collocation, start, task.rules.static.newton, accuracy)
+            found = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
     return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
@@ -76,20 +76,48 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     if problem.is_linear:
         start = Nothing()
     how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
-    if start is None:
-        how = "the extension of the boundary data"
-        start = _extended(narrow)
-    found = best_family(narrow, start, None if earlier is None else earlier.family)
-    if found is None and given is not None:
-        raise ConvergenceError(
-            "Newton's method finds no solution from the start that was given; give another one, or leave it out."
-        )
-    if found is None:
-        how = "a homotopy from the linear equation"
-        found = best_family(narrow, _continued(narrow))
-    if found is None:
-        raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
-    return found, how
+    chosen = None if earlier is None else earlier.family
+    if start is not None:
+        found = best_family(narrow, start, chosen)
+        if found is None and given is not None:
+            raise ConvergenceError(
+                "Newton's method finds no solution from the start that was given; give another one, or leave it out."
+            )
+        if found is not None:
+            return found, how
+    return _unaided(plan, narrow)
+
+
+def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
+    """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
+    rules = plan.task.rules.static
+    wider = plan.narrower(rules.pilot * rules.second, rules.pilot_least * rules.second, rules.pilot_most)
+    for pilots in (narrow, wider):
+        found = best_family(pilots, _extended(pilots))
+        if found is not None:
+            return found, "the extension of the boundary data"
+        try:
+            found = best_family(pilots, _continued(pilots))
+        except ConvergenceError:
+            if pilots is wider:
+                raise
+            continue
+        if found is not None:
+            return found, "a homotopy from the linear equation"
+    raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
+
+
+def _solved(plan: StaticPlan, collocation: Collocation, start: Function, accuracy: float | None) -> Found:
+    """Solve on the network of the solve; if what a narrower one has found leads nowhere, by a homotopy of its own."""
+    try:
+        return newton(collocation, start, plan.task.rules.static.newton, accuracy)
+    except ConvergenceError as error:
+        if plan.task.start is not None:
+            raise ConvergenceError(
+                f"no solution was found from the start that was given: what a narrow network makes of it does not last on "
+                f"{plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
+            ) from error
+        return by_homotopy(plan, collocation)
 
 
 def _extended(plan: StaticPlan) -> Combination:
