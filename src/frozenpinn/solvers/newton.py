@@ -20,6 +20,7 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators import LeastSquares
 
 Array = np.ndarray
+_TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,14 @@ def newton(
         system = collocation.linearised(start)
         return Found(collocation.solved(system), (), system)
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
+    floor = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
     for _ in range(rules.steps):
         system = collocation.linearised(current)
         _check_finite(system)
         full = collocation.solved(system)
-        state, step = _damped(collocation, system, current, full, rules)
+        state, step = _damped(collocation, system, current, full, rules, floor)
         if step.length == 1.0:
-            state, step = _simplified(collocation, system, state, step, wanted, rules)
+            state, step = _simplified(collocation, system, state, step, wanted, rules, floor)
         steps.append(step)
         if _is_done(steps, wanted, rules):
             return Found(state, tuple(steps), system)
@@ -107,15 +109,20 @@ def _check_finite(system: Linearisation) -> None:
 
 
 def _damped(
-    collocation: Collocation, system: Linearisation, current: Function, full: Combination, rules: NewtonRules
+    collocation: Collocation,
+    system: Linearisation,
+    current: Function,
+    full: Combination,
+    rules: NewtonRules,
+    floor: float,
 ) -> tuple[Combination, Step]:
     """Take a step that is short enough for the next correction to be smaller than this one."""
-    change, length, own = _distance(collocation, current, full), 1.0, current
+    change, length, own = _distance(collocation, current, full, floor), 1.0, current
     for halving in range(rules.halvings + 1):
         if halving == 1 and not (isinstance(current, Combination) and current.hidden is collocation.hidden):
             own = fitted(collocation, current)
         state = full if length == 1.0 else _between(own, full, length)
-        following = _size(collocation, _correction(collocation, system, state), state)
+        following = _size(collocation, _correction(collocation, system, state), state, floor)
         if following <= max((1.0 - rules.contraction * length) * change, rules.accuracy) or change < rules.close:
             return state, Step(length, length * change, following)
         length /= 2.0
@@ -132,12 +139,13 @@ def _simplified(
     step: Step,
     wanted: float,
     rules: NewtonRules,
+    floor: float,
 ) -> tuple[Combination, Step]:
     """Go on with the same factorisation while corrections shrink fast."""
     change, following = step.change, step.following
     while wanted < following <= rules.fast * change:
         moved = state.moved(state.coefficients + _correction(collocation, system, state).coefficients)
-        change, following = following, _size(collocation, _correction(collocation, system, moved), moved)
+        change, following = following, _size(collocation, _correction(collocation, system, moved), moved, floor)
         if following > change:
             return state, Step(1.0, step.change, change)
         state = moved
@@ -162,18 +170,24 @@ def _values(collocation: Collocation, function: Function) -> Array:
     return np.array(function.jets(collocation.points.x, jets))
 
 
-def _size(collocation: Collocation, function: Combination, beside: Function) -> float:
+def _size(collocation: Collocation, function: Combination, beside: Function, floor: float) -> float:
     """Return the size of a correction, relative to what it corrects: that of the field where it is largest."""
     if not np.all(np.isfinite(function.coefficients)):
         return float("inf")
-    sizes = np.maximum(np.linalg.norm(_values(collocation, beside), axis=1), 1e-300)
+    sizes = _sizes(_values(collocation, beside), floor)
     return float(np.max(np.linalg.norm(_values(collocation, function), axis=1) / sizes))
 
 
-def _distance(collocation: Collocation, before: Function, after: Combination) -> float:
+def _sizes(values: Array, floor: float) -> Array:
+    """Return the size of each field; what is tiny beside others, or beside the start, is measured by those."""
+    own = np.linalg.norm(values, axis=1)
+    return np.maximum(own, max(floor, _TINY * float(np.max(own)), 1e-300))
+
+
+def _distance(collocation: Collocation, before: Function, after: Combination, floor: float) -> float:
     """Return by how much a step changes the solution, relative to its size."""
     one, other = _values(collocation, before), _values(collocation, after)
-    sizes = np.maximum(np.linalg.norm(other, axis=1), 1e-300)
+    sizes = _sizes(other, floor)
     return float(np.max(np.linalg.norm(one - other, axis=1) / sizes))
 
 

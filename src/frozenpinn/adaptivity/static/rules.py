@@ -64,3 +64,6 @@ class StaticRules:
     path: PathRules = field(default_factory=PathRules)  #: of paths of solutions
     deflation: DeflationRules = field(default_factory=DeflationRules)  #: of several solutions
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most
+    homotopy_least: float = 1e-3  #: length of its last step, at which it ends
+    homotopy_newton: int = 15  #: factorisations of one of its steps, at most
+    fold: float = 0.3  #: part to which the smallest |Lu|/|u| must fall on the way, for its end to be told as a fold

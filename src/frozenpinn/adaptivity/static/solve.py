@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -91,15 +92,16 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
     rules = plan.task.rules.static
-    wider = plan.narrower(rules.pilot * rules.second, rules.pilot_least * rules.second, rules.pilot_most)
+    grown = static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort))
+    wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
         found = best_family(pilots, _extended(pilots))
         if found is not None:
             return found, "the extension of the boundary data"
         try:
             found = best_family(pilots, _continued(pilots))
-        except ConvergenceError:
-            if pilots is wider:
+        except ConvergenceError as error:
+            if pilots is wider or error.at_fold:
                 raise
             continue
         if found is not None:
