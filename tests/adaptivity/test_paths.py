@@ -51,6 +51,18 @@ def test_solutions_norms_and_words(path, tmp_path):
     assert pickle.loads(pickle.dumps(path)).folds[0].value == path.folds[0].value
 
 
+def test_the_fold_on_the_disk():
+    problem = fp.Problem("lap(u) + lam*exp(u) = 0", fp.Disk([0, 0], 1), boundary="u = 0", parameters={"lam": 1})
+    path = fp.follow(problem, "lam", (1, 3), tol=1e-7, norm="max", settings=fp.Settings(width=150))
+    (fold,) = path.folds
+    assert abs(fold.value - 2.0) < 1e-7  # u = 2 log 2 − 2 log(1 + r²)
+    assert abs(fold.value - 2.0) < 10 * fold.error + 1e-12
+    assert path.reason == "it comes back to lam = 1"
+    tops = [2 * np.log(4 + sign * np.sqrt(8)) for sign in (-1, 1)]  # λ = 8b/(1 + b)², u(0) = 2 log(1 + b)
+    assert [float(path.solutions[k](0, 0)) for k in (0, -1)] == pytest.approx(tops, abs=1e-6)
+    assert path.norms[[0, -1]] == pytest.approx(tops, abs=1e-2)
+
+
 def test_the_same_seed_gives_the_same_bits():
     first, second = (fp.follow(bratu(), "lam", (0, 1), steps=4) for _ in range(2))
     assert np.array_equal(first.parameters, second.parameters)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sla
 
 from frozenpinn.assembly.collocation import Collocation, Combination, Function
 from frozenpinn.errors import ConvergenceError
@@ -28,9 +29,10 @@ class DeflationRules:
     near: float = 0.05  #: relative change at which the ordinary method takes over
     same: float = 1e-3  #: relative L² distance below which two solutions are one
     left: float = 0.2  #: part of the equations that a solution may leave on the coarse network
-    multiples: tuple[float, ...] = (2.0, -1.0, 0.5, 5.0, 25.0)  #: of known solutions, as starts
-    random: int = 6  #: smooth random functions, as starts …
-    sizes: tuple[float, ...] = (1.0, 4.0, 16.0)  #: … of so many times the size of what is known
+    multiples: tuple[float, ...] = (2.0, -1.0, 5.0, 25.0)  #: of known solutions, as starts
+    soft: int = 4  #: directions from them in which the linearisation is smallest, as starts
+    random: int = 8  #: smooth random functions, as starts …
+    sizes: tuple[float, ...] = (1.0, 4.0)  #: … of so many times the size of what is known
     rounds: int = 3  #: over all starts, at most
     most: int = 12  #: solutions, at most
 
@@ -111,6 +113,19 @@ def _is_new(collocation: Collocation, values: Array, known: Sequence[Array], rul
     return all(
         size_of(collocation, values - other) > rules.same * size for other, size in zip(known, sizes, strict=True)
     )
+
+
+def soft_directions(collocation: Collocation, state: Combination, count: int) -> list[Combination]:
+    """Return functions of size one that the linearisation about a solution makes smallest: others are likely that way.
+
+    With A = Q R, they are R⁻¹ times the first right singular vectors of Φ R⁻¹, where Φ are the features at the points.
+    """
+    system, points, fields = collocation.linearised(state), collocation.points, len(collocation.problem.fields)
+    features = collocation.hidden.features(points.x) * np.sqrt(points.weights / np.sum(points.weights))[:, None]
+    inverse = sla.solve_triangular(system.factor.triangle, np.eye(system.factor.size), check_finite=False)
+    mapped = np.concatenate([features @ part for part in np.split(inverse, fields)])
+    _, sizes, vectors = np.linalg.svd(mapped, full_matrices=False)
+    return [collocation.state(inverse @ v / s) for v, s in zip(vectors[:count], sizes[:count], strict=True)]
 
 
 def scaled(state: Combination, multiple: float) -> Combination:

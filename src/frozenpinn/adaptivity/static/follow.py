@@ -94,6 +94,8 @@ class Follower:
         self.branch_points: list[BranchPoint] = []
         self._folds: list[tuple[Station, Metric]] = []
         self._renewals = 0
+        method = "uniform" if parameter.problem.domain.dimension == 1 else "sobol"
+        self._dense = parameter.problem.domain.sample(self.rules.dense, method, 0).x if norm == "max" else np.empty(0)
 
     def follow(self) -> Path:
         """Return the path."""
@@ -308,7 +310,9 @@ class Follower:
     def _size(self, network: Network, point: Point) -> float:
         values = network.bordered.values(point.state)
         if self.norm == "max":
-            return float(np.max(np.abs(values)))
+            problem = self.parameter.problem
+            dense = point.state.jets(self._dense, [problem.jets.field(name) for name in problem.fields])
+            return max(float(np.max(np.abs(v))) for v in (values, *dense))
         measure = float(np.sum(network.bordered.collocation.points.weights))
         return float(np.sqrt(measure * np.sum(network.bordered.weights * values**2)))
 

@@ -25,6 +25,7 @@ class PathRules:
     fails: int = 3  #: … also after so many steps in a row that were too long
     lost: float = 0.1  #: part of the equations from which on a solution is not resolved, and the path ends
     finer: tuple[float, ...] = (1.5, 2.0, 3.0)  #: networks for folds, as multiples of that of the path
+    dense: int = 2000  #: points at which the largest value of a solution is looked for
     settled: float = 1e-3  #: part of the range over which the parameter moves in …
     last: int = 8  #: … so many steps if it has settled, and the path ends
     loop: int = 8  #: points before a path can be closed

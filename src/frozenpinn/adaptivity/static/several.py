@@ -21,7 +21,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.path import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.solvers.deflation import DeflationRules, deflated_newton, scaled, size_of, values_of
+from frozenpinn.solvers.deflation import DeflationRules, deflated_newton, scaled, size_of, soft_directions, values_of
 from frozenpinn.solvers.newton import newton
 from frozenpinn.statement.problem import Problem
 
@@ -122,15 +122,20 @@ def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) ->
 def _derived(
     plan: StaticPlan, collocation: Collocation, candidate: Candidate, number: int
 ) -> Iterator[tuple[str, Function]]:
-    """Yield starts made of a solution: mirror images and multiples."""
-    if size_of(collocation, candidate.values) == 0.0:
+    """Yield starts made of a solution: along directions in which it is least determined, mirror images, multiples."""
+    rules, domain, state = plan.task.rules.static.deflation, plan.problem.domain, candidate.state
+    size = size_of(collocation, candidate.values)
+    for k, soft in enumerate(soft_directions(collocation, state, rules.soft), 1):
+        for sign in (1.0, -1.0):
+            moved = state.moved(state.coefficients + sign * (size or 1.0) * soft.coefficients)
+            yield f"find {number} {'+' if sign > 0 else '−'} its soft direction {k}", moved
+    if size == 0.0:
         return
-    domain = plan.problem.domain
     for axis, name in enumerate(domain.coordinates):
         middle = float(domain.lower[axis] + domain.upper[axis]) / 2.0
-        yield f"solution {number} mirrored in {name}", Mirrored(candidate.state, axis, middle)
-    for multiple in plan.task.rules.static.deflation.multiples:
-        yield f"{multiple:g} times solution {number}", scaled(candidate.state, multiple)
+        yield f"find {number} mirrored in {name}", Mirrored(state, axis, middle)
+    for multiple in rules.multiples:
+        yield f"{multiple:g} times find {number}", scaled(state, multiple)
 
 
 class Mirrored(NamedTuple):
@@ -149,10 +154,11 @@ class Mirrored(NamedTuple):
 
 
 def _random(plan: StaticPlan, size: float, k: int) -> Combination:
-    """Return a smooth random function of a given size: a few slow waves."""
+    """Return a smooth random function of a given size: a few slow waves, faster ones from one to the next."""
     problem, rng = plan.problem, np.random.default_rng([plan.task.seed, k])
     points = plan.place_points()
-    hidden = Waves(8 * problem.domain.dimension, 1.0).sample(points, rng)
+    faster = 1.0 + 0.25 * k
+    hidden = Waves(8 * problem.domain.dimension, faster).sample(points, rng)
     coefficients = rng.normal(size=(len(problem.fields), hidden.size))
     values = hidden.features(points.x) @ coefficients.T
     scale = np.sqrt(np.mean(values**2, axis=0))[:, None]
@@ -165,7 +171,7 @@ def refined(
     """Refine solutions of a coarse network; leave out those that are none, or the same as another. Small ones first."""
     found: list[tuple[Solution, str]] = []
     lost = 0
-    for candidate in candidates:
+    for number, candidate in enumerate(candidates, 1):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FrozenPinnWarning)
             try:
@@ -178,7 +184,7 @@ def refined(
             lost += 1
             continue
         if all(relative_distance(solution, other) > rules.same for other, _ in found):
-            found.append((solution, candidate.start))
+            found.append((solution, f"(find {number}), from {candidate.start}"))
             for warning in caught:
                 warn(warning.message)
     if not found:
@@ -187,7 +193,7 @@ def refined(
     count = len(found)
     more = f"; {lost} more on a coarse network did not last on finer ones" if lost else ""
     return tuple(
-        replace(s, notes=(*s.notes, f"solution {k} of {count} found by deflation, from {start}; there may be more{more}"))
+        replace(s, notes=(*s.notes, f"solution {k} of {count} found by deflation {start}; there may be more{more}"))
         for k, (s, start) in enumerate(found, 1)
     )
 
