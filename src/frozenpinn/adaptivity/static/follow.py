@@ -264,7 +264,7 @@ class Follower:
         station, count = self.stations[-1], len(self.stations)
         before = min((s.left for s in self.stations[1:] if s.network is network), default=np.inf)
         due = forced or count == self.rules.settle or station.left > max(self.rules.worse * before, self.rules.left)
-        if not due or not self.task.grows or self._renewals >= self.rules.renewals:
+        if not due or self._renewals >= self.rules.renewals:
             return network, sign
         self._renewals += 1
         wider = 1.0 if count == self.rules.settle else self.rules.wider
