@@ -125,8 +125,8 @@ def _read_parameter(problem: Problem, name: Any) -> OneParameter:
     check_known([name], problem.given["parameters"])
     if name not in problem.parameters.constants:
         raise ProblemError(
-            f"parameter '{name}' is a function of the coordinates; a path needs one that is a number. Write it as lam*f "
-            "with a number lam, and follow that."
+            f"parameter '{name}' is a function of the coordinates; a path needs one that is a number. Write it as "
+            "lam*f with a number lam, and follow that."
         )
     found = OneParameter.of(problem, name)
     if not found.matters:

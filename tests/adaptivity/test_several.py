@@ -27,7 +27,9 @@ def test_both_solutions_of_bratu(lam):
     assert float(low(0.5)) == pytest.approx(middle(lam, 0.1), abs=1e-8)
     assert float(high(0.5)) == pytest.approx(middle(lam, 4.0), abs=1e-8)
     assert low.status == high.status == "converged"
-    assert low.notes[-1].startswith("solution 1 of 2 found by deflation (find 1), from the extension of the boundary data")
+    assert low.notes[-1].startswith(
+        "solution 1 of 2 found by deflation (find 1), from the extension of the boundary data"
+    )
     assert high.notes[-1].endswith("there may be more")
 
 

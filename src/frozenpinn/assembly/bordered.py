@@ -152,7 +152,9 @@ class Bordered:
         sizes = np.array(metric.fields)[:, None]
         return float(np.sum(self.weights * (a / sizes) * (b / sizes)))
 
-    def system(self, about: Function, value: float, along: tuple[Array, float, float], metric: Metric) -> BorderedSystem:
+    def system(
+        self, about: Function, value: float, along: tuple[Array, float, float], metric: Metric
+    ) -> BorderedSystem:
         """Return the equations linearised about a function and a value.
 
         ``along`` has the direction's values at the points, its rate, and where the row shall lead to:
@@ -172,7 +174,9 @@ class Bordered:
         unit = float(largest / (np.linalg.norm(column) or 1.0))
         rows = np.concatenate([rows, unit * column[:, None]], axis=1)
         if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(linear.target)):
-            raise ConvergenceError("the linearised equations are not finite: the path has left what they are defined for.")
+            raise ConvergenceError(
+                "the linearised equations are not finite: the path has left what they are defined for."
+            )
         ahead = np.append(np.zeros(len(linear.target)), weight)
         return BorderedSystem(LeastSquares.of(rows), np.append(linear.target, weight * wanted), ahead, unit)
 
@@ -203,7 +207,9 @@ class Bordered:
         normals = normal_symbols(problem.domain.dimension)
         program = Program(changes, [*problem.jets.x, *normals], problem.parameters.functions)
         total = np.zeros(len(points.x))
-        for change, own in zip(program(*points.x.T, *points.normals.T), about.jets(points.x, condition.jets), strict=True):
+        for change, own in zip(
+            program(*points.x.T, *points.normals.T), about.jets(points.x, condition.jets), strict=True
+        ):
             total += change * own
         if datum.expression is not None:
             total -= datum.part(sp.diff(datum.expression, symbol), points.x)

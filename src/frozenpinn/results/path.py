@@ -10,8 +10,8 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
-from frozenpinn.results.report import finite
 from frozenpinn.results.solution import Solution
+from frozenpinn.results.static_report import finite
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -186,7 +186,7 @@ class Path:
 
 
 def relative_distance(a: Solution, b: Solution) -> float:
-    """Return the L² distance of two static solutions of one problem, relative to the size of the larger one, by field."""
+    """Return the L² distance of two static solutions of one problem, relative to the larger one; the worst field."""
     problem = a.problem
     points = problem.domain.sample(256, "sobol" if problem.domain.dimension > 1 else "uniform", 0)
     now, worst = np.zeros(1), 0.0

@@ -77,9 +77,7 @@ def unit(bordered: Bordered, direction: Direction, metric: Metric) -> Direction:
     return Direction(direction.state.moved(direction.state.coefficients / length), direction.rate / float(length))
 
 
-def corrected(
-    bordered: Bordered, base: Point, length: float, metric: Metric, rules: ContinuationRules
-) -> Point:
+def corrected(bordered: Bordered, base: Point, length: float, metric: Metric, rules: ContinuationRules) -> Point:
     """Return the point of the path in the plane across the direction of another one, at a distance from it.
 
     Raises

@@ -1,7 +1,7 @@
 """Newton's method that keeps away from solutions that are known (Farrell, Birkisson and Funke 2015).
 
-F(u)/|u − v|² + F(u) has the zeros of F but v. Its Newton step is a multiple of that of F, so nothing has to be assembled
-or factorised for it: with m = 1/|u − v|² + 1 for each known v, the factor is 1/(1 − Σ m′(u)δ/m).
+F(u)/|u − v|² + F(u) has the zeros of F but v. Its Newton step is a multiple of that of F, so nothing has to be
+assembled or factorised for it: with m = 1/|u − v|² + 1 for each known v, the factor is 1/(1 − Σ m′(u)δ/m).
 """
 
 from __future__ import annotations

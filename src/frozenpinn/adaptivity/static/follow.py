@@ -153,8 +153,8 @@ class Follower:
                 return by_homotopy(replace(network.plan, problem=problem), collocation).state
         except ConvergenceError as error:
             raise ConvergenceError(
-                f"the path has no beginning: no solution was found at {self.parameter.name} = {self.span[0]:g}, the start "
-                f"of the range. Start where there is one, or give start=. ({error})"
+                f"the path has no beginning: no solution was found at {self.parameter.name} = {self.span[0]:g}, the "
+                f"start of the range. Start where there is one, or give start=. ({error})"
             ) from error
 
     # ---- steps ------------------------------------------------------------------------------------
@@ -187,7 +187,9 @@ class Follower:
             reason = self._reason_to_stop(network)
             if reason is not None:
                 return reason
-            length *= float(np.clip(self.rules.continuation.few / found.iterations, 0.5, self.rules.continuation.growth))
+            length *= float(
+                np.clip(self.rules.continuation.few / found.iterations, 0.5, self.rules.continuation.growth)
+            )
             length = min(length, self.rules.continuation.largest)
             network, sign = self._renewed(network, sign)
         return f"{steps} steps are taken; allow more of them by steps="
@@ -224,11 +226,11 @@ class Follower:
         if last.left > self.rules.lost:
             self.stations.pop()
             return (
-                f"the network does not resolve the solution any more at {name} = {last.point.value:.6g}: what is left of "
-                f"the equations is {last.left:.2g} of their terms. A larger width follows it further"
+                f"the network does not resolve the solution any more at {name} = {last.point.value:.6g}: what is left "
+                f"of the equations is {last.left:.2g} of their terms. A larger width follows it further"
             )
         if not self._inside(last.point.value):
-            end = float(np.clip(last.point.value, *sorted(self.span)))
+            end = float(min(max(last.point.value, min(self.span)), max(self.span)))
             self._end_at(network, end)
             return f"it reaches {name} = {end:g}" if end == self.span[1] else f"it comes back to {name} = {end:g}"
         if len(self.stations) > self.rules.loop and self._is_closed(network):
@@ -260,7 +262,7 @@ class Follower:
     # ---- networks ---------------------------------------------------------------------------------
 
     def _renewed(self, network: Network, sign: float, forced: bool = False) -> tuple[Network, float]:
-        """Choose the features anew where the solution has changed its character, and more of them if that does not do."""
+        """Choose the features anew where the solution has changed its character, and more of them."""
         station, count = self.stations[-1], len(self.stations)
         before = min((s.left for s in self.stations[1:] if s.network is network), default=np.inf)
         due = forced or count == self.rules.settle or station.left > max(self.rules.worse * before, self.rules.left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -68,15 +69,13 @@ def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
     pilot = best_family(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
     if pilot is not None:
         other = plan.collocation(pilot.family.layer(plan, points), points)
-        try:
+        with suppress(ConvergenceError):  # the first features do as well
             state, collocation = newton(other, state, rules.newton).state, other
-        except ConvergenceError:
-            pass  # the first features do as well
     return collocation, Candidate(state, values_of(collocation, state), how)
 
 
 def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[Candidate]:
-    """Go on from each start until it leads to nothing new; every solution gives further starts, and all a new chance."""
+    """Go on from each start until it leads to nothing new; every solution gives all a new chance, and more starts."""
     rules, found = plan.task.rules.static, [first]
     starts = [*_own_starts(plan, collocation, first), *_derived(plan, collocation, first, 1)]
     failed_at = dict[str, int]()
@@ -95,9 +94,7 @@ def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[C
     return found
 
 
-def _another(
-    plan: StaticPlan, collocation: Collocation, start: Function, found: list[Candidate]
-) -> Combination | None:
+def _another(plan: StaticPlan, collocation: Collocation, start: Function, found: list[Candidate]) -> Combination | None:
     """Return a solution that is not yet known; None if a start leads to none."""
     rules, known = plan.task.rules.static, [candidate.values for candidate in found]
     try:

@@ -123,8 +123,8 @@ def _solved(plan: StaticPlan, collocation: Collocation, start: Function, accurac
     except ConvergenceError as error:
         if plan.task.start is not None:
             raise ConvergenceError(
-                f"no solution was found from the start that was given: what a narrow network makes of it does not last on "
-                f"{plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
+                "no solution was found from the start that was given: what a narrow network makes of it does not last "
+                f"on {plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
             ) from error
         return by_homotopy(plan, collocation)
 

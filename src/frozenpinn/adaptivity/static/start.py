@@ -64,7 +64,7 @@ def read_start(given: Any, problem: Problem) -> Function | None:
         _check_alike(given.problem, problem)
         return SolutionStart(given.jet_values, given.problem.time[1])
     if hasattr(given, "jets"):  # a function of ours, whose derivatives are known
-        return given  # type: ignore[no-any-return]
+        return given
     if isinstance(given, np.ndarray | list | tuple) and len(problem.fields) == 1:
         raise SettingsError(
             f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must "
@@ -161,7 +161,7 @@ def _end_of_homotopy(reached: float, first: float, last: float, fold: float) -> 
             at_fold=True,
         )
     return ConvergenceError(
-        f"{where}, but the linearisation is not singular there: the smallest |Lu|/|u| is {last:.2g} after {first:.2g}, so "
-        "that it is not at a fold. The solution may be too steep for the network, or not exist; give another start=, or "
+        f"{where}, but not at a fold, as the linearisation is not singular there: the smallest |Lu|/|u| is {last:.2g} "
+        f"after {first:.2g}. The solution may be too steep for the network, or not exist; give another start=, or "
         "follow(problem, …) it from parameters for which there is one."
     )
