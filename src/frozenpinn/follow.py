@@ -72,11 +72,11 @@ def follow(
     --------
     >>> import frozenpinn as fp
     >>> bratu = fp.Problem("u_xx + lam*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": 1})
-    >>> path = fp.follow(bratu, "lam", (0, 4), steps=20)
+    >>> path = fp.follow(bratu, "lam", (0, 4), steps=24)
     >>> [round(fold.value, 9) for fold in path.folds]
     [3.513830719]
     >>> [round(float(solution(0.5)), 6) for solution in path.at(3.0)]
-    [0.647, 2.09545]
+    [0.640147, 1.975267]
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"follow() takes a Problem, got {type(problem).__name__}.")
