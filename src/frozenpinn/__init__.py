@@ -21,6 +21,7 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
+    ConvergenceError,
     EvaluationError,
     FrozenPinnError,
     FrozenPinnWarning,
@@ -28,8 +29,10 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
+from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
@@ -42,6 +45,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "ConvergenceError",
     "Dirichlet",
     "Disk",
     "ErrorEstimate",
@@ -54,6 +58,7 @@ __all__ = [
     "IntegrationError",
     "Interval",
     "Neumann",
+    "Path",
     "Periodic",
     "Polygon",
     "Problem",
@@ -68,6 +73,7 @@ __all__ = [
     "check",
     "domains",
     "estimate_error",
+    "follow",
     "integrators",
     "load",
     "read_mesh",

@@ -21,7 +21,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
-from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, warn
+from frozenpinn.errors import BudgetError, ConvergenceError, IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
@@ -218,6 +218,10 @@ class Search:
                 return self._attempt(replace(self.task, effort=effort))
             except IntegrationError as error:
                 if self._fails_again(error) or not self.task.grows:
+                    raise
+                effort *= self.rules.stride
+            except ConvergenceError as error:
+                if error.at_fold or not left or not self.task.grows:
                     raise
                 effort *= self.rules.stride
             except BudgetError as error:
