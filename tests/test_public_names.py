@@ -20,6 +20,7 @@ NAMES = {
         "EvaluationError",
         "IntegrationError",
         "BudgetError",
+        "StorageError",
         "FrozenPinnWarning",
     ),
     "modules": ("boundary", "domains", "integrators", "samplers", "stages"),

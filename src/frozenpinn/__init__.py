@@ -25,6 +25,7 @@ from frozenpinn.errors import (
     IntegrationError,
     ProblemError,
     SettingsError,
+    StorageError,
 )
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -61,6 +62,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Solution",
+    "StorageError",
     "Windows",
     "boundary",
     "check",
@@ -76,7 +78,7 @@ __all__ = [
 
 
 def load(file: str) -> Solution:
-    """Read a solution that :meth:`Solution.save` has stored."""
+    """Read a solution that :meth:`Solution.save` has stored; :class:`StorageError` if a single bit of it is wrong."""
     from frozenpinn.results.storage import load_solution
 
     return load_solution(file)

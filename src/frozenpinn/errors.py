@@ -61,6 +61,10 @@ class BudgetError(FrozenPinnError, RuntimeError):
     """The limits of time or memory were reached before there was anything to return."""
 
 
+class StorageError(FrozenPinnError, OSError):
+    """A file of a solution or a picture can't be written or read, or is damaged; the message names file and place."""
+
+
 class FrozenPinnWarning(UserWarning):
     """Something is suspicious, but an answer could be given."""
 
