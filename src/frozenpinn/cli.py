@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tomllib
 import warnings
@@ -18,6 +17,7 @@ from rich.table import Table
 
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
+from frozenpinn.runtime.paths import checked_picture, checked_target
 
 app = typer.Typer(
     help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
@@ -118,22 +118,11 @@ def solve(
 
 def _check_targets(plot: Path | None, *others: Path | None) -> None:
     """Refuse files that can't be written before minutes are spent on a solve."""
-    for path in (plot, *others):
-        if path is None:
-            continue
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise SettingsError(f"can't write '{path}': there is no folder '{path.parent}'.")
-        if path.is_dir():
-            raise SettingsError(f"can't write '{path}': it is a folder; add the name of a file.")
-        if not os.access(path if path.exists() else folder, os.W_OK):
-            raise SettingsError(f"can't write '{path}': permission denied.")
+    for path in others:
+        if path is not None:
+            checked_target(path, SettingsError)
     if plot is not None:
-        from matplotlib.figure import Figure
-
-        known = Figure().canvas.get_supported_filetypes()
-        if plot.suffix.lstrip(".").lower() not in known:
-            raise SettingsError(f"can't draw '{plot}'; the file must end in one of {', '.join(sorted(known))}.")
+        checked_picture(plot, SettingsError)
 
 
 def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:

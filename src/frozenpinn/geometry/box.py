@@ -21,8 +21,10 @@ from frozenpinn.geometry.points import (
     equispaced,
     tensor_grid,
 )
+from frozenpinn.runtime.arguments import reals, shown
 
 Array = np.ndarray
+_FLAG = bool | np.bool_ | int | np.integer
 _COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 
 
@@ -63,7 +65,9 @@ class Box(Domain):
             raise ProblemError(
                 f"axis {axis} runs from {bottom[axis]:g} to {top[axis]:g}; the upper end must be larger."
             )
-        flags = [periodic] * len(bottom) if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
+        flags = list(periodic) if isinstance(periodic, Sequence | np.ndarray) else [periodic] * len(bottom)
+        if isinstance(periodic, str) or not all(isinstance(flag, _FLAG) and flag in (0, 1) for flag in flags):
+            raise ProblemError(f"periodic is True or False, or one of them per axis; got {shown(periodic)}.")
         if len(flags) != len(bottom):
             raise ProblemError(f"periodic needs one flag per axis ({len(bottom)}), got {len(flags)}.")
         self._bounds(bottom, top, [bool(flag) for flag in flags])
@@ -240,16 +244,13 @@ class Interval(Box):
     """
 
     def __init__(self, lower: float, upper: float, periodic: bool = False) -> None:
-        if np.ndim(lower) or np.ndim(upper):
+        if any(isinstance(end, list | tuple) or np.ndim(end) for end in (lower, upper)):
             raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
         super().__init__([lower], [upper], periodic)
 
 
 def _corner(given: Sequence[float] | Array) -> Array:
-    try:
-        return np.atleast_1d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        raise ProblemError(f"lower and upper need one number per axis each, got {given!r}.") from None
+    return np.atleast_1d(reals(given, "lower and upper need one number per axis each", ProblemError))
 
 
 def _positive(n: int) -> int:

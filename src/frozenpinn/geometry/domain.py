@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.errors import EvaluationError, ProblemError, SettingsError, choices, suggestion
 from frozenpinn.geometry.columns import column_measure, fitted_rule
 from frozenpinn.geometry.lines import Lines, ScannedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
 from frozenpinn.language.jets import coordinate_names
+from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.paths import checked_picture
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
+MAX_DIMENSION = 400  # beyond, the unit ball has no volume in floating point numbers
+SMALLEST, LARGEST = 1e-150, 1e150  # lengths whose squares are floating point numbers
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
 
 
@@ -41,6 +45,14 @@ class Domain(ABC):
     coordinates: tuple[str, ...]
     periodic: tuple[bool, ...]
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Let every kind of domain refuse misspelt arguments and points of another shape alike."""
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            spelled(ProblemError)(cls)
+        if "contains" in vars(cls):
+            cls.contains = _with_checked_points(cls.contains)  # type: ignore[method-assign]
+
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute once; domains don't change after they are built."""
         if name in self.__dict__:
@@ -55,6 +67,15 @@ class Domain(ABC):
 
     def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
         """Set the bounding box and all that follows from it."""
+        check_dimension(len(lower))
+        with np.errstate(over="ignore"):
+            lengths = np.asarray(upper) - lower
+        outside = (lengths != 0) & ~((lengths >= SMALLEST) & (lengths <= LARGEST))
+        if np.any(outside):
+            raise ProblemError(
+                f"an edge of the domain is {lengths[np.argmax(outside)]:g} long; lengths between {SMALLEST:g} and "
+                f"{LARGEST:g} can be computed with. Use other units."
+            )
         self.lower, self.upper = frozen(lower), frozen(upper)
         self.dimension = len(self.lower)
         self.coordinates = coordinate_names(self.dimension)
@@ -248,6 +269,9 @@ class Domain(ABC):
         """Draw points inside, boundary points coloured by side, and normals; return the figure."""
         from frozenpinn.geometry.drawing import draw
 
+        if file is not None:
+            checked_picture(file)
+
         return draw(self, n, file)
 
     # ---- plumbing of the rules ------------------------------------------------------------------
@@ -290,10 +314,7 @@ def frozen(values: Any, dtype: type = float) -> Array:
 
 def numbers(given: Any, columns: int | None, what: str) -> Array:
     """Return a table of finite numbers with one row per point, or say what is wrong with it."""
-    try:
-        array = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} are rows of numbers, all of the same length; got {given!r}.") from None
+    array = np.array(reals(given, f"{what} are rows of numbers, all of the same length", ProblemError))
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         wanted = f"(n, {columns})" if columns else "(n, d)"
         raise ProblemError(f"{what} have the shape {wanted}, one row per point; got shape {array.shape}.")
@@ -301,6 +322,27 @@ def numbers(given: Any, columns: int | None, what: str) -> Array:
         row = int(np.argmin(np.all(np.isfinite(array), axis=1)))
         raise ProblemError(f"{what} must be finite; row {row} is {place(array[row])}.")
     return array
+
+
+def check_dimension(dimension: object) -> None:
+    """Refuse a number of coordinates that is none, or that no volume can be computed in."""
+    whole = isinstance(dimension, int | np.integer) and not isinstance(dimension, bool)
+    if not whole or not 1 <= dimension <= MAX_DIMENSION:  # type: ignore[operator]
+        raise ProblemError(f"a domain has 1 to {MAX_DIMENSION} dimensions, a whole number; got {shown(dimension)}.")
+
+
+def _with_checked_points(contains: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a test of points that refuses what is no table of points."""
+
+    @wraps(contains)
+    def checked(self: Domain, x: Any, tolerance: float = 1e-9) -> Array:
+        points = reals(x, "points are rows of real numbers, all of the same length", EvaluationError)
+        d = vars(self).get("dimension", np.shape(points)[-1])  # not known yet while a domain is being built
+        if points.ndim != 2 or points.shape[1] != d:
+            raise EvaluationError(f"points have the shape (n, {d}), one row per point; got shape {points.shape}.")
+        return contains(self, points, tolerance)
+
+    return checked
 
 
 def place(x: Array) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.points import Points, Side, check_sides
 from frozenpinn.geometry.simplices import scattered, simplex_rule, systematic, volumes
 
 Array = np.ndarray
@@ -119,7 +119,7 @@ class Simplicial(Faceted):
             )
         facets, opposite = _outer_facets(table, len(points))
         self.cells = frozen(table, int)
-        names, side_of_facet = _named_facets(facets, sides or {}, rest, len(points))
+        names, side_of_facet = _named_facets(facets, check_sides(sides, "facets"), rest, len(points))
         self._boundary(points, facets, outward_normals(points[facets], points[opposite]), names, side_of_facet)
 
     def __repr__(self) -> str:
@@ -141,7 +141,10 @@ class Simplicial(Faceted):
 
 def indices(given: Any, columns: int, count: int, what: str) -> Array:
     """Return a table of vertex numbers, or say what is wrong with it."""
-    table = np.asarray(given)
+    try:
+        table = np.asarray(given)
+    except ValueError:
+        raise ProblemError(f"{what} are rows of {columns} vertex numbers, all of the same length.") from None
     if table.ndim != 2 or table.shape[1] != columns or not len(table) or table.dtype.kind not in "iu":
         raise ProblemError(
             f"{what} are rows of {columns} vertex numbers; got shape {table.shape} with {table.dtype} entries."

@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.points import Side, check_sides, member_rows
 from frozenpinn.geometry.simplicial import Faceted, indices
 
 Array = np.ndarray
@@ -43,7 +43,7 @@ class SurfaceMesh(Faceted):
     def __init__(self, vertices: Any, faces: Any, sides: Mapping[str, Any] | None = None) -> None:
         points = numbers(vertices, 3, "the vertices of a surface")
         table = indices(faces, 3, len(points), "the faces of a surface")
-        names, side_of_facet = _named_faces(sides or {}, len(table))
+        names, side_of_facet = _named_faces(check_sides(sides, "faces"), len(table))
         points, table = merged(points, table)
         whole = (table[:, 0] != table[:, 1]) & (table[:, 1] != table[:, 2]) & (table[:, 0] != table[:, 2])
         table, side_of_facet = table[whole], side_of_facet[whole]  # merging may leave faces of two corners
@@ -80,9 +80,7 @@ def _named_faces(sides: Mapping[str, Any], count: int) -> tuple[list[Side], Arra
     side_of_facet = np.full(count, -1)
     found: list[Side] = []
     for name, members in sides.items():
-        rows = np.atleast_1d(np.asarray(members))
-        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
-            raise ProblemError(f"the side '{name}' needs a list of face numbers, got {members!r}.")
+        rows = member_rows(members, name, "faces")
         if np.min(rows) < 0 or np.max(rows) >= count:
             raise ProblemError(
                 f"the side '{name}' names face {np.max(np.abs(rows))}; faces are numbered 0 to {count - 1}."

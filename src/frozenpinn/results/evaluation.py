@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError
+from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.geometry import Box
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.runtime.arguments import is_whole, reals, shown
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
@@ -17,10 +18,16 @@ Array = np.ndarray
 _LARGE = 4096  # values of a coordinate from which on repetition is looked for
 
 
-def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array]:
+MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
+
+
+def arranged(
+    where: Sequence[Any], problem: Problem, named: Mapping[str, Any] | None = None
+) -> tuple[list[Array], Array]:
     """Return the coordinate arrays and the times of ``solution(x, t)``, and check that they broadcast."""
     d = problem.domain.dimension
-    arrays = [np.asarray(w, dtype=float) for w in where]
+    where = _in_order(where, named, (*problem.domain.coordinates, "t")) if named else where
+    arrays = [reals(w, "coordinates and times are real numbers, or arrays of them", EvaluationError) for w in where]
     if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
         arrays = [*arrays[0].T, arrays[1]]
     shapes = ", ".join(str(a.shape) for a in arrays)
@@ -37,6 +44,34 @@ def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array
             f"the shapes {shapes} do not broadcast; for a grid write solution(x[:, None], t[None, :])."
         ) from None
     return arrays[:-1], arrays[-1]
+
+
+def _in_order(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """Return coordinates and time in their order, some of them given by name."""
+    for name in named:
+        if name not in names:
+            known = [*names, "derivative", "field"]
+            raise EvaluationError(f"solution() has no argument '{name}'.{suggestion(name, known)} It takes {choices(known)}.")
+    if len(where) == 1 and set(named) == {"t"}:
+        return [*where, named["t"]]  # points, or the only coordinate
+    rest = [name for name in names if name not in named]
+    if len(where) != len(rest):
+        raise EvaluationError(f"with {choices(named)} by name, {choices(rest)} are left, got {len(where)} more.")
+    given = dict(zip(rest, where, strict=True)) | dict(named)
+    return [given[name] for name in names]
+
+
+def check_grid_size(points: object, times: object, dimension: int) -> None:
+    """Refuse numbers of a grid that are none, and grids that fill the memory."""
+    for what, n in (("points", points), ("times", times)):
+        if not is_whole(n) or n < 1:  # type: ignore[operator]
+            raise EvaluationError(f"{what} is a positive whole number, got {shown(n)}.")
+    size = points**dimension * times  # type: ignore[operator]
+    if size > MAX_VALUES:
+        raise EvaluationError(
+            f"a grid of {points} points per axis and {times} times has {shown(size, 20)} values, more than "
+            f"{MAX_VALUES}; take fewer, or evaluate the solution part by part."
+        )
 
 
 class Arrangement(NamedTuple):
@@ -85,6 +120,8 @@ def check_inside(problem: Problem, x: Array, times: Array) -> None:
     if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
         worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
         raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
+    if x.ndim != 2 or x.shape[1] != problem.domain.dimension:
+        raise EvaluationError(f"points have the shape (n, {problem.domain.dimension}); got shape {x.shape}.")
     outside = ~(problem.domain.contains(x) & np.all(np.isfinite(x), axis=1))
     if np.any(outside):
         place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
@@ -93,6 +130,7 @@ def check_inside(problem: Problem, x: Array, times: Array) -> None:
 
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
     """Return uniform test points (random ones beyond two dimensions) and uniform times."""
+    check_grid_size(points, times, 1)
     t = np.linspace(*problem.time, times)
     d = problem.domain.dimension
     if d == 1:

@@ -21,6 +21,7 @@ from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
     check_grid_inside,
+    check_grid_size,
     check_inside,
     exact_values,
     relative_error,
@@ -28,6 +29,7 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
+from frozenpinn.runtime.arguments import reals
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
@@ -146,7 +148,7 @@ class Solution:
 
     # ---- evaluation ---------------------------------------------------------------------------
 
-    def __call__(self, *where: Any, derivative: str = "", field: str | None = None) -> Array:
+    def __call__(self, *where: Any, derivative: str = "", field: str | None = None, **named: Any) -> Array:
         """Evaluate a field or one of its derivatives.
 
         Parameters
@@ -155,6 +157,8 @@ class Solution:
             The coordinates and t, as numbers or arrays that broadcast against each other:
             ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid. Or one
             array of points with shape (n, d) and t: ``solution(points, t)``.
+        **named
+            The same by name: ``solution(x=0.5, t=1)``, ``solution(points, t=1)``.
         derivative
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
@@ -167,7 +171,7 @@ class Solution:
         same point among few others. The same call always gives the same bits.
         """
         jet = self._jet(derivative, self._field(field))
-        coordinates, t = arranged(where, self.problem)
+        coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
             check_inside(self.problem, np.empty((0, len(coordinates))), t)
@@ -232,11 +236,11 @@ class Solution:
         return field
 
     def _jet(self, derivative: str, name: str) -> Jet:
-        jet = self.problem.jets.parse_suffix(derivative)
+        jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
         if jet is None:
             names = choices([*self.problem.jets.coordinates, "t"])
             raise EvaluationError(
-                f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'."
+                f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
         order = self.problem.equation(name).order
         if jet.time > order:
@@ -299,6 +303,7 @@ class Solution:
         import xarray as xr
 
         domain = self.problem.domain
+        check_grid_size(points, times, domain.dimension)
         axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
         t = np.linspace(*self.problem.time, times)
         names, table = (*domain.coordinates, "t"), {}
@@ -329,11 +334,14 @@ class Solution:
         """
         name = self._field(field)
         x, t = unseen_points(self.problem, points, times)
-        x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
+        if at is not None:
+            x = reals(at, "points are rows of real numbers", EvaluationError)
+            x = x[:, None] if x.ndim == 1 and self.problem.domain.dimension == 1 else x
+            check_inside(self.problem, x, t)
         exact = exact_values(self.problem, name, x, t)
         return relative_error(self.jet_values(x, t, self.problem.jets.field(name)), exact)
 
-    def error_at(self, *where: Any, field: str | None = None) -> Array:
+    def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
 
         Two solutions cross each other in places without being right there, so what is taken is the root mean square of
@@ -348,7 +356,7 @@ class Solution:
                    if self.error_estimate is None
                    else "the course in time is solution.error_estimate.at(t).")
             )  # fmt: skip
-        coordinates, t = arranged(where, self.problem)
+        coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()

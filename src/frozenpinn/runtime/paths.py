@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, StorageError, suggestion
 
 
 def path_of(file: Any, kind: type[FrozenPinnError]) -> str:
@@ -36,4 +36,16 @@ def checked_target(file: Any, kind: type[FrozenPinnError]) -> str:
         raise kind(f"can't write '{path}': there is no folder '{os.path.dirname(path)}'.")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise kind(f"can't write '{path}': permission denied.")
+    return path
+
+
+def checked_picture(file: Any, kind: type[FrozenPinnError] = StorageError) -> str:
+    """Return the path of a picture that can be written, in a format that matplotlib has."""
+    from matplotlib.figure import Figure
+
+    path, known = checked_target(file, kind), sorted(Figure().canvas.get_supported_filetypes())
+    ending = os.path.splitext(path)[1].lstrip(".").lower()
+    if ending not in known:
+        close = suggestion(ending, known)
+        raise kind(f"can't draw '{path}'; the file must end in one of {', '.join(known)}.{close}")
     return path
