@@ -18,6 +18,7 @@ from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import SettingsError
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
@@ -30,6 +31,7 @@ __all__ = ["check", "estimate_error", "solve"]
 _CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
+@spelled(SettingsError)
 def solve(
     problem: Problem,
     *,
@@ -66,6 +68,10 @@ def solve(
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    if progress is not None and not callable(progress):
+        raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
@@ -84,6 +90,7 @@ def solve(
         return solve_once(problem, task, Knowledge(), told).solution
 
 
+@spelled(SettingsError)
 def check(problem: Problem) -> Findings:
     """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
 
@@ -103,6 +110,8 @@ def check(problem: Problem) -> Findings:
         If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
         if they jump or are noisy.
     """
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
     findings = check_well_posed(problem)
     _CHECKED.add(problem)
     return findings

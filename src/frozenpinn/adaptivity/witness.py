@@ -10,7 +10,7 @@ from frozenpinn.adaptivity.rules import SearchRules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.basis.samplers import with_width
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, warn
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import blas_threads
@@ -53,6 +53,8 @@ def estimate_error(solution: Solution) -> Solution:
 
     If the error has been estimated already, the same solution comes back.
     """
+    if not isinstance(solution, Solution):
+        raise SettingsError(f"estimate_error() takes a Solution, got {type(solution).__name__}.")
     if solution.error_estimate is not None:
         return solution
     task = solution.provenance

@@ -181,7 +181,7 @@ def check_count(n: object) -> int:
     if not is_whole(n) or not 1 <= n <= MAX_POINTS:  # type: ignore[operator]
         most = f" of at most {MAX_POINTS}" if is_whole(n) and n > MAX_POINTS else ""  # type: ignore[operator]
         raise SettingsError(f"a positive whole number of points{most} is needed, got {shown(n)}.")
-    return int(n)  # type: ignore[call-overload, no-any-return]
+    return int(n)  # type: ignore[call-overload]
 
 
 def check_sides(sides: Any, what: str) -> Mapping[Any, Any]:

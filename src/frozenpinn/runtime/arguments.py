@@ -65,11 +65,11 @@ def spelled(kind: type[FrozenPinnError]) -> Callable[[Target], Target]:
     --------
     >>> from frozenpinn.errors import SettingsError
     >>> @spelled(SettingsError)
-    ... def solve(problem, *, tolerance=1e-6):
-    ...     return problem
-    >>> solve(1, tolerence=2)
+    ... def run(seed):
+    ...     return seed
+    >>> run(sead=2)
     Traceback (most recent call last):
-    frozenpinn.errors.SettingsError: solve() has no argument 'tolerence'. Did you mean 'tolerance'? It takes problem, tolerance.
+    frozenpinn.errors.SettingsError: run() has no argument 'sead'. Did you mean 'seed'? It takes seed.
     """
 
     def decorate(target: Target) -> Target:

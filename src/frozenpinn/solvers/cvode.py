@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.operators import Dense
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
@@ -17,6 +18,7 @@ from frozenpinn.solvers.scipy_ivp import SciPy
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class CVODE:
     """Variable-order, variable-step BDF (stiff) or Adams (not stiff).

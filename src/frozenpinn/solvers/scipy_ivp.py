@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 
@@ -22,6 +23,7 @@ SCIPY_METHODS = {
 }
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class SciPy:
     """One of ``scipy.integrate.solve_ivp``'s methods with its own dense output.

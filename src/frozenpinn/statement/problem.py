@@ -13,6 +13,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.data import Datum
@@ -29,6 +30,7 @@ Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
 
 
+@spelled(ProblemError)
 class Problem:
     """A time-dependent PDE (or a system) with its domain, initial data and boundary conditions.
 
@@ -310,10 +312,10 @@ def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Give
 
 
 def _read_time(time: Any) -> tuple[float, float]:
-    try:
-        start, end = (float(value) for value in time)
-    except (TypeError, ValueError):
-        raise ProblemError(f"time must be (start, end), got {time!r}.") from None
+    ends = reals(time, "time must be (start, end)", ProblemError)
+    if ends.shape != (2,):
+        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
+    start, end = map(float, ends)
     if not (np.isfinite(start) and np.isfinite(end) and end > start):
         raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
     return start, end

@@ -24,11 +24,13 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class AugmentedODE:
     """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) beside the PDE rows.
