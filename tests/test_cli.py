@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import ProblemError, SettingsError, cli
+from frozenpinn.adaptivity.problem_file import read_problem_file
 from frozenpinn.basis.samplers import MultiScale
 from frozenpinn.lab import cases as registry
 from frozenpinn.lab.cases import Case, Published, Variant
@@ -609,4 +610,4 @@ def test_installed_command_solves_the_example():
 
 def test_problem_error_of_a_file_is_raised_in_python(problem_file):
     with pytest.raises(ProblemError, match="no boundary condition"):
-        cli.read_file(Path(problem_file(boundary=None)))
+        read_problem_file(Path(problem_file(boundary=None)))

@@ -30,6 +30,7 @@ from frozenpinn.errors import (
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.findings import Findings
@@ -77,6 +78,7 @@ __all__ = [
 ]
 
 
+@spelled(StorageError)
 def load(file: str) -> Solution:
     """Read a solution that :meth:`Solution.save` has stored; :class:`StorageError` if a single bit of it is wrong."""
     from frozenpinn.results.storage import load_solution

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 from frozenpinn.runtime.paths import checked_picture, checked_target
 
@@ -127,36 +125,14 @@ def _check_targets(plot: Path | None, *others: Path | None) -> None:
 
 def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
     """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
+    from frozenpinn.adaptivity.problem_file import read_problem_file
     from frozenpinn.lab.cases import find_case
 
     if not what.endswith(".toml"):
         case = find_case(what)
         variant = case.variants[-1]
         return case.problem(**variant.problem), {} if tol is not None else case.options("best", "high", variant)
-    return read_file(Path(what))
-
-
-def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Read a problem and the options under ``[solve]`` from a TOML file."""
-    from frozenpinn.adaptivity.settings import Settings
-    from frozenpinn.statement.document import problem_from_dict
-
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ProblemError(f"there is no file '{path}'.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
-    options = document.pop("solve", {})
-    if not isinstance(options, dict):
-        raise SettingsError(f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {options!r}.")
-    choices = tuple(field.name for field in fields(Settings))
-    known = ("seed", *choices, "tol", "time_limit", "memory_limit")
-    for key in options:
-        if key not in known:
-            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.")
-    given = {key: options.pop(key) for key in choices if key in options}
-    return problem_from_dict(document), options | ({"settings": Settings(**given)} if given else {})
+    return read_problem_file(what)
 
 
 @app.command()

@@ -83,10 +83,10 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'beta'?`` if a known name is close to ``name``, else nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(str(name), list(known), n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
 def choices(names: Iterable[str]) -> str:
     """Return a readable, sorted list of legal names for an error text."""
-    return ", ".join(f"'{name}'" for name in sorted(names)) or "none"
+    return ", ".join(f"'{name}'" for name in sorted(map(str, names))) or "none"

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
+
+import sympy as sp
 
 from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import is_number, is_whole, shown
+from frozenpinn.runtime.arguments import between, is_number, is_whole, shown
 
 MAX_WINDOWS = 10_000
+FINEST_RTOL = 1e-15
+MAX_NUMBER = 1e100  # of whatever a sampler, an integrator or a boundary strategy is made of
 _OBJECTS = {
     "sampler": ("sample", "fp.samplers.SWIM(400)"),
     "integrator": ("integrate", "fp.integrators.CVODE()"),
@@ -22,12 +27,12 @@ def check_kinds(settings: Any) -> None:
     for name, (method, example) in _OBJECTS.items():
         _check_object(name, getattr(settings, name), method, example)
     _check_counts("width", settings.width, "a positive whole number of neurons")
-    _check_counts("points", settings.points, "a positive whole number (or one per axis)")
+    _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
     if settings.boundary_points is not None:
         _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
-    if settings.cutoff != "auto" and settings.cutoff is not None:
+    if settings.cutoff is not None and not (isinstance(settings.cutoff, str) and settings.cutoff == "auto"):
         _check_between("the SVD cut-off", settings.cutoff)
-    if settings.rcond is not None and not (is_number(settings.rcond) and 0 <= settings.rcond < 1):
+    if settings.rcond is not None and not between(settings.rcond, 0, 1):
         raise SettingsError(f"rcond must lie between 0 and 1, or be None; got {shown(settings.rcond)}.")
     if settings.rtol is not None:
         _check_between("rtol", settings.rtol)
@@ -49,20 +54,31 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
         return
     if isinstance(given, type):
         raise SettingsError(f"{name} is the class {given.__name__}; give an object of it, such as {example}.")
-    if not callable(getattr(given, method, None)):
+    if isinstance(given, sp.Basic) or not callable(getattr(given, method, None)):  # SymPy's have integrate(), too
         raise SettingsError(
             f"{name} is a name, or an object with a method '{method}' such as {example}; got {shown(given)}."
         )
+    for number in fields(given) if is_dataclass(given) else ():
+        value = getattr(given, number.name)
+        if is_number(number.default) and not between(value, 0, MAX_NUMBER):
+            raise SettingsError(
+                f"{number.name} of the {name} is a number such as {number.default}, got {shown(value)}."
+            )
+    if hasattr(given, "rtol"):
+        if not between(given.rtol, FINEST_RTOL, 1):
+            raise SettingsError(
+                f"rtol of the {name} must lie between {FINEST_RTOL:g} (double precision) and 1, got {shown(given.rtol)}."
+            )
 
 
-def _check_counts(name: str, given: Any, wanted: str, *, several: bool = True) -> None:
+def _check_counts(name: str, given: Any, wanted: str, least: int = 1, *, several: bool = True) -> None:
     if given is None:
         return
     counts = given if several and isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    if not len(counts) or not all(is_whole(n) and n >= 1 for n in counts):
+    if not len(counts) or not all(is_whole(n) and between(n, least, MAX_NUMBER) for n in counts):
         raise SettingsError(f"{name} must be {wanted}, got {shown(given)}.")
 
 
 def _check_between(name: str, given: Any) -> None:
-    if not (is_number(given) and 0 < given < 1):
+    if not between(given, 5e-324, 1 - 2**-53):
         raise SettingsError(f"{name} must lie between 0 and 1, got {shown(given)}.")

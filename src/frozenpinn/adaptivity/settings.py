@@ -121,6 +121,8 @@ class Settings:
         for name in ("width", "points", "subspace"):
             object.__setattr__(self, name, _own(getattr(self, name)))
         check_kinds(self)
+        if not isinstance(self.windows, str | Windows):
+            check_windows(self.windows)
 
 
 def _own(given: Any) -> Any:

@@ -13,6 +13,7 @@ from frozenpinn.basis.samplers import with_width
 from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.transforms.units import units_of
 
@@ -48,6 +49,7 @@ def _enlarged(solution: Solution, settings: Settings, growth: float) -> Settings
     return replace(settings, width=None, sampler=with_width(settings.sampler, more(settings.sampler.width)))
 
 
+@spelled(SettingsError)
 def estimate_error(solution: Solution) -> Solution:
     """Return the solution with its error estimated, by a second solve with independent neurons and points.
 

@@ -17,11 +17,13 @@ from frozenpinn.geometry.points import (
     FlatSide,
     Points,
     Side,
+    check_count,
     check_method,
     equispaced,
+    generator,
     tensor_grid,
 )
-from frozenpinn.runtime.arguments import reals, shown
+from frozenpinn.runtime.arguments import is_number, is_whole, reals, shown
 
 Array = np.ndarray
 _FLAG = bool | np.bool_ | int | np.integer
@@ -105,7 +107,7 @@ class Box(Domain):
     def side(self, name: str) -> FlatSide:
         """Find a side by name or alias; the error lists what exists."""
         for axis in range(self.dimension):
-            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] else []
+            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] and isinstance(name, str) else []
             if any(name == s.name or name in s.aliases for s in periodic):
                 raise ProblemError(
                     f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
@@ -161,20 +163,20 @@ class Box(Domain):
         check_method(method)
         if method in TENSOR_RULES:
             return self._tensor(n, method)
-        if not isinstance(n, int | np.integer):
-            raise SettingsError(f"'{method}' places n points in total; give one number, got {n!r}.")
-        count = _positive(n)
-        unit = SCATTERED_RULES[method](count, self.dimension, np.random.default_rng(rng))
+        if not is_whole(n):
+            raise SettingsError(f"'{method}' places n points in total; give one number, got {shown(n)}.")
+        count = check_count(n)
+        unit = SCATTERED_RULES[method](count, self.dimension, generator(rng))
         spacing = self.lengths / count ** (1.0 / self.dimension)
         return Points(self.lower + unit * self.lengths, np.full(count, self.measure / count), spacing)
 
     def _tensor(self, n: int | Sequence[int], method: str) -> Points:
-        if isinstance(n, int | np.integer):
-            counts = [max(1, round(_positive(n) ** (1.0 / self.dimension)))] * self.dimension
-        elif isinstance(n, str) or np.ndim(n) != 1:
-            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {n!r}.")
+        if is_number(n):
+            counts = [max(1, round(check_count(n) ** (1.0 / self.dimension)))] * self.dimension
+        elif not isinstance(n, Sequence | np.ndarray) or isinstance(n, str):
+            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {shown(n)}.")
         else:
-            counts = [_positive(k) for k in n]
+            counts = [check_count(k) for k in n[: self.dimension + 1]]
         if len(counts) != self.dimension:
             raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
         if np.prod(np.array(counts, dtype=float)) > 2e7:
@@ -244,16 +246,10 @@ class Interval(Box):
     """
 
     def __init__(self, lower: float, upper: float, periodic: bool = False) -> None:
-        if any(isinstance(end, list | tuple) or np.ndim(end) for end in (lower, upper)):
+        if any(np.ndim(reals(end, "an interval needs two numbers", ProblemError)) for end in (lower, upper)):
             raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
         super().__init__([lower], [upper], periodic)
 
 
 def _corner(given: Sequence[float] | Array) -> Array:
     return np.atleast_1d(reals(given, "lower and upper need one number per axis each", ProblemError))
-
-
-def _positive(n: int) -> int:
-    if n != int(n) or n < 1:
-        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
-    return int(n)

@@ -24,7 +24,7 @@ from frozenpinn.geometry.relabelled import Parted, Renamed
 from frozenpinn.geometry.simplicial import Faceted, Simplicial
 from frozenpinn.geometry.solids import Extruded, Revolved
 from frozenpinn.geometry.surface_mesh import SurfaceMesh
-from frozenpinn.runtime.arguments import reals
+from frozenpinn.runtime.arguments import reals, shown
 
 Document = dict[str, Any]
 BOX_KEYS = ("lower", "upper", "periodic")
@@ -65,12 +65,12 @@ def domain_from_dict(document: Mapping[str, Any]) -> Domain:
         raise ProblemError(f"the domain is a table with the keys 'lower' and 'upper', or a 'kind'; got {document!r}.")
     given = dict(document)
     name = given.pop("kind", "box")
-    if name in ("box", "interval"):
+    if isinstance(name, str) and name in ("box", "interval"):
         return _box(given)
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         known = ["box", *KINDS]
         close = suggestion(str(name), known)
-        raise ProblemError(f"unknown kind of domain '{name}'; choose one of {choices(known)}.{close}")
+        raise ProblemError(f"unknown kind of domain {shown(name)}; choose one of {choices(known)}.{close}")
     kind = KINDS[name]
     legal = (*kind.keys, *kind.optional)
     for key in given:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, wraps
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError, choices, suggestion
 from frozenpinn.geometry.columns import column_measure, fitted_rule
 from frozenpinn.geometry.lines import Lines, ScannedLines
-from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
+from frozenpinn.geometry.points import (
+    SCATTERED_RULES,
+    BoundaryPoints,
+    Points,
+    Side,
+    check_count,
+    check_method,
+    generator,
+)
 from frozenpinn.language.jets import coordinate_names
-from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.arguments import between, reals, shown, spelled
 from frozenpinn.runtime.paths import checked_picture
 
 Array = np.ndarray
@@ -51,7 +59,9 @@ class Domain(ABC):
         if "__init__" in vars(cls):
             spelled(ProblemError)(cls)
         if "contains" in vars(cls):
-            cls.contains = _with_checked_points(cls.contains)  # type: ignore[method-assign]
+            cls.contains = spelled(ProblemError)(_with_checked_points(cls.contains))  # type: ignore[method-assign]
+        for name in {"sample", "sample_side", "side"} & set(vars(cls)):
+            setattr(cls, name, spelled(ProblemError)(getattr(cls, name)))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute once; domains don't change after they are built."""
@@ -101,13 +111,14 @@ class Domain(ABC):
     def sides(self) -> tuple[Side, ...]:
         """The named parts of the boundary, each point of it in exactly one."""
 
+    @spelled(ProblemError)
     def side(self, name: str) -> Side:
         """Find a side by name or alias; the error lists what exists."""
-        for side in self.sides:
+        for side in self.sides if isinstance(name, str) else ():
             if name == side.name or name in side.aliases:
                 return side
         known = [side.name for side in self.sides]
-        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(str(name), known)}")
+        raise ProblemError(f"unknown side {shown(name)}; the sides are {choices(known)}.{suggestion(str(name), known)}")
 
     @abstractmethod
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
@@ -119,6 +130,7 @@ class Domain(ABC):
 
     # ---- points ---------------------------------------------------------------------------------
 
+    @spelled(ProblemError)
     def sample(
         self, n: int | Sequence[int], method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> Points:
@@ -140,7 +152,7 @@ class Domain(ABC):
             raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
         if method == "gauss":
             return self._rule(count)
-        x = self._scatter(count, method, np.random.default_rng(rng))
+        x = self._scatter(count, method, generator(rng))
         spacing = np.full(self.dimension, (self.measure / count) ** (1.0 / self.dimension))
         return Points(x, np.full(len(x), self.measure / len(x)), spacing)
 
@@ -166,15 +178,16 @@ class Domain(ABC):
             f"found only {have} of {n} points inside {self!r}: it fills too little of its bounding box."
         )
 
+    @spelled(ProblemError)
     def sample_side(
         self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> BoundaryPoints:
         """Place about n points on one side, with outward normals and weights that sum to its measure."""
         check_method(method)
-        found = self.side(side if isinstance(side, str) else side.name)
+        found = self.side(side.name if isinstance(side, Side) else side)
         if method == "uniform":
             raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
-        source = np.random.default_rng(0 if method == "gauss" else rng)  # rules are the same every time
+        source = generator(0 if method == "gauss" else rng)  # rules are the same every time
         x, normals, weights = self._side_points(found, check_count(n), method, source)
         return BoundaryPoints(x, normals, weights, found)
 
@@ -230,8 +243,16 @@ class Domain(ABC):
     def _combined(self, kind: str, other: Domain) -> Domain:
         from frozenpinn.geometry.combination import Combination
 
-        return Combination(kind, self, other) if isinstance(other, Domain) else NotImplemented
+        if not isinstance(other, Domain):
+            raise ProblemError(f"a domain is combined with another domain, got {shown(other)}.")
+        return Combination(kind, self, other)
 
+    def _alone(self, other: object) -> NoReturn:
+        raise ProblemError(f"a domain is combined with another domain, got {shown(other)}.")
+
+    __ror__ = __rand__ = __rsub__ = _alone
+
+    @spelled(ProblemError)
     def named(self, name: str) -> Domain:
         """Return the same domain with its side called ``name``; several sides get it as a prefix.
 
@@ -265,6 +286,7 @@ class Domain(ABC):
 
         return Parted(self, {**(sides or {}), **more})
 
+    @spelled(ProblemError)
     def plot(self, n: int = 400, file: str | None = None) -> Any:
         """Draw points inside, boundary points coloured by side, and normals; return the figure."""
         from frozenpinn.geometry.drawing import draw
@@ -337,8 +359,10 @@ def _with_checked_points(contains: Callable[..., Array]) -> Callable[..., Array]
     @wraps(contains)
     def checked(self: Domain, x: Any, tolerance: float = 1e-9) -> Array:
         points = reals(x, "points are rows of real numbers, all of the same length", EvaluationError)
-        d = vars(self).get("dimension", np.shape(points)[-1])  # not known yet while a domain is being built
-        if points.ndim != 2 or points.shape[1] != d:
+        d = vars(self).get("dimension", points.shape[-1:])  # not known yet while a domain is being built
+        if not between(tolerance, -1, 1):
+            raise EvaluationError(f"tolerance is a number such as 1e-9, a part of the size; got {shown(tolerance)}.")
+        if points.ndim != 2 or points.shape[1] not in np.atleast_1d(d):
             raise EvaluationError(f"points have the shape (n, {d}), one row per point; got shape {points.shape}.")
         return contains(self, points, tolerance)
 

@@ -13,11 +13,14 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.points import distinct
 from frozenpinn.geometry.simplicial import Faceted, Simplicial, facet_keys
 from frozenpinn.geometry.surface_mesh import SurfaceMesh, merged
+from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.paths import read_path
 
 Array = np.ndarray
 CORNERS = {"line": 2, "line3": 2, "triangle": 3, "triangle6": 3, "tetra": 4, "tetra10": 4}
 
 
+@spelled(ProblemError)
 def read_mesh(file: str | Path) -> Faceted:
     """Read a domain from a mesh file (STL, OBJ, PLY, MSH, VTK, …).
 
@@ -29,7 +32,7 @@ def read_mesh(file: str | Path) -> Faceted:
     file
         Path of the file; its ending tells the format.
     """
-    points, cells, groups = _load(Path(file))
+    points, cells, groups = _load(Path(read_path(file, ProblemError)))
     if "4" in cells:
         return _solid(points, cells, groups)
     if "3" not in cells:
@@ -54,8 +57,6 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
         import meshio
     except ImportError:
         raise ProblemError("mesh files need meshio: pip install 'frozenpinn[geometry]'.") from None
-    if not path.is_file():
-        raise ProblemError(f"there is no file '{path}'.")
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")

@@ -172,8 +172,17 @@ SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
 def check_method(method: str) -> None:
     """Refuse an unknown way of placing points and list the known ones."""
     known = [*TENSOR_RULES, *SCATTERED_RULES]
-    if method not in known:
-        raise SettingsError(f"unknown sampling method '{method}'; choose one of {choices(known)}.")
+    if not isinstance(method, str) or method not in known:
+        raise SettingsError(f"unknown sampling method {shown(method)}; choose one of {choices(known)}.")
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return the generator of random numbers that a seed stands for."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is not None and not (is_whole(rng) and rng >= 0):
+        raise SettingsError(f"rng is a seed, a whole number from 0 on, or a generator of NumPy; got {shown(rng)}.")
+    return np.random.default_rng(rng)
 
 
 def check_count(n: object) -> int:

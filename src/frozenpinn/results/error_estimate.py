@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices
-from frozenpinn.runtime.arguments import reals
+from frozenpinn.runtime.arguments import reals, spelled
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
@@ -68,7 +68,7 @@ class ErrorEstimate(Mapping[str, float]):
         return self.overall[self._known(field)]
 
     def _known(self, field: str) -> str:
-        if field not in list(self.overall):
+        if not isinstance(field, str) or field not in self.overall:
             raise UnknownFieldError(f"unknown field {field!r}; the fields are {choices(self.overall)}.")
         return field
 
@@ -87,6 +87,7 @@ class ErrorEstimate(Mapping[str, float]):
         values = list(self.overall.values())
         return float(np.max(values)) if values else float("nan")
 
+    @spelled(EvaluationError)
     def at(self, t: Any, field: str | None = None) -> Array:
         """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
         name = next(iter(self.overall)) if field is None else self._known(field)

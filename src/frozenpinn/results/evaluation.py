@@ -147,6 +147,8 @@ def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
     """Return the exact solution at all points and all times, shape (n, m)."""
     if name not in problem.exact:
         raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
+    if not len(x):
+        raise EvaluationError("there is no error at no points; give at least one.")
     return np.stack([problem.exact[name](x, float(t)) for t in times], axis=1)
 
 

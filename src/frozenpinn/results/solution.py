@@ -29,7 +29,7 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
-from frozenpinn.runtime.arguments import reals
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
@@ -231,8 +231,8 @@ class Solution:
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if field not in fields:
-            raise EvaluationError(f"unknown field '{field}'; the fields are {choices(fields)}.")
+        if not isinstance(field, str) or field not in fields:
+            raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
         return field
 
     def _jet(self, derivative: str, name: str) -> Jet:
@@ -298,6 +298,7 @@ class Solution:
 
     # ---- conveniences -------------------------------------------------------------------------
 
+    @spelled(EvaluationError)
     def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
         """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside."""
         import xarray as xr
@@ -318,6 +319,7 @@ class Solution:
             table[name] = (names, values.reshape(*map(len, axes), len(t)))
         return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
 
+    @spelled(EvaluationError)
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
@@ -390,6 +392,7 @@ class Solution:
 
         return make_report(self) if self.stored_report is None else self.stored_report
 
+    @spelled(EvaluationError)
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
         """Plot the solution (matplotlib); save it if a file name is given.
 
@@ -400,6 +403,7 @@ class Solution:
         shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
         return plot_solution(shown, file, field)
 
+    @spelled(EvaluationError)
     def save(self, file: str) -> None:
         """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
         from frozenpinn.results.storage import save_solution

@@ -11,7 +11,7 @@ import numpy as np
 
 from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
 from frozenpinn.results.archive import Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
@@ -19,6 +19,7 @@ from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
 from frozenpinn.results.report import Report, finite
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
@@ -137,6 +138,7 @@ class StoredLift:
 # ---- reading ---------------------------------------------------------------------------------------
 
 
+@spelled(StorageError)
 def load_solution(file: str) -> Solution:
     """Read a stored solution; it can be evaluated and differentiated like the original."""
     reader = Reader(file, FORMAT)
@@ -155,9 +157,10 @@ def _probe(solution: Solution) -> None:
     """Evaluate every field in every window, so that arrays that do not fit each other are found here."""
     problem = solution.problem
     x = (np.asarray(problem.domain.lower, dtype=float) + problem.domain.upper)[None] / 2.0
-    for piece in (*solution.pieces, *(() if solution.witness is None else solution.witness.pieces)):
+    for found in (solution, *(() if solution.witness is None else (solution.witness,))):
+        times = np.array([*problem.time, *(piece.start for piece in found.pieces)], dtype=float)
         for name in problem.fields:
-            piece.paired(x, np.array([float(piece.start)]), problem.jets.field(name))
+            found.jet_values(x, times, problem.jets.field(name))
 
 
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:

@@ -12,6 +12,7 @@ import numpy as np
 from frozenpinn.errors import FrozenPinnError, suggestion
 
 Array = np.ndarray
+MAX_NUMBERS = 10**8
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 
@@ -20,6 +21,14 @@ def is_number(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "iuf"
     return not isinstance(value, bool | np.bool_) and isinstance(value, int | float | np.integer | np.floating)
+
+
+def between(value: Any, low: float, high: float) -> bool:
+    """Whether something is one real number from ``low`` to ``high``."""
+    try:
+        return is_number(value) and low <= float(value) <= high
+    except OverflowError:  # a whole number beyond all floating point numbers
+        return False
 
 
 def is_whole(value: object) -> bool:
@@ -42,6 +51,8 @@ def reals(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Array:
     ``wanted`` says what would have been right, such as ``"a radius is a positive number"``.
     """
     try:
+        if isinstance(value, range) and len(value) > MAX_NUMBERS:
+            raise kind(f"{wanted}, and at most {MAX_NUMBERS} of them; got {shown(value)}.")
         array = np.asarray(value)
         if array.dtype.kind == "O" and not _has_text(array):  # fractions, decimals, large whole numbers
             array = array.astype(float)

@@ -47,9 +47,9 @@ class CVODE:
     krylov_dimension: int = 40
 
     def __post_init__(self) -> None:
-        if self.method not in ("BDF", "Adams"):
+        if not isinstance(self.method, str) or self.method not in ("BDF", "Adams"):
             raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
-        if self.linear_solver not in ("auto", "dense", "krylov"):
+        if not isinstance(self.linear_solver, str) or self.linear_solver not in ("auto", "dense", "krylov"):
             raise SettingsError(
                 f"unknown linear solver {self.linear_solver!r} of CVODE; choose 'auto', 'dense' or 'krylov'."
             )

@@ -44,8 +44,8 @@ class SciPy:
     max_steps: int | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in SCIPY_METHODS:
-            raise SettingsError(f"unknown SciPy method '{self.method}'; choose one of {choices(SCIPY_METHODS)}.")
+        if not isinstance(self.method, str) or self.method not in SCIPY_METHODS:
+            raise SettingsError(f"unknown SciPy method {self.method!r}; choose one of {choices(SCIPY_METHODS)}.")
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.parser import parse_equation
 from frozenpinn.language.program import Program
-from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.parameters import Parameters
 
@@ -242,8 +242,8 @@ def _translate(
     if isinstance(condition, str):
         return [_from_text(condition, side, fields, jets, parameters)]
     named = getattr(condition, "field", None)
-    if named is not None and named not in fields:
-        raise ProblemError(f"a condition names the field '{named}'; the fields are {choices(fields)}.")
+    if named is not None and not (isinstance(named, str) and named in fields):
+        raise ProblemError(f"a condition names the field {shown(named)}; the fields are {choices(fields)}.")
     if isinstance(condition, Free):
         return []
     return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else fields)]

@@ -28,6 +28,7 @@ from frozenpinn.statement.parameters import Parameters, check_known, read_parame
 
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+MAX_EQUATIONS = 1000
 
 
 @spelled(ProblemError)
@@ -161,6 +162,7 @@ class Problem:
         other = Problem(domain=self.domain, time=self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
+    @spelled(ProblemError)
     def with_symbols(self, names: Sequence[str]) -> Problem:
         """Return the same problem with some constants left as symbols, so that one can differentiate by them.
 
@@ -177,6 +179,7 @@ class Problem:
         other._read(self._stated(), self.domain, self.time, names)
         return other
 
+    @spelled(ProblemError)
     def during(self, time: tuple[float, float]) -> Problem:
         """Return the same problem on another span of time."""
         return self.replaced(time=time)
@@ -330,6 +333,6 @@ def _as_equations(given: Equations) -> list[EquationText]:
         return texts
     if isinstance(given, str | sp.Basic):
         return [given]
-    if isinstance(given, Sequence) and given:
+    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
         return list(given)
-    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {given!r}.")
+    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")
