@@ -107,7 +107,9 @@ class Box(Domain):
     def side(self, name: str) -> FlatSide:
         """Find a side by name or alias; the error lists what exists."""
         for axis in range(self.dimension):
-            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] and isinstance(name, str) else []
+            periodic = (
+                [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] and isinstance(name, str) else []
+            )
             if any(name == s.name or name in s.aliases for s in periodic):
                 raise ProblemError(
                     f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."

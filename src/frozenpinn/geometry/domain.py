@@ -28,7 +28,8 @@ from frozenpinn.runtime.paths import checked_picture
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
 MAX_DIMENSION = 400  # beyond, the unit ball has no volume in floating point numbers
-SMALLEST, LARGEST = 1e-150, 1e150  # lengths whose squares are floating point numbers
+SMALLEST, LARGEST = 1e-50, 1e50  # lengths of which volumes are floating point numbers …
+DECADES = 300  # … as long as the volume is one, which has so many before and after the point
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
 
 
@@ -86,6 +87,9 @@ class Domain(ABC):
                 f"an edge of the domain is {lengths[np.argmax(outside)]:g} long; lengths between {SMALLEST:g} and "
                 f"{LARGEST:g} can be computed with. Use other units."
             )
+        decades = float(np.sum(np.log10(lengths[lengths > 0])))
+        if abs(decades) > DECADES:
+            raise ProblemError(f"the bounding box has a volume of 1e{decades:.0f}; use other units.")
         self.lower, self.upper = frozen(lower), frozen(upper)
         self.dimension = len(self.lower)
         self.coordinates = coordinate_names(self.dimension)
@@ -118,7 +122,7 @@ class Domain(ABC):
             if name == side.name or name in side.aliases:
                 return side
         known = [side.name for side in self.sides]
-        raise ProblemError(f"unknown side {shown(name)}; the sides are {choices(known)}.{suggestion(str(name), known)}")
+        raise ProblemError(f"unknown side '{name}'; the sides are {choices(known)}.{suggestion(str(name), known)}")
 
     @abstractmethod
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
@@ -343,6 +347,10 @@ def numbers(given: Any, columns: int | None, what: str) -> Array:
     if not np.all(np.isfinite(array)):
         row = int(np.argmin(np.all(np.isfinite(array), axis=1)))
         raise ProblemError(f"{what} must be finite; row {row} is {place(array[row])}.")
+    size = float(np.max(np.abs(array), initial=0.0))
+    if size > LARGEST or 0 < size < SMALLEST:
+        raise ProblemError(f"{what} reach {size:g}; lengths between {SMALLEST:g} and {LARGEST:g} can be computed with.")
+    array[np.abs(array) < 1e-200 * size] = 0.0  # numbers of few digits near the end of their range
     return array
 
 

@@ -33,6 +33,13 @@ def read_mesh(file: str | Path) -> Faceted:
         Path of the file; its ending tells the format.
     """
     points, cells, groups = _load(Path(read_path(file, ProblemError)))
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.all(np.isfinite(points)):
+        raise ProblemError(f"'{file}' has vertices that are not two or three finite coordinates each.")
+    for table in cells.values():
+        if len(table) and not (np.min(table) >= 0 and np.max(table) < len(points)):
+            raise ProblemError(
+                f"'{file}' has cells with the vertices {np.min(table)} to {np.max(table)}; there are {len(points)}."
+            )
     if "4" in cells:
         return _solid(points, cells, groups)
     if "3" not in cells:

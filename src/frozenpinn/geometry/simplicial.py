@@ -45,6 +45,10 @@ class Faceted(Domain):
     @cached_property
     def measure(self) -> float:
         """Area or volume, exact: ∮ x·n / d."""
+        return self._enclosed
+
+    @property
+    def _enclosed(self) -> float:
         corners = self.vertices[self.facets]
         heights = np.sum((corners[:, 0] - (self.lower + self.upper) / 2.0) * self.facet_normals, axis=1)
         return float(np.sum(heights * volumes(corners)) / self.dimension)
@@ -118,9 +122,21 @@ class Simplicial(Faceted):
                 f"cell {bad} of the mesh is flat: its corners are {', '.join(map(place, corners[bad]))}."
             )
         facets, opposite = _outer_facets(table, len(points))
+        if not len(facets):
+            raise ProblemError("the mesh has no boundary: each of its facets belongs to two cells.")
         self.cells = frozen(table, int)
         names, side_of_facet = _named_facets(facets, check_sides(sides, "facets"), rest, len(points))
         self._boundary(points, facets, outward_normals(points[facets], points[opposite]), names, side_of_facet)
+        self._refuse_overlap(points[table])
+
+    def _refuse_overlap(self, corners: Array) -> None:
+        """Refuse cells that lie upon each other: their volumes are not what the boundary encloses."""
+        enclosed, few = self._enclosed, corners[:: max(1, len(corners) // 1000)]
+        if abs(enclosed - self.measure) > 1e-6 * self.measure or not np.all(self.contains(np.mean(few, axis=1), 1e-6)):
+            raise ProblemError(
+                f"cells of the mesh lie upon each other: together they measure {self.measure:g}, and the boundary "
+                f"encloses {enclosed:g}."
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.vertices)} vertices, {len(self.cells)} cells)"
