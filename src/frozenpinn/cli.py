@@ -95,9 +95,16 @@ def solve(
     problem, options = _problem(what, tol)
     given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
     options |= {key: value for key, value in given if value is not None}
+    whole = True
     with log.status("solving") as status:
-        solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
-        if estimate:
+        try:
+            solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
+        except KeyboardInterrupt as interrupted:
+            log.print(_escaped(str(interrupted) or "interrupted"))
+            if getattr(interrupted, "solution", None) is None:
+                raise typer.Exit(_INTERRUPTED) from None
+            whole, solution = False, interrupted.solution  # type: ignore[attr-defined]
+        if estimate and whole:
             status.update("estimating the error")
             solution = fp.estimate_error(solution)
         status.update("measuring residuals")
@@ -112,6 +119,8 @@ def solve(
     if save is not None:
         solution.save(str(save))
         log.print(f"wrote {save}")
+    if not whole:
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _check_targets(plot: Path | None, *others: Path | None) -> None:

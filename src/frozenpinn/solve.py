@@ -16,7 +16,7 @@ from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
 from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.runtime.budget import Budget
@@ -64,6 +64,11 @@ def solve(
         integrated; by default a bar appears on a terminal after two seconds.
     settings
         Numerical choices that you want to make yourself.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
@@ -84,10 +89,13 @@ def solve(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         check(problem)
-    with LateBar() if progress is None else nullcontext(progress) as told:
+    with Summarised(), LateBar() if progress is None else nullcontext(progress) as told:
         if tol is not None:
             return Search(problem, task, budget, told).solve()
-        return solve_once(problem, task, Knowledge(), told).solution
+        try:
+            return solve_once(problem, task, Knowledge(), told).solution
+        except KeyboardInterrupt:
+            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
 
 
 @spelled(SettingsError)
@@ -112,6 +120,7 @@ def check(problem: Problem) -> Findings:
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
-    findings = check_well_posed(problem)
+    with Summarised():
+        findings = check_well_posed(problem)
     _CHECKED.add(problem)
     return findings

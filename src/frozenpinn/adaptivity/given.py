@@ -64,11 +64,11 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
             raise SettingsError(
                 f"{number.name} of the {name} is a number such as {number.default}, got {shown(value)}."
             )
-    if hasattr(given, "rtol"):
-        if not between(given.rtol, FINEST_RTOL, 1):
-            raise SettingsError(
-                f"rtol of the {name} must lie between {FINEST_RTOL:g} (double precision) and 1, got {shown(given.rtol)}."
-            )
+    if hasattr(given, "rtol") and not between(given.rtol, FINEST_RTOL, 1):
+        raise SettingsError(
+            f"rtol of the {name} must lie between {FINEST_RTOL:g}, as double precision has it, and 1; "
+            f"got {shown(given.rtol)}."
+        )
 
 
 def _check_counts(name: str, given: Any, wanted: str, least: int = 1, *, several: bool = True) -> None:

@@ -26,12 +26,11 @@ from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_
 from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, shortened, tokenize
 from frozenpinn.language.program import constant_value
-from frozenpinn.language.scope import FUNCTIONS, OPERATORS, Scope, derivative_names, is_builtin
+from frozenpinn.language.scope import FUNCTIONS, KINKED, OPERATORS, Scope, derivative_names, is_builtin
 
 __all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "fields_in", "parse", "parse_equation", "tokenize"]
 
 MAX_DEPTH = 60
-KINKED = ("abs", "sign", "heaviside", "min", "max")  # whose arguments SymPy compares
 _PRODUCT = "Write '*' for a product."
 
 Vector: TypeAlias = tuple[sp.Expr, ...]
@@ -155,11 +154,8 @@ class _Parser:
         """Count the work of SymPy before it is done, and refuse too much of it."""
         self.effort += steps
         if self.effort > MAX_EFFORT:
-            raise self.fail(
-                f"this takes too many operations to work out (more than {MAX_EFFORT}). Write it in a shorter form, or "
-                "use a Python function as parameter for large coefficients.",
-                token,
-            )
+            advice = "Write it in a shorter form, or use a Python function as parameter for large coefficients."
+            raise self.fail(f"this takes too many operations to work out (more than {MAX_EFFORT}). {advice}", token)
 
     def scalar(self, value: Value, token: Token | None) -> sp.Expr:
         if isinstance(value, tuple):

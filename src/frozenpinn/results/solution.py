@@ -29,8 +29,8 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
+from frozenpinn.results.nearby import distance_nearby
 from frozenpinn.runtime.arguments import reals, shown, spelled
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from frozenpinn.results.residuals import Residuals
 
 Array = np.ndarray
-_NEIGHBOURS = 16  # points around a point at which its error is looked at …
-_NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -363,20 +361,9 @@ class Solution:
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()
         check_inside(self.problem, x, times)
-        domain, jet = self.problem.domain, self.problem.jets.field(name)
-        rng = np.random.default_rng(Seed.NEIGHBOURHOOD)
-        offsets = rng.uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension)) * domain.lengths
-        offsets[0] = 0.0
-        total, count = np.zeros(len(x)), np.zeros(len(x))
-        for offset in offsets:
-            near = domain.wrap(x + offset)
-            inside = domain.contains(near)
-            if np.any(inside):
-                mine, theirs = (s.paired_values(near[inside], times[inside], jet) for s in (self, self.witness))
-                total[inside] += (mine - theirs) ** 2
-                count[inside] += 1
+        distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(name))
         part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, name)
-        return np.asarray(part * np.sqrt(total / np.maximum(count, 1))).reshape(shape)
+        return np.asarray(part * distance).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:

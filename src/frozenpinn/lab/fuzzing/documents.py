@@ -57,7 +57,10 @@ initial = 0
 boundary = "u = 0"
 [domain]
 kind = "difference"
-parts = [{kind = "polygon", vertices = [[0, 0], [4, 0], [4, 3], [0, 3]], sides = {inlet = [3]}}, {kind = "ball", dimension = 2, center = [2, 1.5]}]
+parts = [
+  {kind = "polygon", vertices = [[0, 0], [4, 0], [4, 3], [0, 3]], sides = {inlet = [3]}},
+  {kind = "ball", dimension = 2, center = [2, 1.5]}
+]
 """,
     """equation = "u_t = lap(u)"
 time = [0, 1]

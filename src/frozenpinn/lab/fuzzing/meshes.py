@@ -99,7 +99,7 @@ def _arrays(which: int, rng: np.random.Generator) -> Trial:
             int(rng.integers(6))
         ]
     label = f"{kind.__name__}({points.tolist()}, {table.tolist()}, {sides!r})"
-    return Trial(label, lambda: _measured(kind(points, table, sides)))  # type: ignore[arg-type]
+    return Trial(label, lambda: _measured(kind(points, table, sides)))
 
 
 def _file(which: tuple[str, Callable[[], str]], rng: np.random.Generator) -> Trial:

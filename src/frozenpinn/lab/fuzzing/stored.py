@@ -20,7 +20,7 @@ from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-VALUES = (None, 0, -1, 1e308, "text", "", [], {}, True, [[]], "1e999", 2**70, {"kind": "network"})
+VALUES: tuple[Any, ...] = (None, 0, -1, 1e308, "text", "", [], {}, True, [[]], "1e999", 2**70, {"kind": "network"})
 
 
 def stored(rng: np.random.Generator, count: int) -> Iterator[Trial]:
