@@ -39,7 +39,7 @@ def test_one_solve_gives_few_warnings():
 
     problem = fp.Problem("u_t = u_xx", UNIT, (0, 1), 0, {"left": fp.Dirichlet(jumping), "right": "u = 0"})
     with pytest.warns(fp.FrozenPinnWarning) as caught:
-        fp.solve(problem, settings=fp.Settings(width=30, integrator="radau", rtol=1e-3))
+        fp.solve(problem, settings=fp.Settings(width=30, integrator="rk23", rtol=1e-2))
     assert len(caught) <= 4
     assert any("more of this kind" in str(w.message) for w in caught)
     assert {w.filename for w in caught} == {__file__}
@@ -110,7 +110,7 @@ def test_interruption_leaves_the_best_so_far(kink):
     solution = caught.value.solution
     assert solution.status == "reached"
     assert solution.verdict.reason == "the solve was interrupted"
-    assert np.isfinite(solution(0.5, 0.25))
+    assert np.isfinite(solution(0.5, 0.05))
 
 
 @pytest.mark.parametrize("tol", [None, 1e-3])
