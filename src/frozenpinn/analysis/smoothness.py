@@ -71,7 +71,10 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
     for datum in problem.initial_data:
         if not _is_polynomial(datum.expression):
             own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
-            rough = _worst(own, _terms(problem, datum))
+            x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x
+            # of a Python function nobody knows: what is below the round-off of 1 is taken for nothing
+            terms = 1.0 if datum.expression is None else datum.size_of_terms(x, problem.time[0])
+            rough = _worst(own, terms)
             if rough is not None:
                 yield datum.what, rough, False, "warning"
     for equation in problem.equations:
@@ -158,18 +161,6 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
 
     points = POINTS if value.expression is not None else POINTS // 8  # Python functions take one time at once
     return Line(of, lambda s: f"t = {start + s * (end - start):.6g}", points)
-
-
-def _terms(problem: Problem, datum: Datum) -> float:
-    """Return how large the terms of a datum are, whose round-off is left where they cancel."""
-    if datum.expression is None:
-        return 1.0  # nobody knows: what is below its round-off is taken for nothing
-    x, t = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x, problem.time[0]
-    try:
-        parts = [datum.part(term.subs(datum.time_symbol, t), x) for term in sp.Add.make_args(datum.expression)]
-    except FrozenPinnError:
-        return 0.0
-    return float(np.max(np.sum(np.abs(parts), axis=0)))
 
 
 def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
