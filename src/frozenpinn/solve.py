@@ -18,7 +18,7 @@ from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import shown, spelled
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
@@ -75,12 +75,14 @@ def solve(
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
-    if progress is not None and not callable(progress):
+    if progress is not None and (isinstance(progress, type) or not callable(progress)):
         raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
-    task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search))
+    task = Task(
+        settings, int(seed) if is_whole(seed) else seed, Tolerances.of(tol, settings.rtol, settings.rules.search)
+    )
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):

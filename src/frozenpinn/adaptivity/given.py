@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
-
-import sympy as sp
 
 from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.errors import SettingsError
@@ -54,7 +51,7 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
         return
     if isinstance(given, type):
         raise SettingsError(f"{name} is the class {given.__name__}; give an object of it, such as {example}.")
-    if isinstance(given, sp.Basic) or not callable(getattr(given, method, None)):  # SymPy's have integrate(), too
+    if hasattr(given, "free_symbols") or not callable(getattr(given, method, None)):  # SymPy's have integrate(), too
         raise SettingsError(
             f"{name} is a name, or an object with a method '{method}' such as {example}; got {shown(given)}."
         )
@@ -74,7 +71,7 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
 def _check_counts(name: str, given: Any, wanted: str, least: int = 1, *, several: bool = True) -> None:
     if given is None:
         return
-    counts = given if several and isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    counts = given if several and isinstance(given, tuple) else [given]
     if not len(counts) or not all(is_whole(n) and between(n, least, MAX_NUMBER) for n in counts):
         raise SettingsError(f"{name} must be {wanted}, got {shown(given)}.")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from frozenpinn.errors import BudgetError, SettingsError
-from frozenpinn.runtime.arguments import is_number, shown
+from frozenpinn.runtime.arguments import between, shown
 
 Progress = Callable[[str], None]
 _PATIENCE = 60.0  # seconds for growing if no limit is given
@@ -26,7 +26,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         for name, value, unit in (("time_limit", self.seconds, "seconds"), ("memory_limit", self.memory, "bytes")):
-            if value is not None and not (is_number(value) and value > 0):
+            if value is not None and not between(value, 1e-300, 1e300):
                 raise SettingsError(f"{name} is a positive number of {unit}, got {shown(value)}.")
 
     @property

@@ -124,7 +124,7 @@ def _solves() -> list[Call]:
     plain = {"width": 16, "points": 40, "cutoff": 1e-10, "rcond": 1e-10, "integrator": "cvode", "rtol": 1e-4}
     named = {"sampler": "swim", "boundary": "null-space", "point_method": "gauss", "boundary_points": 10}
     rest = {"windows": 2, "subspace": None, "rules": None}
-    limits = {"tol": 1e-2, "seed": 1, "time_limit": 5, "memory_limit": 1e9, "progress": None, "settings": Settings()}
+    limits = {"tol": 1e-2, "seed": 1, "time_limit": 5, "memory_limit": 1e9, "settings": Settings()}
     return [
         ("solve", solve, {"problem": heat, **limits}),
         ("solve", _own(lambda **given: solve(heat, **given)), {"tol": 1e-2, "seed": 1, "settings": None}),
