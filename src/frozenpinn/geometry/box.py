@@ -175,7 +175,7 @@ class Box(Domain):
     def _tensor(self, n: int | Sequence[int], method: str) -> Points:
         if is_number(n):
             counts = [max(1, round(check_count(n) ** (1.0 / self.dimension)))] * self.dimension
-        elif not isinstance(n, Sequence | np.ndarray) or isinstance(n, str):
+        elif isinstance(n, str) or not (isinstance(n, Sequence) or (isinstance(n, np.ndarray) and n.ndim == 1)):
             raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {shown(n)}.")
         else:
             counts = [check_count(k) for k in n[: self.dimension + 1]]

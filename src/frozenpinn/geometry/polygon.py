@@ -117,7 +117,8 @@ def triangles_of(shape: Any) -> Array:
 
 
 def _rings(holes: Any) -> Sequence[Any]:
-    if isinstance(holes, str) or not isinstance(holes, Sequence | np.ndarray):
+    table = isinstance(holes, np.ndarray) and holes.ndim > 0
+    if not table and (isinstance(holes, str) or not isinstance(holes, Sequence)):
         raise ProblemError(f"holes are a list of rings of corners, one per hole; got {shown(holes)}.")
     return holes  # type: ignore[return-value]
 

@@ -308,8 +308,7 @@ class _Parser:
             count, function = FUNCTIONS[word]
             self.require(arguments, count, token)
             scalars = [self.scalar(a, token) for a in arguments]
-            if word in KINKED:
-                self.spend(10 + 5 * sum(map(operations, scalars)), token)
+            self.spend((10 + 5 * sum(map(operations, scalars))) * (word in KINKED), token)
             return self.compute(function, *scalars)
         if word in OPERATORS:
             return self.operator(word, arguments, token)
