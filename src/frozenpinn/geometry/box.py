@@ -67,7 +67,7 @@ class Box(Domain):
             raise ProblemError(
                 f"axis {axis} runs from {bottom[axis]:g} to {top[axis]:g}; the upper end must be larger."
             )
-        flags = list(periodic) if isinstance(periodic, Sequence | np.ndarray) else [periodic] * len(bottom)
+        flags = list(periodic) if isinstance(periodic, list | tuple | np.ndarray) else [periodic] * len(bottom)
         if isinstance(periodic, str) or not all(isinstance(flag, _FLAG) and flag in (0, 1) for flag in flags):
             raise ProblemError(f"periodic is True or False, or one of them per axis; got {shown(periodic)}.")
         if len(flags) != len(bottom):

@@ -120,7 +120,7 @@ def _rings(holes: Any) -> Sequence[Any]:
     table = isinstance(holes, np.ndarray) and holes.ndim > 0
     if not table and (isinstance(holes, str) or not isinstance(holes, Sequence)):
         raise ProblemError(f"holes are a list of rings of corners, one per hole; got {shown(holes)}.")
-    return holes  # type: ignore[return-value]
+    return holes
 
 
 def _ring(given: Any, what: str) -> Array:
