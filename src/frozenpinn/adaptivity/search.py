@@ -21,7 +21,14 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
-from frozenpinn.errors import BudgetError, ConvergenceError, IntegrationError, ResolutionWarning, warn
+from frozenpinn.errors import (
+    BudgetError,
+    ConvergenceError,
+    IntegrationError,
+    InterruptionError,
+    ResolutionWarning,
+    warn,
+)
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
@@ -82,11 +89,27 @@ class Search:
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
-        self.attempts.append(self._first())
-        reason = None
-        while reason is None:
-            reason = self._advance()
+        try:
+            self.attempts.append(self._first())
+            reason = None
+            while reason is None:
+                reason = self._advance()
+        except KeyboardInterrupt:
+            raise self._interruption() from None
         return self._finish(reason)
+
+    def _interruption(self) -> InterruptionError:
+        """Return what tells of an interruption, with the best solution so far."""
+        if not self.attempts:
+            return InterruptionError("the solve was interrupted before there was a first solution.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            best = self._finish("the solve was interrupted")
+        known = best.error_estimate is not None and np.isfinite(best.error_estimate.worst)
+        error = f"estimated error {best.error_estimate.worst:.2g}" if known else "error unknown"  # type: ignore[union-attr]
+        return InterruptionError(
+            f"the solve was interrupted; the best so far ({error}) is the error's 'solution'.", best
+        )
 
     def _progress(self, stage: str) -> None:
         """Pass on what is being done; break off what takes longer than it may."""

@@ -13,6 +13,7 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    fuzz,
     gallery,
     half_waves,
     interior_points,
@@ -58,6 +59,7 @@ STUDIES: dict[str, Study] = {
         gallery.STUDY,
         scaling.STUDY,
         half_waves.STUDY,
+        fuzz.STUDY,
     )
 }
 
