@@ -7,23 +7,21 @@ nearly as their true errors do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.static.held_out import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
-from frozenpinn.adaptivity.static.rules import StaticRules
-from frozenpinn.assembly.collocation import Function, slopes_of
-from frozenpinn.assembly.corners import singular_functions
-from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.adaptivity.static.special import helpful, needed
+from frozenpinn.assembly.collocation import Function
+from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
-from frozenpinn.runtime.memo import remembered
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.statement.problem import Problem
 
@@ -32,26 +30,30 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of features, whose width is left open."""
+    """A kind of features, whose width is left open, and special functions beside them."""
 
     sampler: Sampler
+    special: SpecialFunctions | None = None
 
     @property
     def label(self) -> str:
         """How reports call it."""
-        sampler = self.sampler
+        sampler, more = self.sampler, "" if not self.count else f" + {self.count} special functions"
         if not isinstance(sampler, Waves):
-            return sampler.name
+            return sampler.name + more
         stretched = "" if sampler.stretch is None else f" × ({', '.join(f'{s:.2g}' for s in sampler.stretch)})"
-        return f"waves of reach {sampler.reach:g}{stretched}"
+        return f"waves of reach {sampler.reach:g}{stretched}{more}"
+
+    @property
+    def count(self) -> int:
+        """Number of special functions."""
+        return 0 if self.special is None else len(self.special)
 
     def layer(self, plan: StaticPlan, points: Points) -> HiddenLayer:
         """Draw the features of a solve."""
         sampler = self.sampler if self.sampler.width == plan.width else with_width(self.sampler, plan.width)
         hidden = sampler.sample(points, np.random.default_rng(plan.task.seed))
-        if isinstance(plan.task.settings.sampler, str | None):
-            hidden = replace(hidden, singular=singular_functions(plan.problem))
-        return hidden
+        return replace(hidden, singular=self.special) if self.count else hidden
 
 
 class Pilot(NamedTuple):
@@ -65,19 +67,19 @@ class Pilot(NamedTuple):
 def families(plan: StaticPlan) -> list[Family]:
     """Return the kinds of features to compare: the user's one, or those that suit the dimension."""
     settings, rules, domain = plan.task.settings, plan.task.rules.static, plan.problem.domain
-    if settings.sampler is not None:
-        given = settings.sampler
-        return [Family(sampler_by_name(given, plan.width) if isinstance(given, str) else given)]
+    given, always = settings.sampler, needed(plan)
+    if given is not None:
+        return [Family(sampler_by_name(given, plan.width) if isinstance(given, str) else given, always)]
     lengths = zip(domain.lengths, domain.periodic, strict=True)
     periods = tuple(float(length) if periodic else None for length, periodic in lengths)
     known = periods if any(domain.periodic) else ()
     if domain.periodic and all(domain.periodic):
         return [Family(Waves(plan.width, periods=known))]
     many = domain.dimension > 3
-    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many)) for reach in rules.reaches]
+    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many), always) for reach in rules.reaches]
     if any(domain.periodic):
         return waves
-    return [*waves, Family(MultiScale(plan.width))]
+    return [*waves, Family(MultiScale(plan.width), always)]
 
 
 def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Family]:
@@ -91,7 +93,7 @@ def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Fam
     relative = np.clip(rates / np.exp(np.mean(np.log(rates))), 1.0 / rules.most_stretch, rules.most_stretch)
     factors = tuple(float(f) for f in relative / np.exp(np.mean(np.log(relative))))
     for reach in dict.fromkeys((sampler.reach, *_neighbours(sampler.reach, rules.reaches))):
-        yield Family(replace(sampler, reach=reach, stretch=factors))
+        yield replace(family, sampler=replace(sampler, reach=reach, stretch=factors))
 
 
 def _neighbours(reach: float, reaches: tuple[float, ...]) -> list[float]:
@@ -118,69 +120,13 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
     return rates if np.all(rates > 0) and np.all(np.isfinite(rates)) else None
 
 
-# ---- judging -----------------------------------------------------------------------------------------
-
-
-class HeldOut(NamedTuple):
-    """Places that no solve is fitted at."""
-
-    inside: Array
-    sides: tuple[tuple[int, object], ...]
-
-
-@remembered
-def held_out(problem: Problem, boundary: int = 0, inside: int = 400) -> HeldOut:
-    """Return random points of the domain and of the sides of all conditions."""
-    rng = np.random.default_rng(Seed.RESIDUALS + 1)
-    x = problem.domain.sample(inside, "random", rng).x
-    each = max(4, boundary // max(1, len(problem.domain.sides)))
-    sides = (
-        tuple(
-            (k, problem.domain.sample_side(c.side, 1 if problem.domain.dimension == 1 else each, "random", rng))
-            for k, c in enumerate(problem.conditions)
-        )
-        if boundary
-        else ()
-    )
-    return HeldOut(x, sides)
-
-
-def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
-    """Return what a function leaves of equations and conditions at held-out points, relative to their terms."""
-    places = held_out(problem, rules.held_out_boundary, rules.held_out)
-    x, worst = places.inside, 0.0
-    for equation in problem.equations:
-        slopes = slopes_of(problem, equation.field)
-        values = function.jets(x, slopes.jets)
-        with np.errstate(all="ignore"):
-            value = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
-            partials = slopes.partials(*x.T, 0.0, *values)
-            zero = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
-            terms = [float(np.sqrt(np.mean((p * v) ** 2))) for p, v in zip(partials, values, strict=True)]
-        source = float(np.sqrt(np.mean(np.square(zero))))
-        size = max([t for t in (*terms, source) if np.isfinite(t)], default=0.0) or 1.0
-        worst = max(worst, float(np.sqrt(np.mean(value**2))) / size)
-    for k, points in places.sides:
-        condition = problem.conditions[k]
-        values = function.jets(points.x, condition.jets)
-        terms = [
-            np.broadcast_to(c * v, len(points.x)) for (_, c), v in zip(condition.terms_at(points), values, strict=True)
-        ]
-        wanted = np.broadcast_to(condition.value(points.x, 0.0), len(points.x))
-        size = max(float(np.max(np.abs(t))) for t in (*terms, wanted))
-        field_size = max(
-            float(np.max(np.abs(v))) for v in function.jets(x[:64], [problem.jets.field(f) for f in condition.fields])
-        )
-        order = min(jet.order for jet in condition.jets)
-        size = max(size, field_size / float(np.max(problem.domain.lengths)) ** order) or 1.0
-        gap = float(np.sqrt(np.mean((sum(terms) - wanted) ** 2)))
-        worst = max(worst, rules.conditions * gap / size)
-    return worst if np.isfinite(worst) else np.inf
+# ---- pilots ------------------------------------------------------------------------------------------
 
 
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
     """Solve with a kind of features; None if Newton's method fails."""
     rules = plan.task.rules.static
+    plan = plan.with_special(family.count)
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
         found = newton(collocation, start, rules.newton)
@@ -189,19 +135,44 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
     return Pilot(family, found, left_over(plan.problem, found.state, rules))
 
 
-def best_family(plan: StaticPlan, start: Function) -> Pilot | None:
-    """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them."""
-    points = plan.place_points()
-    pilots = [run_pilot(plan, family, points, start) for family in families(plan)]
-    done = sorted((p for p in pilots if p is not None), key=lambda p: p.left)
-    if not done:
+def best_family(plan: StaticPlan, start: Function, earlier: float = np.inf) -> Pilot | None:
+    """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them.
+
+    ``earlier`` is what the best pilot of a coarser solve has left.
+    """
+    kinds = families(plan)
+    points = plan.with_special(kinds[0].count).place_points()
+    best = _least([run_pilot(plan, family, points, start) for family in kinds])
+    if best is None:
         return None
-    best = done[0]
+    rules = plan.task.rules.static
+    if best.left > min(rules.special_from, rules.stalls * earlier):
+        best = _with_more(plan, best, kinds)
     for family in stretched(best.family, plan, best.found.state):
         pilot = run_pilot(plan, family, points, best.found.state)
         if pilot is not None and pilot.left < best.left:
             best = pilot
     return best
+
+
+def _with_more(plan: StaticPlan, best: Pilot, kinds: Sequence[Family]) -> Pilot:
+    """Try special functions beside the best features; if they help, ask again which features are best."""
+    more, rules = helpful(plan), plan.task.rules.static
+    if more is None:
+        return best
+    points = plan.with_special(len(more)).place_points()
+    tried = run_pilot(plan, replace(best.family, special=more), points, best.found.state)
+    if tried is None or tried.left > rules.special_helps * best.left:
+        return best
+    place = [family.sampler for family in kinds].index(best.family.sampler)
+    others = [replace(kinds[k], special=more) for k in (place - 1, place + 1) if 0 <= k < len(kinds)]
+    found = _least([tried, *(run_pilot(plan, family, points, tried.found.state) for family in others)])
+    return tried if found is None else found
+
+
+def _least(pilots: Sequence[Pilot | None]) -> Pilot | None:
+    """Return the pilot that leaves least, the first of equal ones."""
+    return min((p for p in pilots if p is not None), key=lambda p: p.left, default=None)
 
 
 def smallest_singular_values(plan: StaticPlan, pilot: Pilot, points: Points) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class StaticPlan:
         Neurons.
     count, boundary
         Points of the domain, and of its boundary as a whole.
+    special
+        Number of special functions beside the neurons.
     """
 
     problem: Problem
@@ -39,23 +41,26 @@ class StaticPlan:
     width: int
     count: int
     boundary: int
+    special: int = 0
+
+    @property
+    def _unknowns(self) -> float:
+        return float(len(self.problem.fields) * (self.width + self.special))
 
     @property
     def _rows(self) -> float:
-        fields = len(self.problem.fields)
-        return float(fields * (self.count + self.boundary) + fields * self.width)
+        return len(self.problem.fields) * (self.count + self.boundary) + self._unknowns
 
     @property
     def operations(self) -> float:
         """About how many floating point operations the factorisations take."""
-        unknowns = float(len(self.problem.fields) * self.width)
-        once = 2.0 * self._rows * unknowns**2
+        once = 2.0 * self._rows * self._unknowns**2
         return once if self.problem.is_linear else _NEWTON * once
 
     @property
     def bytes(self) -> float:
         """About how much memory a solve takes."""
-        return 8.0 * _COPIES * self._rows * len(self.problem.fields) * self.width
+        return 8.0 * _COPIES * self._rows * self._unknowns
 
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
@@ -75,6 +80,15 @@ class StaticPlan:
         rules = self.task.rules.static
         count = max(int(self.count * width / self.width), 2)
         return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
+
+    def with_special(self, special: int) -> StaticPlan:
+        """Return the plan with special functions beside the neurons, and points for them."""
+        if special == self.special:
+            return self
+        settings, rules = self.task.settings, self.task.rules.static
+        count = self.count + int(rules.points * (special - self.special)) if settings.points is None else self.count
+        boundary = settings.boundary_points or boundary_count(self.problem, count, rules)
+        return replace(self, count=count, boundary=boundary, special=special)
 
     def place_points(self) -> Points:
         """Place the points of the domain: Gauss points up to two dimensions and on boxes, quasi-random ones beyond."""

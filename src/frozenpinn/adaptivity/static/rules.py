@@ -33,6 +33,13 @@ class StaticRules:
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
+    corner_power: float = 8.0  #: highest power of the distance among the functions of corners
+    most_special: float = 0.75  #: number of functions of corners of each kind, as a multiple of the neurons of a pilot
+    multipoles: int = 6  #: highest order of the multipoles of a hole in the plane, …
+    multipoles_in_space: int = 3  #: … and in space
+    special_from: float = 1e-3  #: what a pilot leaves, from which on special functions are tried, …
+    stalls: float = 0.3  #: … or this part of what the pilot of the solve before has left: smooth ones get better faster
+    special_helps: float = 0.05  #: part of what a pilot leaves without them, up to which they are taken to help
     orthonormal: float = 1e-8  #: cut-off of the basis on which the smallest singular value is measured
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution

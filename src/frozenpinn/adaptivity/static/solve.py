@@ -36,6 +36,7 @@ def solve_static(problem: Problem, task: Task, before: Solution | None, watch: S
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, before)
         with watch.stage("points"):
+            plan = plan.with_special(pilot.family.count)
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
@@ -68,7 +69,8 @@ def _pilot(plan: StaticPlan, before: Solution | None) -> tuple[Pilot, str]:
     if start is None:
         how = "the extension of the boundary data"
         start = _extended(narrow)
-    found = best_family(narrow, start)
+    facts = None if before is None else before.facts
+    found = best_family(narrow, start, np.inf if facts is None else facts.pilot)
     if found is None and given is not None:
         raise ConvergenceError(
             "Newton's method finds no solution from the start that was given; give another one, or leave it out."
