@@ -8,6 +8,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Pilot, best_family, families, smallest_singular_values
+from frozenpinn.adaptivity.static.held_out import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Combination, Function, Nothing
@@ -114,6 +115,7 @@ def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, 
         smallest_singular_values(narrow, pilot, narrow.place_points()),
         tuple(step.change for step in found.steps),
         how,
+        left_over(problem, state, plan.task.rules.static),
     )
     return Solution(
         problem,
