@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.static.held_out import held_out, left_over
+from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
-from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.solvers.newton import Found, newton
@@ -104,7 +103,7 @@ def _neighbours(reach: float, reaches: tuple[float, ...]) -> list[float]:
 
 def axis_rates(problem: Problem, found: Function) -> Array | None:
     """Return how fast fields vary along each axis, in units of one over its length; None if that can't be told."""
-    x = held_out(problem, 0).inside
+    x = held_out(problem).inside
     domain, rates = problem.domain, np.zeros(problem.domain.dimension)
     for name in problem.fields:
         jets = [
@@ -120,38 +119,40 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
     return rates if np.all(rates > 0) and np.all(np.isfinite(rates)) else None
 
 
-# ---- pilots ------------------------------------------------------------------------------------------
+# ---- pilots ---------------------------------------------------------------------------------------
 
 
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
     """Solve with a kind of features; None if Newton's method fails."""
-    rules = plan.task.rules.static
-    plan = plan.with_special(family.count)
+    rules, plan = plan.task.rules.static, plan.with_special(family.count)
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
-        found = newton(collocation, start, rules.newton)
+        found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
     except ConvergenceError:
         return None
     return Pilot(family, found, left_over(plan.problem, found.state, rules))
 
 
-def best_family(plan: StaticPlan, start: Function, earlier: float = np.inf) -> Pilot | None:
+def best_family(
+    plan: StaticPlan, start: Function, known: Family | None = None, earlier: float = np.inf
+) -> Pilot | None:
     """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them.
 
-    ``earlier`` is what the best pilot of a coarser solve has left.
+    If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at. ``earlier`` is
+    what its pilot has left.
     """
-    kinds = families(plan)
+    kinds, rules = families(plan), plan.task.rules.static
+    if known is not None and isinstance(known.sampler, Waves):
+        near = (known.sampler.reach, *_neighbours(known.sampler.reach, rules.reaches))
+        kinds = [k for k in kinds if not isinstance(k.sampler, Waves) or k.sampler.reach in near] or kinds
     points = plan.with_special(kinds[0].count).place_points()
     best = _least([run_pilot(plan, family, points, start) for family in kinds])
     if best is None:
         return None
-    rules = plan.task.rules.static
     if best.left > min(rules.special_from, rules.stalls * earlier):
         best = _with_more(plan, best, kinds)
     for family in stretched(best.family, plan, best.found.state):
-        pilot = run_pilot(plan, family, points, best.found.state)
-        if pilot is not None and pilot.left < best.left:
-            best = pilot
+        best = _least([best, run_pilot(plan, family, points, best.found.state)]) or best
     return best
 
 
@@ -166,23 +167,9 @@ def _with_more(plan: StaticPlan, best: Pilot, kinds: Sequence[Family]) -> Pilot:
         return best
     place = [family.sampler for family in kinds].index(best.family.sampler)
     others = [replace(kinds[k], special=more) for k in (place - 1, place + 1) if 0 <= k < len(kinds)]
-    found = _least([tried, *(run_pilot(plan, family, points, tried.found.state) for family in others)])
-    return tried if found is None else found
+    return _least([tried, *(run_pilot(plan, family, points, tried.found.state) for family in others)]) or tried
 
 
 def _least(pilots: Sequence[Pilot | None]) -> Pilot | None:
     """Return the pilot that leaves least, the first of equal ones."""
     return min((p for p in pilots if p is not None), key=lambda p: p.left, default=None)
-
-
-def smallest_singular_values(plan: StaticPlan, pilot: Pilot, points: Points) -> tuple[float, float]:
-    """Return the two smallest values of |L u| / |u| over functions u that obey the conditions: the distance from singular."""
-    hidden: HiddenLayer = pilot.found.state.hidden
-    weights = np.sqrt(points.weights / np.sum(points.weights))
-    features = hidden.features(points.x) * weights[:, None]
-    mixing = compress(features, plan.task.rules.static.orthonormal).mixing
-    fields = len(plan.problem.fields)
-    blocks = [block @ mixing for block in np.split(pilot.found.last.rows, fields, axis=1)]
-    scale = float(np.exp(np.mean(np.log(pilot.found.last.scales[:fields]))))
-    values = np.linalg.svd(np.concatenate(blocks, axis=1) / scale, compute_uv=False)
-    return float(values[-1]), float(values[-2]) if len(values) > 1 else float("inf")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from frozenpinn.assembly.collocation import BOUNDARY
 from frozenpinn.solvers.newton import NewtonRules
@@ -27,6 +27,7 @@ class StaticRules:
     pilot: float = 0.34  #: neurons of a pilot that compares kinds of features, as a part of those of the solve, …
     pilot_least: int = 24  #: … at least …
     pilot_most: int = 500  #: … and at most
+    pilot_accuracy: float = 1e-7  #: relative change at which Newton's method may stop in a pilot
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
@@ -40,8 +41,7 @@ class StaticRules:
     special_from: float = 1e-3  #: what a pilot leaves, from which on special functions are tried, …
     stalls: float = 0.3  #: … or this part of what the pilot of the solve before has left: smooth ones get better faster
     special_helps: float = 0.05  #: part of what a pilot leaves without them, up to which they are taken to help
-    orthonormal: float = 1e-8  #: cut-off of the basis on which the smallest singular value is measured
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
-    newton: NewtonRules = NewtonRules()
+    newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most
