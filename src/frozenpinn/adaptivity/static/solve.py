@@ -12,11 +12,12 @@ from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, fa
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
+from frozenpinn.adaptivity.static.trust import stall_reason
 from frozenpinn.assembly.collocation import Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError, warn
+from frozenpinn.errors import ConvergenceError, ResolutionWarning, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -121,13 +122,16 @@ def made_solution(
     trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
     piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     _warn_if_singular(singular, plan)
+    left = left_over(problem, state, plan.task.rules.static)
+    if left > plan.task.rules.static.untrusted:
+        warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
         singular,
         tuple(step.change for step in found.steps),
         how,
-        left_over(problem, state, plan.task.rules.static),
+        left,
     )
     return Solution(
         problem,
