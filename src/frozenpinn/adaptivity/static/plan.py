@@ -103,7 +103,8 @@ class StaticPlan:
 
     def place_boundary(self) -> tuple[tuple[Any, BoundaryPoints], ...]:
         """Place points on the sides, as many as their measure asks for."""
-        domain, least = self.problem.domain, self.task.rules.static.least_boundary
+        domain, rules = self.problem.domain, self.task.rules.static
+        least = rules.least_special if self.special else rules.least_boundary
         method = "gauss" if domain.dimension <= 3 else "sobol"
         measures = side_measures(self.problem)
         total, placed = sum(measures.values()) or 1.0, {}
