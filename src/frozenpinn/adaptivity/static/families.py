@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.static.judging import held_out, left_over
+from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
@@ -33,6 +34,7 @@ class Family:
 
     sampler: Sampler
     special: SpecialFunctions | None = None
+    sites: Sites | None = None
 
     @property
     def label(self) -> str:
@@ -124,7 +126,7 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
 
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
     """Solve with a kind of features; None if Newton's method fails."""
-    rules, plan = plan.task.rules.static, plan.with_special(family.count)
+    rules, plan = plan.task.rules.static, plan.with_special(family.count, family.sites)
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
         found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
@@ -151,6 +153,7 @@ def best_family(
         return None
     if best.left > min(rules.special_from, rules.stalls * earlier):
         best = _with_more(plan, best, kinds)
+    points = plan.with_special(best.family.count, best.family.sites).place_points()
     for family in stretched(best.family, plan, best.found.state):
         best = _least([best, run_pilot(plan, family, points, best.found.state)]) or best
     return best
@@ -158,16 +161,18 @@ def best_family(
 
 def _with_more(plan: StaticPlan, best: Pilot, kinds: Sequence[Family]) -> Pilot:
     """Try special functions beside the best features; if they help, ask again which features are best."""
-    more, rules = helpful(plan), plan.task.rules.static
-    if more is None:
-        return best
-    points = plan.with_special(len(more)).place_points()
-    tried = run_pilot(plan, replace(best.family, special=more), points, best.found.state)
-    if tried is None or tried.left > rules.special_helps * best.left:
-        return best
     place = [family.sampler for family in kinds].index(best.family.sampler)
-    others = [replace(kinds[k], special=more) for k in (place - 1, place + 1) if 0 <= k < len(kinds)]
-    return _least([tried, *(run_pilot(plan, family, points, tried.found.state) for family in others)]) or tried
+    near = [kinds[k] for k in (place, place - 1, place + 1) if 0 <= k < len(kinds)]
+    chosen, limit = best, plan.task.rules.static.special_helps * best.left
+    for more, sites in helpful(plan, best.found.state):
+        wider = plan.with_special(len(more), sites)
+        points, others = wider.place_points(), near
+        for k, family in enumerate(others):
+            tried = run_pilot(plan, replace(family, special=more, sites=sites), points, best.found.state)
+            if k == 0 and (tried is None or tried.left > limit):
+                break
+            chosen = _least([chosen, tried]) or chosen
+    return chosen
 
 
 def _least(pilots: Sequence[Pilot | None]) -> Pilot | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Collocation
 from frozenpinn.basis.hidden import HiddenLayer
@@ -34,6 +35,8 @@ class StaticPlan:
         Points of the domain, and of its boundary as a whole.
     special
         Number of special functions beside the neurons.
+    sites
+        Where the boundary has thin layers that need points of their own; None without.
     """
 
     problem: Problem
@@ -42,6 +45,7 @@ class StaticPlan:
     count: int
     boundary: int
     special: int = 0
+    sites: Sites | None = None
 
     @property
     def _unknowns(self) -> float:
@@ -81,8 +85,10 @@ class StaticPlan:
         count = max(int(self.count * width / self.width), 2)
         return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
 
-    def with_special(self, special: int) -> StaticPlan:
-        """Return the plan with special functions beside the neurons, and points for them."""
+    def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
+        """Return the plan with special functions beside the neurons, and points for them: in layers if there are some."""
+        if sites is not None:
+            return replace(self, special=special, sites=sites)
         if special == self.special:
             return self
         settings, rules = self.task.settings, self.task.rules.static
@@ -99,7 +105,12 @@ class StaticPlan:
         n: Any = self.count
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
-        return domain.sample(n, method, self.task.seed)
+        points = domain.sample(n, method, self.task.seed)
+        if self.sites is None:
+            return points
+        rules = self.task.rules.static
+        rng = np.random.default_rng(self.task.seed)
+        return self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
 
     def place_boundary(self) -> tuple[tuple[Any, BoundaryPoints], ...]:
         """Place points on the sides, as many as their measure asks for."""
@@ -114,7 +125,8 @@ class StaticPlan:
                 n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
                 if isinstance(domain, Box) and domain.dimension == 3:
                     n = max(2, round(np.sqrt(n)))
-                placed[side.name] = domain.sample_side(side, n, method, self.task.seed)
+                own = domain.sample_side(side, n, method, self.task.seed)
+                placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem, rules)
         return tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
 
     def collocation(self, hidden: HiddenLayer, points: Points, mixing: Array | None = None) -> Collocation:

@@ -39,6 +39,14 @@ class StaticRules:
     most_special: float = 0.75  #: number of functions of corners of each kind, as a multiple of the neurons of a pilot
     multipoles: int = 10  #: highest order of the multipoles of a hole in the plane, …
     multipoles_in_space: int = 3  #: … and in space
+    layer_thin: float = 12.0  #: size of the domain over the thickness of a layer from which on it is looked after
+    layer_sites: int = 256  #: places on each side at which layers are looked for
+    layer_share: float = 0.75  #: number of exponentials in layers, as a multiple of the neurons of a pilot, …
+    layer_line: int = 24  #: … at most in one dimension
+    layer_rates: tuple[float, float] = (0.4, 2.5)  #: their rates, as multiples of what the equation says, …
+    layer_waves: float = 4.0  #: … and of the waves along the boundary, over the size of the domain
+    layer_points: tuple[float, float] = (0.03, 30.0)  #: where points in layers lie, in units of the thickness
+    layer_dense: int = 8192  #: points of a side of which those in layers of other sides are chosen
     special_from: float = 1e-3  #: what a pilot leaves, from which on special functions are tried, …
     stalls: float = 0.3  #: … or this part of what the pilot of the solve before has left: smooth ones get better faster
     special_helps: float = 0.15  #: part of what a pilot leaves without them, up to which they are taken to help

@@ -49,7 +49,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
         with watch.stage("points"):
-            plan = plan.with_special(pilot.family.count)
+            plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))

@@ -7,7 +7,13 @@ higher derivatives are unbounded, and multipoles of holes join if a pilot leaves
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from frozenpinn.adaptivity.static.layers import Sites, find_sites
 from frozenpinn.adaptivity.static.plan import StaticPlan
+from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.corners import CornerFunctions, corner_functions
 from frozenpinn.assembly.holes import multipoles
 from frozenpinn.basis.corners import SingularFunctions
@@ -20,18 +26,25 @@ def needed(plan: StaticPlan) -> SpecialFunctions | None:
     return corners.strong if corners is not None and len(corners.strong) else None
 
 
-def helpful(plan: StaticPlan) -> SpecialFunctions | None:
-    """Return all special functions that may help; None if there are none beside those that are needed."""
+def helpful(plan: StaticPlan, about: Function) -> Iterator[tuple[SpecialFunctions, Sites | None]]:
+    """Yield special functions that may help beside those that are needed, layers with their places."""
     if not isinstance(plan.task.settings.sampler, str | None):
-        return None
+        return
     rules, corners = plan.task.rules.static, _corners(plan)
+    sites = find_sites(plan.problem, about, rules)
+    if sites is not None:
+        count = max(4, int(rules.layer_share * plan.width))
+        yield sites.functions(count, rules, np.random.default_rng(plan.task.seed)), sites
     in_space = plan.problem.domain.dimension == 3
     poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
     if corners is None:
-        return poles
+        if poles is not None:
+            yield poles, None
+        return
     parts = [corners.strong, corners.weak, *([poles] if isinstance(poles, SingularFunctions) else [])]
     found = SingularFunctions.joined(parts)
-    return found if len(found) > len(corners.strong) else None
+    if len(found) > len(corners.strong):
+        yield found, None
 
 
 def _corners(plan: StaticPlan) -> CornerFunctions | None:
