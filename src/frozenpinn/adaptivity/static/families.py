@@ -163,7 +163,8 @@ def _with_more(plan: StaticPlan, best: Pilot, kinds: Sequence[Family]) -> Pilot:
     """Try special functions beside the best features; if they help, ask again which features are best."""
     place = [family.sampler for family in kinds].index(best.family.sampler)
     near = [kinds[k] for k in (place, place - 1, place + 1) if 0 <= k < len(kinds)]
-    chosen, limit = best, plan.task.rules.static.special_helps * best.left
+    rules, chosen = plan.task.rules.static, best
+    limit = best.left * (rules.special_helps_much if best.left > rules.special_much else rules.special_helps)
     for more, sites in helpful(plan, best.found.state):
         wider = plan.with_special(len(more), sites)
         points, others = wider.place_points(), near

@@ -37,7 +37,10 @@ def _flat(effort: float, left: float, history: History, rules: StaticRules) -> b
 
 def stalls_for_good(history: History, rules: StaticRules) -> bool:
     """Whether the last solves leave too much for a trusted estimate, and growing on does not help."""
-    if len(history) < 3 or history[-1][0] < rules.hopeless * history[0][0]:
+    if len(history) < 3:
+        return False
+    growth = rules.hopeless_if_blind if history[-1][1] > rules.blind else rules.hopeless
+    if history[-1][0] < growth * history[0][0]:
         return False
     return all(left > rules.doubtful and _flat(effort, left, history, rules) for effort, left in history[-2:])
 
