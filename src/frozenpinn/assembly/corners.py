@@ -65,7 +65,9 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
     """
     if problem.domain.dimension != 2 or not all(_is_laplacian(problem, equation) for equation in problem.equations):
         return None
-    limit, strong, weak = _unbounded_beyond(problem), [], []
+    limit = _unbounded_beyond(problem)
+    strong: list[Array] = []
+    weak: list[Array] = []
     for corner in (Corner(*c) for c in problem.domain.corners_beyond(0.0)):
         found = sorted(_powers(problem, corner, power), key=lambda f: (f.p + f.q, f.q))
         unit = float(np.max(np.hypot(*(_box_corners(problem) - [corner.x, corner.y]).T)))

@@ -21,7 +21,9 @@ def multipoles(problem: Problem, order: int) -> SpecialFunctions | None:
     holes = problem.domain.hole_circles if problem.domain.dimension in (2, 3) else ()
     if not holes:
         return None
-    lower = any(jet.order < 2 for equation in problem.equations for jet in problem.jets.jets_in(equation.right_side).values())
+    lower = any(
+        jet.order < 2 for equation in problem.equations for jet in problem.jets.jets_in(equation.right_side).values()
+    )
     if problem.domain.dimension == 3:
         powers = (-1, 1) if lower else (-1,)
         return SpacePoles.of([hole.center for hole in holes], [hole.radius for hole in holes], order, powers)

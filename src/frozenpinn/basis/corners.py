@@ -1,4 +1,4 @@
-"""Singular functions of the plane, which no sum of smooth neurons comes close to: powers and logarithms of the distance.
+"""Singular functions of the plane, which no sum of smooth neurons comes close to: powers and logarithms of distances.
 
 At a corner solutions of diffusion and wave equations behave like r^(π/ω), whatever the data; where that power is whole,
 like r^n log r. Around a hole they have parts of log r and r^(−k) cos kθ, which are smooth but far from any polynomial.
@@ -134,7 +134,9 @@ def _terms(
     ahead, behind = _LOG_SLOPES[int(log)]
     table: dict[tuple[float, float, int], complex] = {(p, q, int(log != PLAIN)): 1.0 + 0.0j}
 
-    def by(holomorphic: bool, terms: dict[tuple[float, float, int], complex]) -> dict[tuple[float, float, int], complex]:
+    def by(
+        holomorphic: bool, terms: dict[tuple[float, float, int], complex]
+    ) -> dict[tuple[float, float, int], complex]:
         new: dict[tuple[float, float, int], complex] = {}
         for (a, b, m), factor in terms.items():
             key = (a - 1.0, b) if holomorphic else (a, b - 1.0)

@@ -1,7 +1,7 @@
 """Functions of boundary layers: exponentials that fall off from a side, times slow waves along it.
 
-Re(exp(ω·(x − x₀) − iφ)) with ω = κ n + iτ, n the outward normal at a point x₀ of the boundary. Derivatives are powers of
-ω, so equations with small coefficients at their highest derivatives lose no digits.
+Re(exp(ω·(x − x₀) − iφ)) with ω = κ n + iτ, n the outward normal at a point x₀ of the boundary. Derivatives are powers
+of ω, so equations with small coefficients at their highest derivatives lose no digits.
 """
 
 from __future__ import annotations

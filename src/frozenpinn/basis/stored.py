@@ -56,7 +56,9 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     fields, factors = tuple(about["fields"]), []
     for k, activation in enumerate(about["activations"]):
         own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
-        special = next((make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own), None)
+        special = next(
+            (make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own), None
+        )
         hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, special)
         points = NoPoints(np.zeros((0, hidden.dimension)), np.zeros(0))
         sigma = own["singular"]

@@ -25,8 +25,8 @@ class StaticFacts:
     start
         What Newton's method started from.
     left
-        What the solution leaves of equations and conditions at held-out points, relative to their terms; not a number if
-        that was not looked at.
+        What the solution leaves of equations and conditions at held-out points, relative to their terms; not a number
+        if that was not looked at.
     """
 
     features: str

@@ -135,13 +135,10 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
     return Pilot(family, found, left_over(plan.problem, found.state, rules))
 
 
-def best_family(
-    plan: StaticPlan, start: Function, known: Family | None = None, earlier: float = np.inf
-) -> Pilot | None:
+def best_family(plan: StaticPlan, start: Function, known: Family | None = None) -> Pilot | None:
     """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them.
 
-    If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at. ``earlier`` is
-    what its pilot has left.
+    If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at.
     """
     kinds, rules = families(plan), plan.task.rules.static
     if known is not None and isinstance(known.sampler, Waves):
@@ -151,24 +148,21 @@ def best_family(
     best = _least([run_pilot(plan, family, points, start) for family in kinds])
     if best is None:
         return None
-    if best.left > min(rules.special_from, rules.stalls * earlier):
-        best = _with_more(plan, best, kinds)
-    points = plan.with_special(best.family.count, best.family.sites).place_points()
     for family in stretched(best.family, plan, best.found.state):
         best = _least([best, run_pilot(plan, family, points, best.found.state)]) or best
     return best
 
 
-def _with_more(plan: StaticPlan, best: Pilot, kinds: Sequence[Family]) -> Pilot:
+def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
     """Try special functions beside the best features; if they help, ask again which features are best."""
-    place = [family.sampler for family in kinds].index(best.family.sampler)
-    near = [kinds[k] for k in (place, place - 1, place + 1) if 0 <= k < len(kinds)]
-    rules, chosen = plan.task.rules.static, best
+    kinds, rules = families(plan), plan.task.rules.static
+    reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
+    near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
     limit = best.left * (rules.special_helps_much if best.left > rules.special_much else rules.special_helps)
+    chosen = best
     for more, sites in helpful(plan, best.found.state):
-        wider = plan.with_special(len(more), sites)
-        points, others = wider.place_points(), near
-        for k, family in enumerate(others):
+        points = plan.with_special(len(more), sites).place_points()
+        for k, family in enumerate(near):
             tried = run_pilot(plan, replace(family, special=more, sites=sites), points, best.found.state)
             if k == 0 and (tried is None or tried.left > limit):
                 break

@@ -2,8 +2,8 @@
 
 In a thin layer u ≈ exp(−κ s), s the distance from the boundary. An equation with coefficients c_α then reads
 Σ c_α n^α κ^|α| = 0, and its roots with a positive real part are the layers that fall off inwards: −ε u'' + u' = 0 has
-κ = 1/ε at the right end and none at the left one. Where an equation convects along the boundary, the layer thickens like
-√(ε s), and the slope along it, one over the size of the domain, stands for the term that balances diffusion.
+κ = 1/ε at the right end and none at the left one. Where an equation convects along the boundary, the layer thickens
+like √(ε s), and the slope along it, one over the size of the domain, stands for the term that balances diffusion.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class Sites:
         phases = rng.uniform(0.0, 2.0 * np.pi, count) if d > 1 else np.zeros(count)
         return LayerFunctions(np.concatenate([self.x[i], steep, along, phases[:, None]], axis=1))
 
-    def with_points(self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator) -> Points:
+    def with_points(
+        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
+    ) -> Points:
         """Return points with more of them in the layers, evenly in the logarithm of the distance from the boundary."""
         near, far = rules.layer_points
         i = rng.integers(len(self.x), size=2 * count)
@@ -78,7 +80,7 @@ class Sites:
         sites = replace(self, x=self.x[across], normals=self.normals[across], rates=self.rates[across])
         if not len(sites.x):
             return points
-        depth = np.abs(np.einsum("nsd,sd->ns", dense.x[:, None] - sites.x[None, :: _FEW], sites.normals[::_FEW]))
+        depth = np.abs(np.einsum("nsd,sd->ns", dense.x[:, None] - sites.x[None, ::_FEW], sites.normals[::_FEW]))
         depth = np.min(depth * sites.rates[::_FEW], axis=1)
         rows = np.flatnonzero(depth < rules.layer_points[1])
         bins = np.floor(np.log(np.maximum(depth[rows], rules.layer_points[0])) * _PER_OCTAVE).astype(int)
@@ -103,7 +105,9 @@ def find_sites(problem: Problem, about: Function, rules: StaticRules) -> Sites |
         return None
     found, area = [], 0.0
     for side in {c.side.name: c.side for c in problem.conditions}.values():
-        points = domain.sample_side(side, 1 if domain.dimension == 1 else rules.layer_sites, "sobol", Seed.STATIC_RESIDUALS)
+        points = domain.sample_side(
+            side, 1 if domain.dimension == 1 else rules.layer_sites, "sobol", Seed.STATIC_RESIDUALS
+        )
         rates = np.max([_rates(problem, name, points, about) for name in problem.fields], axis=0)
         thin = (rates * domain.size > rules.layer_thin) & _inwards(problem, points, rates)
         if np.any(thin):

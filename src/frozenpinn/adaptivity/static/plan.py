@@ -86,7 +86,7 @@ class StaticPlan:
         return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
 
     def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
-        """Return the plan with special functions beside the neurons, and points for them: in layers if there are some."""
+        """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
         if sites is not None:
             return replace(self, special=special, sites=sites)
         if special == self.special:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import solve_on_product
@@ -51,11 +51,14 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             pilot, how = _pilot(plan, earlier)
         start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
         with watch.stage("products"):
-            # as if the logarithm of what is left fell with the number of neurons along each axis
-            grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / problem.domain.dimension)
-            product = solve_on_product(plan, start, min(pilot.left, 1.0) ** grown, how)
-        if product is not None:
-            return Earlier(product, pilot.family, pilot.left)
+            product = solve_on_product(plan, start, _promised(plan, pilot), how)
+        rules = task.rules.static
+        smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
+        if (pilot if product is None or product.facts is None else product.facts).left > smooth:
+            with watch.stage("choice of features"):
+                pilot = with_special_functions(_narrower(plan), pilot)
+        if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
+            return Earlier(product, pilot.family, product.facts.left)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
@@ -77,10 +80,21 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
+def _promised(plan: StaticPlan, pilot: Pilot) -> float:
+    """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
+    grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
+    return float(min(pilot.left, 1.0) ** grown)
+
+
+def _narrower(plan: StaticPlan) -> StaticPlan:
+    """Return the plan of a pilot."""
+    rules = plan.task.rules.static
+    return plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+
+
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
-    rules, problem = plan.task.rules.static, plan.problem
-    narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+    problem, narrow = plan.problem, _narrower(plan)
     given = read_start(plan.task.start, problem)
     start: Function | None = given
     if start is None and earlier is not None:
@@ -91,7 +105,7 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     if start is None:
         how = "the extension of the boundary data"
         start = _extended(narrow)
-    found = best_family(narrow, start, *(() if earlier is None else (earlier.family, earlier.pilot)))
+    found = best_family(narrow, start, None if earlier is None else earlier.family)
     if found is None and given is not None:
         raise ConvergenceError(
             "Newton's method finds no solution from the start that was given; give another one, or leave it out."

@@ -1,7 +1,7 @@
 """Special functions of a static problem: those that it can't do without, and those that a pilot has to ask for.
 
-Where gradients are unbounded, at re-entrant corners and where values meet slopes, least squares on smooth features alone
-converges to a wrong function. Functions of such corners are always there. Those of other corners, at which only
+Where gradients are unbounded, at re-entrant corners and where values meet slopes, least squares on smooth features
+alone converges to a wrong function. Functions of such corners are always there. Those of other corners, at which only
 higher derivatives are unbounded, and multipoles of holes join if a pilot leaves less with them.
 """
 

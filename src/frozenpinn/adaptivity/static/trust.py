@@ -1,7 +1,7 @@
 """Whether solutions of a static problem can be trusted: what they leave of the equations must fall.
 
-Without functions of a corner at which gradients are unbounded, least squares converges to a wrong function. Two solutions
-agree more and more, and no distance tells. What they leave of the equations does: it stays as it is.
+Without functions of a corner at which gradients are unbounded, least squares converges to a wrong function. Two
+solutions agree more and more, and no distance tells. What they leave of the equations does: it stays as it is.
 """
 
 from __future__ import annotations
@@ -48,6 +48,6 @@ def stalls_for_good(history: History, rules: StaticRules) -> bool:
 def stall_reason(left: float) -> str:
     """Say what is wrong."""
     return (
-        f"the residual stalls at {100 * left:.2g} %: the solution has a singularity that the features do not have (a corner?) "
-        "or a layer that they do not resolve"
+        f"the residual stalls at {100 * left:.2g} %: the solution has a singularity that the features do not have "
+        "(a corner?) or a layer that they do not resolve"
     )
