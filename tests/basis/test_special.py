@@ -1,4 +1,4 @@
-"""Special functions of all kinds: derivatives against differences, Laplacians against sums, tables that make them again."""
+"""Special functions of all kinds: derivatives against differences, Laplacians against sums, tables that make them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Static problems whose solutions no smooth features resolve: corners, holes, layers; and what is said where that fails."""
+"""Static problems that no smooth features resolve: corners, holes, layers; and what is said where nothing does."""
 
 import numpy as np
 import pytest
