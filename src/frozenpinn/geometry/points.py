@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,6 +123,13 @@ class BoundaryPoints:
 
     def __len__(self) -> int:
         return len(self.x)
+
+
+class Hole(NamedTuple):
+    """A hole of a domain: its centre, and a radius within which there is nothing of the domain."""
+
+    center: tuple[float, ...]
+    radius: float
 
 
 @lru_cache(maxsize=64)
