@@ -170,6 +170,14 @@ def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
     return chosen
 
 
+def best_features(plan: StaticPlan, start: Function) -> Pilot | None:
+    """Return the pilot of the best family, with special functions beside it where they help; None if all fail."""
+    best = best_family(plan, start)
+    if best is None or best.left <= plan.task.rules.static.special_from:
+        return best
+    return with_special_functions(plan, best)
+
+
 def _least(pilots: Sequence[Pilot | None]) -> Pilot | None:
     """Return the pilot that leaves least, the first of equal ones."""
     return min((p for p in pilots if p is not None), key=lambda p: p.left, default=None)
