@@ -27,10 +27,14 @@ from frozenpinn.errors import (
     SettingsError,
 )
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.modes import Mode, Modes
 from frozenpinn.results.solution import Solution
+from frozenpinn.results.stability import Stability
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
 
@@ -42,6 +46,7 @@ __all__ = [
     "BudgetError",
     "Dirichlet",
     "Disk",
+    "Eigenvalue",
     "ErrorEstimate",
     "EvaluationError",
     "Findings",
@@ -51,6 +56,8 @@ __all__ = [
     "Implicit",
     "IntegrationError",
     "Interval",
+    "Mode",
+    "Modes",
     "Neumann",
     "Periodic",
     "Polygon",
@@ -61,6 +68,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Solution",
+    "Stability",
     "Windows",
     "boundary",
     "check",
@@ -68,18 +76,22 @@ __all__ = [
     "estimate_error",
     "integrators",
     "load",
+    "modes",
     "read_mesh",
     "samplers",
     "solve",
+    "stability",
     "stages",
+    "steady",
 ]
 
 
-def load(file: str) -> Solution:
-    """Read a solution that :meth:`Solution.save` has stored."""
+def load(file: str) -> Solution | Modes:
+    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has."""
+    from frozenpinn.results.modes_storage import holds_modes, load_modes
     from frozenpinn.results.storage import load_solution
 
-    return load_solution(file)
+    return load_modes(file) if holds_modes(file) else load_solution(file)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.adaptivity.static.rules import StaticRules
 
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
@@ -217,3 +218,4 @@ class Rules:
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
     static: StaticRules = StaticRules()
+    modes: ModeRules = ModeRules()

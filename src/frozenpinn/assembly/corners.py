@@ -10,10 +10,14 @@ from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
 
 _SMOOTH = 3.0  # neurons represent higher powers of the distance well enough
+_FEW = 12  # corners up to which all have functions of their own where much accuracy is asked for
 
 
-def singular_functions(problem: Problem) -> SingularFunctions | None:
+def singular_functions(problem: Problem, highest: float | None = None) -> SingularFunctions | None:
     """Return the singular functions of the corners of a plane domain; None if there are none, or of another kind.
+
+    With ``highest``, those times even powers of the distance up to this power, too, and at all corners unless they are
+    many: eigenfunctions have them, r^α (1 − λr²/(4α + 4) + …).
 
     Powers and phases follow from the conditions: r^(kπ/ω) times sines where values are given, cosines where slopes
     are, and half multiples of both where the two meet; there, all corners that open by more than π/2 are singular. They
@@ -22,16 +26,22 @@ def singular_functions(problem: Problem) -> SingularFunctions | None:
     """
     orders = {jet.order for condition in problem.conditions for jet in condition.jets}
     mixed = {0, 1} <= {max(jet.order for jet in c.jets) for c in problem.conditions}  # values here, slopes there
-    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(np.pi / 2 if mixed else np.pi)]
+    sharpest = np.pi / 2 if mixed else np.pi
+    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(0.0 if highest else sharpest)]
+    if len(corners) > _FEW:
+        corners = [corner for corner in corners if corner.opening > sharpest]
     if not corners or not all(_is_laplacian(problem, equation) for equation in problem.equations):
         return None
     step = 1.0 if orders in ({0}, {1}) else 0.5
     phases = {0: (np.pi / 2,), 1: (0.0,)}[orders.pop()] if step == 1.0 else (0.0, np.pi / 2)
     found = [
-        SingularFunctions.of([corner], np.arange(step, _SMOOTH * corner.opening / np.pi, step).tolist(), phases)
+        SingularFunctions.of(
+            [corner], np.arange(step, (highest or _SMOOTH) * corner.opening / np.pi, step).tolist(), phases, highest
+        )
         for corner in corners
     ]
-    return SingularFunctions(np.concatenate([f.table for f in found]))
+    table = np.concatenate([f.table for f in found])
+    return SingularFunctions(table) if len(table) else None
 
 
 def _is_laplacian(problem: Problem, equation: Equation) -> bool:

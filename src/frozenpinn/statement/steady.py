@@ -1,0 +1,44 @@
+"""The steady states of a time-dependent problem as a static problem."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.language.jets import TIME
+from frozenpinn.statement.equation import static_equations
+from frozenpinn.statement.problem import Problem
+
+
+def without_time(problem: Problem) -> Problem:
+    """Return the same equations without time derivatives; refuse what depends on time."""
+    if problem.is_static:
+        raise ProblemError("the problem is static already; call solve(problem).")
+    jets, residuals = problem.jets, []
+    for equation in problem.equations:
+        if jets.t in equation.right_side.free_symbols:
+            raise ProblemError(
+                f"the equation '{equation}' depends on {TIME}, so it has no steady state; write it at one time, or leave "
+                f"{TIME} out."
+            )
+        timed = {symbol: sp.Integer(0) for symbol, jet in jets.jets_in(equation.right_side).items() if jet.time}
+        residuals.append(equation.right_side.xreplace(timed))
+    for name, arguments in problem.parameters.arguments.items():
+        if TIME in arguments:
+            raise ProblemError(f"the parameter '{name}' depends on {TIME}, so there is no steady state.")
+    for condition in problem.conditions:
+        if condition.value.depends_on_time:
+            raise ProblemError(
+                f"the boundary condition '{condition.text}' depends on {TIME}, so there is no steady state; write it at "
+                "one time."
+            )
+    return problem.replaced(
+        equations=tuple(static_equations(residuals, problem.fields, jets)),
+        time=(0.0, 0.0),
+        initial={},
+        initial_velocity={},
+        exact={},
+        constraints=(),
+        given={},
+        evolution=problem,
+    )
