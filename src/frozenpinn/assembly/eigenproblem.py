@@ -169,6 +169,16 @@ class Matrices(NamedTuple):
     singular: Array
     layout: StateLayout
 
+    def kept(self, cutoff: float) -> Matrices:
+        """Return the part of the functions whose singular values, relative to the largest, are beyond a cut-off."""
+        chosen = self.singular > cutoff
+        if np.all(chosen):
+            return self
+        coefficients = chosen[: self.layout.coefficients]
+        right = None if self.right is None else self.right[np.ix_(coefficients, coefficients)]
+        left = self.left[np.ix_(chosen, chosen)]
+        return Matrices(left, right, self.singular[chosen], self.layout.kept(coefficients))
+
 
 def layout_of(eigenproblem: Eigenproblem, networks: Sequence[Basis]) -> StateLayout:
     """Return where the coefficients of all networks stand."""
@@ -199,8 +209,10 @@ def _projected(terms: Mapping[str, list[Term]], networks: Sequence[Network], lay
     return out
 
 
-def product_operator(eigenproblem: Eigenproblem, spaces: Sequence[Space]) -> tuple[Operator, StateLayout] | None:
-    """Return L on products of networks; None if W is more than a number for each equation, or λ enters as a square."""
+def product_operator(
+    eigenproblem: Eigenproblem, spaces: Sequence[Space], sign: float
+) -> tuple[Operator, StateLayout] | None:
+    """Return ±L on products of networks; None if W is more than a number for each equation, or λ enters as a square."""
     layout = layout_of(eigenproblem, [space.network for space in spaces])
     terms = eigenproblem.terms(spaces[0].network.points.x)
     if layout.order != 1 or any(k for by in terms.left.values() for k in by):
@@ -210,7 +222,7 @@ def product_operator(eigenproblem: Eigenproblem, spaces: Sequence[Space]) -> tup
         scale = 1.0 if terms.right is None else _multiple(name, terms.right[name])
         if scale is None:
             return None
-        scaled[name] = [t._replace(coefficient=t.coefficient / scale) for t in by_time.get(0, [])]
+        scaled[name] = [t._replace(coefficient=sign / scale * t.coefficient) for t in by_time.get(0, [])]
     return project_products(scaled, spaces, layout), layout
 
 

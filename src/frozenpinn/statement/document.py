@@ -34,7 +34,18 @@ from frozenpinn.statement.problem import Problem
 
 __all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
 
-KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact", "constraint", "eigenvalue")
+KEYS = (
+    "equation",
+    "domain",
+    "time",
+    "initial",
+    "boundary",
+    "initial_velocity",
+    "parameters",
+    "exact",
+    "constraint",
+    "eigenvalue",
+)
 CONDITIONS: dict[str, type[Condition]] = {
     "dirichlet": Dirichlet,
     "neumann": Neumann,
@@ -78,7 +89,11 @@ def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
         domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
-    return {**given, "domain": domain} | {"eigenvalue": name for name in problem.parameters.unknown} | ({} if problem.is_static else {"time": list(problem.time)})
+    return (
+        {**given, "domain": domain}
+        | {"eigenvalue": name for name in problem.parameters.unknown}
+        | ({} if problem.is_static else {"time": list(problem.time)})
+    )
 
 
 def _parameters(document: Mapping[str, Any]) -> Any:
@@ -87,9 +102,13 @@ def _parameters(document: Mapping[str, Any]) -> Any:
     if name is None:
         return given
     if not isinstance(name, str):
-        raise ProblemError(f"'eigenvalue' is the name of the unknown number, such as eigenvalue = \"lam\"; got {name!r}.")
+        raise ProblemError(
+            f"'eigenvalue' is the name of the unknown number, such as eigenvalue = \"lam\"; got {name!r}."
+        )
     if name in (given or {}):
-        raise ProblemError(f"'{name}' is the eigenvalue and has a value under [parameters], too; leave one of them out.")
+        raise ProblemError(
+            f"'{name}' is the eigenvalue and has a value under [parameters], too; leave one of them out."
+        )
     return {**(given or {}), name: Eigenvalue()}
 
 

@@ -43,7 +43,9 @@ class Parameters:
     def constants(self) -> dict[str, float]:
         """The parameters that are numbers, or texts without coordinates and fields, with their values."""
         numbers = {name: constant_value(e) for name, e in self.expressions.items() if e.is_number}
-        return numbers | {name: f for name, f in self.functions.items() if name in self.symbols and isinstance(f, float)}
+        return numbers | {
+            name: f for name, f in self.functions.items() if name in self.symbols and isinstance(f, float)
+        }
 
     @property
     def symbols(self) -> tuple[str, ...]:

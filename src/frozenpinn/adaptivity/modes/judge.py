@@ -14,9 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from frozenpinn.adaptivity.modes.plan import Attempt, ModePlan
 from frozenpinn.adaptivity.modes.rules import ModeRules
-from frozenpinn.assembly.eigenproblem import residuals
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
 
@@ -40,14 +38,12 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     rules, many = plan.rules, plan.count + plan.rules.more
     few = len(answer.values) if plan.rightmost else min(len(answer.values), many)
     values, vectors = answer.values[:few], answer.vectors[:, :few]
-    reference = float(np.sort(np.abs(answer.values - (0.0 if plan.rightmost else plan.near)))[: plan.count][-1])
-    largest = max(reference, float(np.max(np.abs(values[: plan.count])))) if not plan.rightmost else reference
-    scales = np.maximum(np.abs(values), rules.small * largest)
+    scales = np.maximum(np.abs(values), rules.small * plan.reference(answer.values))
     distances = np.max([_distances(values, w.values[: few + 2 * rules.more], scales) for w in witnesses], axis=0)
-    x = plan.problem.domain.sample(rules.held_out, "random", np.random.default_rng(Seed.RESIDUALS + 2)).x
-    left = residuals(plan.eigenproblem, answer.bases, vectors, values, x, rules.small * largest)
+    left = plan.residuals(answer, np.arange(few))
     believed = (distances <= rules.agree * scales) & (left <= rules.residual)
-    order = np.argsort(-np.real(values), kind="stable") if plan.rightmost else np.arange(few)
+    believed |= (distances <= rules.close * scales) & (left <= rules.residual_most)
+    order = plan.order(values)
     chosen = [int(k) for k in order if believed[k]][: plan.count]
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[int(k) for k in order[:until] if not believed[k]]]

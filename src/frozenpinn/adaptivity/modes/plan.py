@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +11,25 @@ import numpy as np
 from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.corners import singular_functions
-from frozenpinn.assembly.eigenproblem import Eigenproblem, compliant_network, matrices, product_operator
+from frozenpinn.assembly.eigenproblem import (
+    Eigenproblem,
+    Matrices,
+    compliant_network,
+    matrices,
+    product_operator,
+    residuals,
+)
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.products import build_product_spaces, is_separable
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
 from frozenpinn.errors import SettingsError
-from frozenpinn.geometry import Box, Points
+from frozenpinn.geometry import Box, Domain, Points
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.solvers.axis_modes import axis_modes
+from frozenpinn.solvers.axis_modes import AxisModes, axis_modes
 from frozenpinn.solvers.eigen import by_distance, eigenpairs
 from frozenpinn.statement.problem import Problem
 
@@ -92,15 +103,49 @@ class ModePlan:
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
         if given.sampler is None and problem.domain.dimension == 2:
             hidden = replace(hidden, singular=singular_functions(problem, rules.corners))
-        cutoff = given.cutoff if isinstance(given.cutoff, float) else rules.cutoff
+        cutoffs = (given.cutoff,) if isinstance(given.cutoff, float) else rules.cutoffs
         networks = [
-            compliant_network(problem, hidden, points, group, self._per_side(), cutoff) for group in problem.groups
+            compliant_network(problem, hidden, points, group, self._per_side(), cutoffs[0]) for group in problem.groups
         ]
-        left, right, singular, layout = matrices(self.eigenproblem, networks)
-        found = eigenpairs(left, right, singular, self.near, 1.0 if self.rightmost else -1.0)
-        vectors = found.vectors[: layout.coefficients]
+        whole, best, least = matrices(self.eigenproblem, networks), None, np.inf
+        for cutoff in cutoffs:
+            found = self._attempt(networks, whole, cutoff)
+            left = self.worst_residual(found)
+            if best is None or left < rules.better * least:
+                best, least = found, left
+            if least <= rules.clean:
+                break
+        assert best is not None
+        return best
+
+    def _attempt(self, networks: Sequence[Network], whole: Matrices, cutoff: float) -> Attempt:
+        """Find eigenvalues with the functions whose singular values are beyond a cut-off."""
+        kept = whole.kept(cutoff)
+        found = eigenpairs(kept.left, kept.right, kept.singular, self.near, 1.0 if self.rightmost else -1.0)
+        vectors = found.vectors[: kept.layout.coefficients]
         vectors = vectors / np.linalg.norm(vectors, axis=0)
-        return Attempt(tuple(networks), found.values, vectors, self.width, found.symmetric, False)
+        bases = tuple(n.truncate(size) for n, size in zip(networks, kept.layout.sizes, strict=True))
+        return Attempt(bases, found.values, vectors, self.width, found.symmetric, False)
+
+    def order(self, values: Array) -> Array:
+        """Return the order in which values are wanted; they are sorted by their distance already."""
+        return np.argsort(-np.real(values), kind="stable") if self.rightmost else np.arange(len(values))
+
+    def residuals(self, found: Attempt, chosen: Array) -> Array:
+        """Return what some functions leave of the equation at points that were not used."""
+        rules, values = self.rules, found.values
+        x = self.problem.domain.sample(rules.held_out, "random", np.random.default_rng(Seed.RESIDUALS + 2)).x
+        scale = rules.small * self.reference(values)
+        return residuals(self.eigenproblem, found.bases, found.vectors[:, chosen], values[chosen], x, scale)
+
+    def reference(self, values: Array) -> float:
+        """Return the size of the values that are asked for."""
+        nearest = np.sort(np.abs(values))[: self.count] if self.rightmost else np.abs(values[: self.count])
+        return float(np.max(nearest))
+
+    def worst_residual(self, found: Attempt) -> float:
+        """Return the largest residual of the functions that are asked for."""
+        return float(np.max(self.residuals(found, self.order(found.values)[: self.count])))
 
     def _sampler(self) -> Sampler:
         given, domain = self.settings.sampler, self.problem.domain
@@ -109,7 +154,7 @@ class ModePlan:
         if given is not None:
             return given if given.width == self.width else with_width(given, self.width)
         if not any(domain.periodic):
-            return MultiScale(self.width)
+            return MultiScale(self.width) if domain.dimension < 3 else Waves(self.width)
         lengths = zip(map(float, domain.lengths), domain.periodic, strict=True)
         periods = tuple(length if periodic else None for length, periodic in lengths)
         return Sines(self.width, period=periods[0]) if len(periods) == 1 else Waves(self.width, 1.2, periods=periods)
@@ -153,20 +198,14 @@ class ModePlan:
             )
             for axis, (length, periodic) in enumerate(zip(domain.lengths, domain.periodic, strict=True))
         ]
-        spaces = build_product_spaces(problem, layers, points, rules.cutoff)
-        operator = product_operator(self.eigenproblem, spaces)
-        if operator is None:
+        spaces = build_product_spaces(problem, layers, points, rules.cutoffs[0])
+        modes, sign = _axis_modes(self.eigenproblem, spaces)
+        if modes is None:
             return None
-        position, layout = operator
-        rate = 1.0 / float(np.max(domain.lengths)) ** max(1, max(problem.spatial_order(f) for f in problem.fields))
-        modes = axis_modes(LinearPart(position, None, layout), True, rate)
-        if modes is None or np.ndim(modes.eigenvalues) != 1:
-            return None
-        values = np.asarray(modes.eigenvalues)
-        doubled = len(values) < layout.size  # one of each pair of conjugates
-        nearest = by_distance(values, self.near)[: 4 * (self.count + rules.more)]
-        if self.rightmost:
-            nearest = np.argsort(-values.real, kind="stable")[: 4 * (self.count + rules.more)]
+        values = sign * np.asarray(modes.eigenvalues)
+        doubled = len(values) < sum(space.network.size for space in spaces)  # one of each pair of conjugates
+        nearest = np.argsort(-values.real, kind="stable") if self.rightmost else by_distance(values, self.near)
+        nearest = nearest[: self.count + 4 * rules.more]
         unit = np.zeros((len(values), len(nearest)))
         unit[nearest, np.arange(len(nearest))] = 1.0
         vectors, values = np.asarray(modes.vectors @ unit), values[nearest]
@@ -176,6 +215,26 @@ class ModePlan:
         vectors = vectors[:, order] / np.linalg.norm(vectors[:, order], axis=0)
         symmetric = bool(np.isrealobj(values))
         return Attempt(tuple(s.network for s in spaces), values[order], vectors, self.width, symmetric, True)
+
+
+def _axis_modes(eigenproblem: Eigenproblem, spaces: Sequence[Space]) -> tuple[AxisModes | None, float]:
+    """Diagonalise ±L axis by axis, with the sign for which it is bounded from above: so it is most accurate."""
+    problem = eigenproblem.problem
+    rate = 1.0 / float(np.max(problem.domain.lengths)) ** max(1, *map(problem.spatial_order, problem.fields))
+    found = None
+    for sign in (-1.0, 1.0):
+        operator = product_operator(eigenproblem, spaces, sign)
+        found = None if operator is None else axis_modes(LinearPart(operator[0], None, operator[1]), True, rate)
+        if found is None or np.max(found.eigenvalues.real) <= -np.min(found.eigenvalues.real):
+            return found, sign
+    return found, 1.0
+
+
+def _half_waves(domain: Domain, count: int) -> float:
+    """Return about how many half-waves the first eigenfunctions of the Laplacian have along an axis of a box, at most."""
+    d, measure = domain.dimension, domain.measure
+    waves = np.sqrt(4.0 * np.pi * count / measure) if d == 2 else (6.0 * np.pi**2 * count / measure) ** (1.0 / 3.0)
+    return min(float(count), 1.0 + float(np.max(domain.lengths)) * waves / np.pi)
 
 
 def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: complex, rightmost: bool) -> ModePlan:
@@ -191,7 +250,11 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
     separable = domain.dimension > 1 and all(is_separable(problem, group) for group in problem.groups)
     plan = ModePlan(eigenproblem, settings, count, near, rightmost, 0, False)
     if separable and all(value is None for value in (settings.sampler, settings.points, settings.boundary_points)):
-        width = int(min(rules.axis + rules.axis_each * count, rules.axis_most)) if fixed is None else fixed
+        width = (
+            int(min(rules.axis + rules.axis_each * _half_waves(domain, count), rules.axis_most))
+            if fixed is None
+            else fixed
+        )
         product = replace(plan, width=2 * (width // 2), product=True)
         if product.on_product(0) is not None:
             return product
@@ -210,4 +273,3 @@ def _refuse_unused(settings: Settings) -> None:
             f"Settings({given[0]}=…) is not for eigenvalues; these may be given: width, points, boundary_points, "
             "sampler, cutoff and rules."
         )
-
