@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.assembly.boundary import boundary_rows, derivative_of
 from frozenpinn.assembly.collocation import Function, slopes_of
@@ -22,6 +23,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
 from frozenpinn.errors import EvaluationError
+from frozenpinn.language.jets import Jet
 from frozenpinn.operators import Operator
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import sides_of
@@ -84,7 +86,8 @@ def of_linearisation(problem: Problem, about: Function, static: Problem) -> Eige
         left: dict[str, ByTime] = {}
         for equation in problem.equations:
             slopes = slopes_of(problem, equation.field)
-            values = about.jets(x, slopes.jets)
+            known = dict(zip(entering := _entering(problem, equation), about.jets(x, entering), strict=True))
+            values = [known.get(jet, np.zeros(len(x))) for jet in slopes.jets]
             with np.errstate(all="ignore"):
                 partials = slopes.partials(*x.T, 0.0, *values)
             by_time: dict[int, list[Term]] = {}
@@ -98,6 +101,14 @@ def of_linearisation(problem: Problem, about: Function, static: Problem) -> Eige
     return Eigenproblem(homogeneous(static), terms, orders)
 
 
+def _entering(problem: Problem, equation: Equation) -> list[Jet]:
+    """Return the jets that the derivatives of an equation depend on; those of a linear one on none."""
+    jets = problem.jets
+    symbols = jets.jets_in(equation.nonlinear)
+    partials = sum((sp.diff(equation.nonlinear, symbol) ** 2 for symbol in symbols), sp.Integer(0))
+    return list(jets.jets_in(partials).values())
+
+
 def homogeneous(problem: Problem) -> Problem:
     """Return the problem with zero on the right of all boundary conditions."""
     conditions = []
@@ -109,16 +120,16 @@ def homogeneous(problem: Problem) -> Problem:
     return problem.replaced(conditions=tuple(conditions))
 
 
-def _evaluated(problem: Problem, equation: Equation, part: Mapping[object, object], x: Array) -> list[Term]:
+def _evaluated(problem: Problem, equation: Equation, part: Mapping[Jet, sp.Expr], x: Array) -> list[Term]:
     """Return the terms of one side with coefficients at points."""
     if not part:
         return []
     with np.errstate(all="ignore"):
-        values = problem.compile(list(part.values()))(*x.T, 0.0)  # type: ignore[arg-type]
+        values = problem.compile(list(part.values()))(*x.T, 0.0)
     found = []
     for jet, value in zip(part, values, strict=True):
-        _check_finite(equation, problem.jets.name(jet), value)  # type: ignore[arg-type]
-        found.append(Term(jet.field, derivative_of(jet), value))  # type: ignore[attr-defined, arg-type]
+        _check_finite(equation, problem.jets.name(jet), value)
+        found.append(Term(jet.field, derivative_of(jet), value))
     return found
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators.symmetry import keep_structure
 
 Array = np.ndarray
@@ -43,11 +44,10 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
     side
         On which side of ``near`` the shift lies: −1 or 1.
     """
-    shift = near + side * _BESIDE * _scale(left, right, singular)
     root = _root(left, right, singular) if np.isreal(near) else None
     mass = np.eye(len(left)) if right is None else right
     exact = left if root is None else keep_structure(left, singular).matrix
-    inverse = sla.inv(exact - np.real_if_close(shift) * mass, check_finite=False)
+    shift, inverse = _shifted_inverse(exact, mass, near, side * _BESIDE * _scale(left, right, singular))
     if root is not None:
         sign, lower = root
         middle = inverse if right is None else lower.T @ (sign * inverse) @ lower
@@ -58,7 +58,7 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
         product = inverse if right is None else inverse @ right
         inverses, vectors = map(np.ascontiguousarray, np.linalg.eig(product))
     kept = np.abs(inverses) > _NOTHING * np.max(np.abs(inverses))
-    values = np.real_if_close(shift) + 1.0 / inverses[kept]
+    values = shift + 1.0 / inverses[kept]
     order = by_distance(values, near)
     return Spectrum(values[order], np.ascontiguousarray(vectors[:, kept][:, order]), root is not None)
 
@@ -71,12 +71,28 @@ def by_distance(values: Array, near: complex = 0.0) -> Array:
     return np.lexsort((*parts, digits))
 
 
+def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tuple[complex, Array]:
+    """Return (A − s B)⁻¹ with a shift s beside ``near`` that is no eigenvalue."""
+    for factor in (1.0, 1.7, 0.43):
+        shift = near + factor * step
+        try:
+            inverse = sla.inv(left - shift * mass, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        if np.all(np.isfinite(inverse)):
+            return shift, inverse
+    raise ConvergenceError(
+        "the equations of the eigenvalue problem determine nothing: their matrix is singular for every eigenvalue. Does "
+        "every field have an equation and conditions of its own?"
+    )
+
+
 def _scale(left: Array, right: Array | None, singular: Array) -> float:
-    """Return about how large the smallest eigenvalues are."""
+    """Return about how large the smallest eigenvalues are: what L makes of the smoothest functions."""
     leading = np.argsort(-singular, kind="stable")[:_LEADING]
-    size = float(np.linalg.norm(left[np.ix_(leading, leading)], 2))
-    mass = 1.0 if right is None else float(np.linalg.norm(right[np.ix_(leading, leading)], 2))
-    return (size or float(np.linalg.norm(left, 2)) or 1.0) / (mass or 1.0)
+    size = float(np.median(np.linalg.norm(left[:, leading], axis=0)))
+    mass = 1.0 if right is None else float(np.max(np.linalg.norm(right[:, leading], axis=0)))
+    return (size or float(np.linalg.norm(left)) or 1.0) / (mass or 1.0)
 
 
 def _root(left: Array, right: Array | None, singular: Array) -> tuple[float, Array] | None:

@@ -129,7 +129,10 @@ class ModePlan:
 
     def order(self, values: Array) -> Array:
         """Return the order in which values are wanted; they are sorted by their distance already."""
-        return np.argsort(-np.real(values), kind="stable") if self.rightmost else np.arange(len(values))
+        if not self.rightmost:
+            return np.arange(len(values))
+        steps = np.round(np.real(values) / (self.rules.neutral * self.reference(values) or 1.0))
+        return np.argsort(-steps, kind="stable")
 
     def residuals(self, found: Attempt, chosen: Array) -> Array:
         """Return what some functions leave of the equation at points that were not used."""
@@ -204,8 +207,8 @@ class ModePlan:
             return None
         values = sign * np.asarray(modes.eigenvalues)
         doubled = len(values) < sum(space.network.size for space in spaces)  # one of each pair of conjugates
-        nearest = np.argsort(-values.real, kind="stable") if self.rightmost else by_distance(values, self.near)
-        nearest = nearest[: self.count + 4 * rules.more]
+        nearest = by_distance(values, self.near)
+        nearest = nearest[self.order(values[nearest])][: self.count + 4 * rules.more]
         unit = np.zeros((len(values), len(nearest)))
         unit[nearest, np.arange(len(nearest))] = 1.0
         vectors, values = np.asarray(modes.vectors @ unit), values[nearest]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Pilot, best_family, families, smallest_singular_values
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Combination, Function, Nothing
+from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -28,13 +30,21 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
-def solve_static(problem: Problem, task: Task, before: Solution | None, watch: Stopwatch) -> Solution:
-    """Solve a static problem once; ``before`` is a solution of an earlier, coarser solve."""
+class Earlier(NamedTuple):
+    """A coarser solve: its solution, and the features that it has chosen."""
+
+    solution: Solution
+    family: Family
+
+
+def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
+    """Solve a static problem once, going on from an earlier solve if there is one."""
+    before = None if earlier is None else earlier.solution
     plan = static_plan(problem, task)
     plan.check_memory()
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
-            pilot, how = _pilot(plan, before)
+            pilot, how = _pilot(plan, earlier)
         with watch.stage("points"):
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
@@ -43,7 +53,9 @@ def solve_static(problem: Problem, task: Task, before: Solution | None, watch: S
             start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
             accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
             found = newton(collocation, start, task.rules.static.newton, accuracy)
-    return made_solution(plan, pilot, found, points, how)
+        with watch.stage("conditioning"):
+            singular = smallest_values(collocation, found.last)
+    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
@@ -54,21 +66,21 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
-def _pilot(plan: StaticPlan, before: Solution | None) -> tuple[Pilot, str]:
-    """Choose the features; Newton's method starts from what is given, the solve before, the boundary data, a homotopy."""
+def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
+    """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
     rules, problem = plan.task.rules.static, plan.problem
     narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
     given = read_start(plan.task.start, problem)
     start: Function | None = given
-    if start is None and before is not None:
-        start = SolutionStart(before.jet_values)
+    if start is None and earlier is not None:
+        start = SolutionStart(earlier.solution.jet_values)
     if problem.is_linear:
         start = Nothing()
     how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
     if start is None:
         how = "the extension of the boundary data"
         start = _extended(narrow)
-    found = best_family(narrow, start)
+    found = best_family(narrow, start, None if earlier is None else earlier.family)
     if found is None and given is not None:
         raise ConvergenceError(
             "Newton's method finds no solution from the start that was given; give another one, or leave it out."
@@ -96,20 +108,20 @@ def _continued(plan: StaticPlan) -> Combination:
     ).state
 
 
-def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, how: str) -> Solution:
+def made_solution(
+    plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
+) -> Solution:
     """Return a solution with all that is known of it."""
     problem, state = plan.problem, found.state
     network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
     name = "least squares" if problem.is_linear else "Newton"
     trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
     piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
-    narrow = plan.narrower(
-        plan.task.rules.static.pilot, plan.task.rules.static.pilot_least, plan.task.rules.static.pilot_most
-    )
+    _warn_if_singular(singular, plan)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
-        smallest_singular_values(narrow, pilot, narrow.place_points()),
+        singular,
         tuple(step.change for step in found.steps),
         how,
     )
@@ -124,6 +136,22 @@ def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, 
         provenance=plan.task,
         facts=facts,
     )
+
+
+def _warn_if_singular(singular: tuple[float, float], plan: StaticPlan) -> None:
+    """Say that the problem is near one without a unique solution."""
+    rules, (smallest, second) = plan.task.rules.static, singular
+    what = "operator" if plan.problem.is_linear else "linearisation about the solution"
+    if smallest <= rules.singular * second:
+        warn(
+            f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
+            f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
+        )
+    elif smallest <= rules.resonance * second:
+        warn(
+            f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
+            f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."
+        )
 
 
 def _no_data(t: float, derivative: int = 0) -> Array:
