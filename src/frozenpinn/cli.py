@@ -1,4 +1,4 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``."""
+"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``; more in cli_modes.py."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ app = typer.Typer(
 )
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
-
-
 _INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 
@@ -395,6 +393,8 @@ def _write(text: str, target: str) -> None:
         Path(target).write_text(text + "\n", encoding="utf-8")
         log.print(f"wrote {target}")
 
+
+import frozenpinn.cli_modes  # noqa: E402, F401  its commands
 
 if __name__ == "__main__":
     main()

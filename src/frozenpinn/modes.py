@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,14 +13,14 @@ from frozenpinn.adaptivity.modes.solve import find_modes
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.adaptivity.tolerances import read_tolerance
 from frozenpinn.assembly.eigenproblem import Eigenproblem, of_linearisation, of_statement
-from frozenpinn.errors import ConvergenceError, ProblemError, SettingsError
+from frozenpinn.errors import ConvergenceError, ProblemError, SettingsError, warn
 from frozenpinn.results.modes import Modes
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.stability import Stability, at_rest
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
-from frozenpinn.solve import solve
+from frozenpinn.solve import check, solve
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
 
@@ -98,6 +99,7 @@ def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
                 "about= is for the linearisation of a nonlinear problem; this one has an Eigenvalue and is linear. "
                 "Leave one of the two out."
             )
+        check(problem)
         return of_statement(problem)
     if about is None:
         raise ProblemError(
@@ -138,6 +140,7 @@ def steady(
     problem: Problem,
     start: Any = None,
     *,
+    constraint: str | Sequence[str] | None = None,
     tol: float | None = 1e-8,
     seed: int = 0,
     time_limit: float | None = None,
@@ -156,6 +159,8 @@ def steady(
         A problem with time, nothing of which depends on t.
     start
         As for :func:`solve`: a number, text, a function, a dict of these by field, or a solution.
+    constraint
+        What picks one of many steady states where the evolution conserves something: ``"mean(u) = 1"``.
     tol, seed, time_limit, memory_limit, progress, settings
         As for :func:`solve`.
 
@@ -168,15 +173,20 @@ def steady(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"steady() takes a Problem, got {type(problem).__name__}.")
-    static = without_time(problem)
+    static = without_time(problem, constraint)
     options: dict[str, Any] = {"tol": tol, "seed": seed, "progress": progress, "settings": settings}
     options |= {"time_limit": time_limit, "memory_limit": memory_limit}
     if static.is_linear or start is not None:
         return solve(static, start=None if static.is_linear else start, **options)
     try:
         return solve(static, start=problem.given["initial"] if problem.given else None, **options)
-    except ConvergenceError:  # from other starts than the initial value
-        return solve(static, **options)
+    except ConvergenceError:
+        found = solve(static, **options)
+    warn(
+        "Newton's method does not find a steady state from the initial value; the one that it finds from the boundary "
+        "data may be another one than you expect. Give start= to look elsewhere."
+    )
+    return found
 
 
 def stability(

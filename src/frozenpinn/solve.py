@@ -70,6 +70,11 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
+    if problem.parameters.unknown:
+        raise SettingsError(
+            f"the problem has an eigenvalue, '{problem.parameters.unknown[0]}'; call modes(problem, 10) for the first "
+            "ten, or give it a value by problem.at(…)."
+        )
     settings = Settings() if settings is None else settings
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):

@@ -220,4 +220,4 @@ class Rules:
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
     static: StaticRules = field(default_factory=StaticRules)
-    modes: ModeRules = ModeRules()
+    modes: ModeRules = field(default_factory=ModeRules)

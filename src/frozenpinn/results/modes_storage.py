@@ -87,5 +87,12 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
         with warnings.catch_warnings():  # warned about when the problem was stated
             warnings.simplefilter("ignore")
             problem = problem_from_dict(meta["problem"])
-    values = [arrays[name] for name in ("coefficients", "values", "errors", "residuals")]
-    return Modes(problem, tuple(bases), *values, ModesReport.from_dict(meta["report"]))
+    return Modes(
+        problem,
+        tuple(bases),
+        arrays["coefficients"],
+        arrays["values"],
+        arrays["errors"],
+        arrays["residuals"],
+        ModesReport.from_dict(meta["report"]),
+    )

@@ -68,7 +68,7 @@ def by_distance(values: Array, near: complex = 0.0) -> Array:
     distance = np.abs(values - near)
     digits = np.round(np.log(np.maximum(distance, 1e-300)), 8)  # pairs are as far, up to round-off
     parts = [-np.round(part / np.maximum(distance, 1e-300), 8) for part in (np.imag(values), np.real(values))]
-    return np.lexsort((*parts, digits))
+    return np.lexsort(np.stack([*parts, digits]))
 
 
 def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tuple[complex, Array]:
@@ -82,8 +82,8 @@ def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tu
         if np.all(np.isfinite(inverse)):
             return shift, inverse
     raise ConvergenceError(
-        "the equations of the eigenvalue problem determine nothing: their matrix is singular for every eigenvalue. Does "
-        "every field have an equation and conditions of its own?"
+        "the equations of the eigenvalue problem determine nothing: their matrix is singular for every eigenvalue. "
+        "Does every field have an equation and conditions of its own?"
     )
 
 

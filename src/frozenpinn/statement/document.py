@@ -89,11 +89,9 @@ def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
         domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
-    return (
-        {**given, "domain": domain}
-        | {"eigenvalue": name for name in problem.parameters.unknown}
-        | ({} if problem.is_static else {"time": list(problem.time)})
-    )
+    unknown = problem.parameters.unknown
+    timed = {} if problem.is_static else {"time": list(problem.time)}
+    return {**given, "domain": domain} | ({"eigenvalue": unknown[0]} if unknown else {}) | timed
 
 
 def _parameters(document: Mapping[str, Any]) -> Any:

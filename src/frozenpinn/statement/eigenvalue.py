@@ -58,8 +58,8 @@ def _sides(equation: Equation, symbol: sp.Symbol) -> Sides:
         if symbol in slope.free_symbols or symbol in rest.free_symbols:
             raise ProblemError(
                 f"the eigenvalue '{symbol}' enters the equation '{equation}' as '{coefficient}'; it may only be a "
-                f"factor of the first power, as in -lap(u) = {symbol}*u. Give another name to a function of it, such as "
-                f"its square, and write out higher powers as a system."
+                f"factor of the first power, as in -lap(u) = {symbol}*u. Give another name to a function of it, and write "
+                "higher powers as a system."
             )
         left |= {jet: rest} if rest != 0 else {}
         right |= {jet: -slope} if slope != 0 else {}
@@ -81,7 +81,7 @@ def check_eigenproblem(problem: Problem) -> None:
     for equation in problem.equations:
         if equation.nonlinear != 0:
             raise ProblemError(
-                f"the equation '{equation}' is not linear: '{equation.nonlinear}' can't stand in an eigenvalue problem. "
+                f"the equation '{equation}' is not linear: an eigenvalue problem can't have '{equation.nonlinear}'. "
                 "For eigenvalues of the linearisation about a solution, leave the Eigenvalue out and call "
                 "modes(problem, 10, about=solution)."
             )

@@ -234,7 +234,7 @@ def _axis_modes(eigenproblem: Eigenproblem, spaces: Sequence[Space]) -> tuple[Ax
 
 
 def _half_waves(domain: Domain, count: int) -> float:
-    """Return about how many half-waves the first eigenfunctions of the Laplacian have along an axis of a box, at most."""
+    """Return about how many half-waves the first eigenfunctions of a box have along an axis, at most."""
     d, measure = domain.dimension, domain.measure
     waves = np.sqrt(4.0 * np.pi * count / measure) if d == 2 else (6.0 * np.pi**2 * count / measure) ** (1.0 / 3.0)
     return min(float(count), 1.0 + float(np.max(domain.lengths)) * waves / np.pi)
