@@ -58,8 +58,8 @@ def _sides(equation: Equation, symbol: sp.Symbol) -> Sides:
         if symbol in slope.free_symbols or symbol in rest.free_symbols:
             raise ProblemError(
                 f"the eigenvalue '{symbol}' enters the equation '{equation}' as '{coefficient}'; it may only be a "
-                f"factor of the first power, as in -lap(u) = {symbol}*u. Give another name to a function of it, and write "
-                "higher powers as a system."
+                f"factor of the first power, as in -lap(u) = {symbol}*u. Give another name to a function of it; "
+                "write higher powers as a system."
             )
         left |= {jet: rest} if rest != 0 else {}
         right |= {jet: -slope} if slope != 0 else {}

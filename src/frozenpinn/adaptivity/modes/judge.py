@@ -47,7 +47,7 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     chosen = [int(k) for k in order if believed[k]][: plan.count]
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[int(k) for k in order[:until] if not believed[k]]]
-    errors = _errors(distances, scales, believed, rules)
+    errors = np.maximum(distances, rules.round_off * scales)
     kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, rules)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)
 
@@ -59,14 +59,6 @@ def _distances(values: Array, others: Array, scales: Array) -> Array:
     out = np.full(len(values), np.inf)
     out[rows] = gaps[rows, columns]
     return out
-
-
-def _errors(distances: Array, scales: Array, believed: Array, rules: ModeRules) -> Array:
-    """Return errors: two networks may agree by chance, but hardly on neighbouring values too."""
-    relative = np.where(believed, distances / scales, 0.0)
-    around = np.maximum(np.concatenate([relative[1:], [0.0]]), np.concatenate([[0.0], relative[:-1]]))
-    least = np.maximum(rules.neighbours * around, rules.round_off)
-    return np.asarray(np.maximum(distances, least * scales))
 
 
 # ---- one choice of functions ----------------------------------------------------------------------------
