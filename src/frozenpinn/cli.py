@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from frozenpinn import cli_modes
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
@@ -394,7 +395,6 @@ def _write(text: str, target: str) -> None:
         log.print(f"wrote {target}")
 
 
-import frozenpinn.cli_modes  # noqa: E402, F401  its commands
-
+cli_modes.register(app)
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""The commands ``frozenpinn modes`` and ``frozenpinn stability``."""
+"""The commands ``frozenpinn modes`` and ``frozenpinn stability``; frozenpinn/cli.py puts them beside the others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from frozenpinn.cli import _check_targets, _escaped, _write, app, log, out, read_file
-
 _FILE = typer.Argument(help="A TOML file with a problem.", metavar="FILE.toml")
 _COUNT = typer.Argument(help="How many eigenvalues.")
 _TOL = typer.Option(help="Relative error asked of every eigenvalue.")
@@ -18,7 +16,12 @@ _PLOT = typer.Option(help="Write a picture of the eigenfunctions.")
 _JSON = typer.Option("--json", help="Write the report as JSON; '-' for standard output.")
 
 
-@app.command()
+def register(app: typer.Typer) -> None:
+    """Add the commands to a command line."""
+    app.command()(modes)
+    app.command()(stability)
+
+
 def modes(
     file: Annotated[Path, _FILE],
     count: Annotated[int, _COUNT] = 10,
@@ -32,6 +35,7 @@ def modes(
 ) -> None:
     """Find eigenvalues and eigenfunctions of a problem that says: eigenvalue = "lam"."""
     import frozenpinn as fp
+    from frozenpinn.cli import _check_targets, _escaped, _write, log, out
 
     _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
     problem, options = _options(file, near=near, tol=tol, time_limit=time_limit, seed=seed)
@@ -49,7 +53,6 @@ def modes(
         log.print(f"wrote {save}")
 
 
-@app.command()
 def stability(
     file: Annotated[Path, _FILE],
     count: Annotated[int, _COUNT] = 6,
@@ -59,6 +62,7 @@ def stability(
 ) -> None:
     """Find a steady state from the initial value, and tell whether small disturbances of it grow."""
     import frozenpinn as fp
+    from frozenpinn.cli import _check_targets, _escaped, _write, log, out
 
     _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     problem, options = _options(file, tol=tol)
@@ -77,5 +81,7 @@ def stability(
 
 def _options(file: Path, **given: Any) -> tuple[Any, dict[str, Any]]:
     """Return the problem of a file, and its options with those of the command line."""
+    from frozenpinn.cli import read_file
+
     problem, options = read_file(file)
     return problem, options | {key: value for key, value in given.items() if value is not None}

@@ -57,8 +57,8 @@ def modes(
     about
         The solution to linearise about; none for problems with an Eigenvalue.
     tol
-        Error asked of every eigenvalue, relative to it, or to a hundredth of the largest one found for those that are
-        smaller. Networks grow until all estimates are within it, or the time is over.
+        Error asked of every eigenvalue, relative to it, or to a hundredth of the largest of them (and of the first
+        four) for those that are smaller. Networks grow until all estimates are within it, or the time is over.
     seed
         Seed of the frozen layers; the same seed gives the same bits.
     time_limit, memory_limit
@@ -78,7 +78,7 @@ def modes(
     >>> found.values.round(9), bool(found.errors.max() < 1e-9)
     (array([ 5.78318596, 14.68197064, 14.68197064]), True)
     >>> float(found[0](0.0, 0.0).round(8))
-    1.08675796
+    1.08676164
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"modes() takes a Problem, got {type(problem).__name__}.")

@@ -76,7 +76,7 @@ def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tu
     for factor in (1.0, 1.7, 0.43):
         shift = near + factor * step
         try:
-            inverse = sla.inv(left - shift * mass, check_finite=False)
+            inverse = np.linalg.inv(left - shift * mass)
         except np.linalg.LinAlgError:
             continue
         if np.all(np.isfinite(inverse)):

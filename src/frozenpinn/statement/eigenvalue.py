@@ -29,9 +29,11 @@ class Eigenvalue:
     Examples
     --------
     >>> import frozenpinn as fp
-    >>> string = fp.Problem("-u_xx = lam*u", fp.Interval(0, np.pi), boundary="u = 0", parameters={"lam": Eigenvalue()})
-    >>> fp.modes(string, 3).values.round(9)
-    array([1., 4., 9.])
+    >>> levels = fp.Problem(
+    ...     "-u_xx + x**2*u = lam*u", fp.Interval(-8, 8), boundary="u = 0", parameters={"lam": fp.Eigenvalue()}
+    ... )
+    >>> fp.modes(levels, 3).values.round(8)
+    array([1., 3., 5.])
     """
 
 

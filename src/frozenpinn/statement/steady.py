@@ -26,9 +26,6 @@ def without_time(problem: Problem, constraint: str | Sequence[str] | None = None
             )
         timed = {symbol: sp.Integer(0) for symbol, jet in jets.jets_in(equation.right_side).items() if jet.time}
         residuals.append(equation.right_side.xreplace(timed))
-    for name, arguments in problem.parameters.arguments.items():
-        if TIME in arguments:
-            raise ProblemError(f"the parameter '{name}' depends on {TIME}, so there is no steady state.")
     for condition in problem.conditions:
         if condition.value.depends_on_time:
             raise ProblemError(

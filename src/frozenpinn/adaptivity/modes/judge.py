@@ -75,7 +75,7 @@ def _functions(
 ) -> tuple[Array, Array]:
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
-    done: set[int] = set()
+    done, probes = set[int](), list[Array]()
     for k in chosen:
         if k in done:
             continue
@@ -84,7 +84,8 @@ def _functions(
         group = [j for j in range(len(values)) if j not in done and abs(values[j] - values[k]) <= wide]
         real = bool(np.all(np.abs(np.imag(values[group])) <= min(max(3.0 * errs, 1e-9 * scales[k]), 1e-3 * scales[k])))
         span = _real_span(vectors[:, group]) if real else np.linalg.qr(vectors[:, group])[0]
-        out[:, group] = span @ _rotation(span, bases)
+        probes += [_probe(bases, q) for q in range(len(probes), span.shape[1])]
+        out[:, group] = span @ _rotation(span, np.stack(probes[: span.shape[1]], axis=1))
         if real:
             kept[group] = np.real(kept[group])
         done |= set(group)
@@ -100,9 +101,8 @@ def _real_span(vectors: Array) -> Array:
     return np.asarray(np.linalg.svd(both, full_matrices=False)[0][:, : vectors.shape[1]])
 
 
-def _rotation(span: Array, bases: Sequence[Basis]) -> Array:
+def _rotation(span: Array, probes: Array) -> Array:
     """Return the unitary matrix that makes inner products with fixed functions triangular, with a positive diagonal."""
-    probes = np.stack([_probe(bases, q) for q in range(span.shape[1])], axis=1)
     q, r = np.linalg.qr(span.conj().T @ probes)
     diagonal = np.diag(r)
     return np.asarray(q * (diagonal / np.where(np.abs(diagonal) > 0, np.abs(diagonal), 1.0)))

@@ -89,11 +89,11 @@ class ModePlan:
         """Return the plan with more neurons, or fewer."""
         return replace(self, width=max(8, 2 * round(factor * self.width / 2)))
 
-    def attempt(self, seed: int) -> Attempt:
-        """Find eigenvalues on networks that a seed draws."""
+    def attempt(self, seed: int, functions: bool = True) -> Attempt:
+        """Find eigenvalues on networks that a seed draws, and functions unless they are not needed and cost much."""
         size = float(self.width * len(self.problem.fields))
         with blas_threads(10.0 * size**3 if not self.product else 0.0):
-            return self._on_product(seed) if self.product else self._on_networks(seed)
+            return self._on_product(seed, functions) if self.product else self._on_networks(seed)
 
     # ---- one network for each group of fields ------------------------------------------------------------
 
@@ -142,9 +142,9 @@ class ModePlan:
         return residuals(self.eigenproblem, found.bases, found.vectors[:, chosen], values[chosen], x, scale)
 
     def reference(self, values: Array) -> float:
-        """Return the size of the values that are asked for."""
-        nearest = np.sort(np.abs(values))[: self.count] if self.rightmost else np.abs(values[: self.count])
-        return float(np.max(nearest))
+        """Return the size of the values that are asked for, or of the first few: one alone may be zero."""
+        few = max(self.count, self.rules.few)
+        return float(np.max(np.sort(np.abs(values))[:few] if self.rightmost else np.abs(values[:few])))
 
     def worst_residual(self, found: Attempt) -> float:
         """Return the largest residual of the functions that are asked for."""
@@ -183,12 +183,12 @@ class ModePlan:
 
     # ---- products on boxes ---------------------------------------------------------------------------------
 
-    def _on_product(self, seed: int) -> Attempt:
-        found = self.on_product(seed)
+    def _on_product(self, seed: int, functions: bool) -> Attempt:
+        found = self.on_product(seed, functions)
         assert found is not None, "told when the plan was made"
         return found
 
-    def on_product(self, seed: int) -> Attempt | None:
+    def on_product(self, seed: int, functions: bool) -> Attempt | None:
         """Find eigenvalues axis by axis; None if the operator is no sum over the axes."""
         problem, rules = self.problem, self.rules
         domain = problem.domain
@@ -209,13 +209,13 @@ class ModePlan:
         doubled = len(values) < sum(space.network.size for space in spaces)  # one of each pair of conjugates
         nearest = by_distance(values, self.near)
         nearest = nearest[self.order(values[nearest])][: self.count + 4 * rules.more]
-        unit = np.zeros((len(values), len(nearest)))
-        unit[nearest, np.arange(len(nearest))] = 1.0
+        unit = np.zeros((len(values), len(nearest) if functions else 1))
+        unit[nearest[: unit.shape[1]], np.arange(unit.shape[1])] = 1.0
         vectors, values = np.asarray(modes.vectors @ unit), values[nearest]
         if doubled:
             values, vectors = np.concatenate([values, values.conj()]), np.concatenate([vectors, vectors.conj()], axis=1)
         order = by_distance(values, self.near)
-        vectors = vectors[:, order] / np.linalg.norm(vectors[:, order], axis=0)
+        vectors = vectors[:, order] / np.linalg.norm(vectors[:, order], axis=0) if functions else vectors
         symmetric = bool(np.isrealobj(values))
         return Attempt(tuple(s.network for s in spaces), values[order], vectors, self.width, symmetric, True)
 
@@ -259,7 +259,7 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
             else fixed
         )
         product = replace(plan, width=2 * (width // 2), product=True)
-        if product.on_product(0) is not None:
+        if product.on_product(0, False) is not None:
             return product
     if not isinstance(settings.sampler, str | None):
         fixed = settings.sampler.width
