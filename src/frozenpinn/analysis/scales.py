@@ -106,7 +106,7 @@ def _given_size(problem: Problem, name: str) -> float:
     """Return the size of initial value, initial velocity over the whole time, and boundary values."""
     start, end = problem.time
     x = problem.domain.sample(60, "random", Seed.SIZES).x
-    size = float(np.max(np.abs(problem.initial[name](x, start))))
+    size = float(np.max(np.abs(problem.initial[name](x, start)))) if name in problem.initial else 0.0
     if name in problem.initial_velocity:
         size = max(size, float(np.max(np.abs(problem.initial_velocity[name](x, start)))) * (end - start))
     for condition in problem.conditions:
@@ -154,6 +154,8 @@ def _driven_size(
         with np.errstate(all="ignore"):
             parts = problem.compile([equation.forcing, equation.nonlinear], jets)(*x.T, t, *values)
         drive = max(drive, *(_finite(part) for part in parts))
+    if equation.order == 0:
+        return float(drive / (pace or 1.0))
     return float(drive * duration**equation.order / (1.0 + pace * duration**equation.order))
 
 
@@ -177,6 +179,7 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
         conditions=tuple(_condition(problem, c, scales) for c in problem.conditions),
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
+        constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
         exact={},
         given={},
     )

@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
+from frozenpinn.adaptivity.static.products import solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
@@ -45,12 +46,18 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
+        start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
+        with watch.stage("products"):
+            # as if the logarithm of what is left fell with the number of neurons along each axis
+            grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / problem.domain.dimension)
+            product = solve_on_product(plan, start, min(pilot.left, 1.0) ** grown, how)
+        if product is not None:
+            return Earlier(product, pilot.family)
         with watch.stage("points"):
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
-            start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
             accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
             found = newton(collocation, start, task.rules.static.newton, accuracy)
         with watch.stage("conditioning"):
