@@ -46,7 +46,7 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     order = plan.order(values)
     chosen = [int(k) for k in order if believed[k]][: plan.count]
     until = list(order).index(chosen[-1]) if chosen else len(order)
-    doubtful = values[[int(k) for k in order[:until] if not believed[k]]]
+    doubtful = values[[] if plan.rightmost else [int(k) for k in order[:until] if not believed[k]]]
     errors = np.maximum(distances, rules.round_off * scales)
     kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, rules)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)

@@ -22,7 +22,7 @@ class ModeRules:
     better: float = 0.3  #: … or the one that leaves less than this part of what finer ones leave
     witnesses: tuple[float, ...] = (1.1, 1.2)  #: widths of networks that tell the error, beside that of the answer
     growth: float = 1.5  #: of the width, if the tolerance is not met or too few values reappear
-    tries: int = 4  #: widths that are tried without a tolerance, until as many values as asked for reappear
+    tries: int = 3  #: widths that are tried without a tolerance, until as many values as asked for reappear
     more: int = 8  #: values that are looked at beyond those asked for
     agree: float = 1e-2  #: relative distance of a value from that of another network, up to which it is the same, …
     residual: float = 0.1  #: … if the function leaves no more than this part of the equation at other points, …

@@ -31,8 +31,12 @@ class Round(NamedTuple):
     seconds: float
 
     def meets(self, count: int, tol: float | None) -> bool:
-        """Whether there are enough values, all within the tolerance."""
-        return len(self.judged.values) == count and (tol is None or self.worst <= tol)
+        """Whether there are enough values, none is doubtful, and all are within the tolerance."""
+        return self.missing(count) == 0 and (tol is None or self.worst <= tol)
+
+    def missing(self, count: int) -> int:
+        """Return how many values are missing or doubtful."""
+        return count - len(self.judged.values) + len(self.judged.doubtful)
 
     @property
     def worst(self) -> float:
@@ -41,7 +45,7 @@ class Round(NamedTuple):
 
     def rank(self, count: int) -> tuple[float, float]:
         """How good it is: few values missing, then small errors."""
-        return float(count - len(self.judged.values)), self.worst
+        return float(self.missing(count)), self.worst
 
 
 def find_modes(
@@ -150,9 +154,13 @@ def _notes(plan: ModePlan, best: Round, tol: float | None) -> list[str]:
         )
         warn(notes[-1])
     doubtful = best.judged.doubtful
-    if len(doubtful) and not plan.rightmost:
-        listed = ", ".join(f"{v:.6g}" for v in doubtful[:4]) + (", …" if len(doubtful) > 4 else "")
-        notes.append(f"left out, as they do not reappear on another network or do not satisfy the equation: {listed}")
+    if len(doubtful):
+        listed = ", ".join(f"{complex(v):.6g}" for v in doubtful[:4]) + (", …" if len(doubtful) > 4 else "")
+        notes.append(
+            f"left out, as they do not reappear on other networks or do not satisfy the equation: {listed}; if these are "
+            "true eigenvalues, wider networks find them (time_limit, Settings(width=…))"
+        )
+        warn(notes[-1])
     if tol is not None and found == plan.count and best.worst > tol:
         notes.append(f"the tolerance {tol:g} was not met; the largest relative error is about {best.worst:.1g}")
     return notes
