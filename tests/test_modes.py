@@ -191,6 +191,14 @@ def test_values_that_do_not_reappear_are_not_returned():
     assert "the others are left out" in str(found.report)
 
 
+def test_doubtful_values_in_between_are_told():
+    ring = stated("-lap(u) = lam*u", fp.domains.Annulus(0.3, 1), "u = 0")  # functions of a hole are hard to represent
+    with pytest.warns(fp.FrozenPinnWarning, match="reappear on") as told:
+        found = fp.modes(ring, 6, settings=fp.Settings(width=100))
+    assert any("left out, as they do not reappear on other networks" in str(w.message) for w in told)
+    assert found.status == "reached"
+
+
 def test_too_few_conditions_have_no_eigenvalues():
     problem = stated("-u_xx = lam*u", fp.Interval(0, 1), fp.Free())
     with pytest.warns(fp.FrozenPinnWarning, match="too few"), pytest.raises(fp.FrozenPinnError, match="no eigenvalue"):

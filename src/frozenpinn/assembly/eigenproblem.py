@@ -221,11 +221,10 @@ def _projected(terms: Mapping[str, list[Term]], networks: Sequence[Network], lay
 
 
 def product_operator(
-    eigenproblem: Eigenproblem, spaces: Sequence[Space], sign: float
+    eigenproblem: Eigenproblem, spaces: Sequence[Space], terms: Terms, sign: float
 ) -> tuple[Operator, StateLayout] | None:
     """Return ±L on products of networks; None if W is more than a number for each equation, or λ enters as a square."""
     layout = layout_of(eigenproblem, [space.network for space in spaces])
-    terms = eigenproblem.terms(spaces[0].network.points.x)
     if layout.order != 1 or any(k for by in terms.left.values() for k in by):
         return None
     scaled: dict[str, list[Term]] = {}

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from frozenpinn.adaptivity.modes.plan import Attempt, ModePlan
-from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.geometry import Domain
 
 Array = np.ndarray
 
@@ -48,7 +48,7 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[] if plan.rightmost else [int(k) for k in order[:until] if not believed[k]]]
     errors = np.maximum(distances, rules.round_off * scales)
-    kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, rules)
+    kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, plan)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)
 
 
@@ -71,20 +71,22 @@ def _functions(
     scales: Array,
     chosen: Sequence[int],
     bases: Sequence[Basis],
-    rules: ModeRules,
+    plan: ModePlan,
 ) -> tuple[Array, Array]:
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
-    done, probes = set[int](), list[Array]()
+    done, probes, rules, domain = set[int](), list[Array](), plan.rules, plan.problem.domain
     for k in chosen:
         if k in done:
             continue
-        errs = errors[k] if np.isfinite(errors[k]) else 0.0
-        wide = min(max(3.0 * errs, rules.group * scales[k]), rules.group_most * scales[k])
+        wide, thin = (
+            scales[k] * float(np.clip(rules.doubt * errors[k] / scales[k], *bounds))
+            for bounds in (rules.group, rules.real)
+        )
         group = [j for j in range(len(values)) if j not in done and abs(values[j] - values[k]) <= wide]
-        real = bool(np.all(np.abs(np.imag(values[group])) <= min(max(3.0 * errs, 1e-9 * scales[k]), 1e-3 * scales[k])))
+        real = bool(np.all(np.abs(np.imag(values[group])) <= thin))
         span = _real_span(vectors[:, group]) if real else np.linalg.qr(vectors[:, group])[0]
-        probes += [_probe(bases, q) for q in range(len(probes), span.shape[1])]
+        probes += [_probe(bases, domain, q) for q in range(len(probes), span.shape[1])]
         out[:, group] = span @ _rotation(span, np.stack(probes[: span.shape[1]], axis=1))
         if real:
             kept[group] = np.real(kept[group])
@@ -108,13 +110,12 @@ def _rotation(span: Array, probes: Array) -> Array:
     return np.asarray(q * (diagonal / np.where(np.abs(diagonal) > 0, np.abs(diagonal), 1.0)))
 
 
-def _probe(bases: Sequence[Basis], index: int) -> Array:
+def _probe(bases: Sequence[Basis], domain: Domain, index: int) -> Array:
     """Return the coefficients of a fixed function without any symmetry."""
     parts, count = [], 0
     for basis in bases:
-        x = basis.points.x
-        middle, half = (x.max(axis=0) + x.min(axis=0)) / 2.0, (x.max(axis=0) - x.min(axis=0)) / 2.0
-        place, targets = (x - middle) / half, []
+        x, targets = basis.points.x, []
+        place = (2.0 * x - domain.lower - domain.upper) / domain.lengths
         for _ in basis.fields:
             slopes = np.cos(1.0 + 2.0 * index + 3.0 * count + np.arange(x.shape[1]))
             targets.append(np.exp(place @ (0.4 + 0.5 * slopes) + 0.7 * np.sin(place @ (1.0 + index - slopes))))

@@ -202,7 +202,7 @@ class ModePlan:
             for axis, (length, periodic) in enumerate(zip(domain.lengths, domain.periodic, strict=True))
         ]
         spaces = build_product_spaces(problem, layers, points, rules.cutoffs[0])
-        modes, sign = _axis_modes(self.eigenproblem, spaces)
+        modes, sign = _axis_modes(self.eigenproblem, spaces, (1.0, -1.0) if self.rightmost else (-1.0, 1.0))
         if modes is None:
             return None
         values = sign * np.asarray(modes.eigenvalues)
@@ -220,17 +220,19 @@ class ModePlan:
         return Attempt(tuple(s.network for s in spaces), values[order], vectors, self.width, symmetric, True)
 
 
-def _axis_modes(eigenproblem: Eigenproblem, spaces: Sequence[Space]) -> tuple[AxisModes | None, float]:
+def _axis_modes(
+    eigenproblem: Eigenproblem, spaces: Sequence[Space], signs: tuple[float, float]
+) -> tuple[AxisModes | None, float]:
     """Diagonalise ±L axis by axis, with the sign for which it is bounded from above: so it is most accurate."""
     problem = eigenproblem.problem
     rate = 1.0 / float(np.max(problem.domain.lengths)) ** max(1, *map(problem.spatial_order, problem.fields))
-    found = None
-    for sign in (-1.0, 1.0):
-        operator = product_operator(eigenproblem, spaces, sign)
+    found, terms = None, eigenproblem.terms(spaces[0].network.points.x)
+    for sign in signs:
+        operator = product_operator(eigenproblem, spaces, terms, sign)
         found = None if operator is None else axis_modes(LinearPart(operator[0], None, operator[1]), True, rate)
         if found is None or np.max(found.eigenvalues.real) <= -np.min(found.eigenvalues.real):
-            return found, sign
-    return found, 1.0
+            break
+    return found, sign
 
 
 def _half_waves(domain: Domain, count: int) -> float:

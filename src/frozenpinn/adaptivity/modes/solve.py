@@ -118,9 +118,7 @@ def _made(
 ) -> Modes:
     """Return the value that users get."""
     answer, judged = best.answer, best.judged
-    status = "estimated" if tol is None else "reached"
-    if tol is not None and best.meets(plan.count, tol):
-        status = "converged"
+    status = "reached" if not best.meets(plan.count, tol) else "estimated" if tol is None else "converged"
     notes = _notes(plan, best, tol)
     bases, coefficients = _collapsed(answer.bases, judged.vectors)
     features = "products of networks" if answer.product else "one network"
@@ -157,8 +155,8 @@ def _notes(plan: ModePlan, best: Round, tol: float | None) -> list[str]:
     if len(doubtful):
         listed = ", ".join(f"{complex(v):.6g}" for v in doubtful[:4]) + (", …" if len(doubtful) > 4 else "")
         notes.append(
-            f"left out, as they do not reappear on other networks or do not satisfy the equation: {listed}; if these are "
-            "true eigenvalues, wider networks find them (time_limit, Settings(width=…))"
+            f"left out, as they do not reappear on other networks or do not satisfy the equation: {listed}; if these "
+            "are true eigenvalues, wider networks find them (time_limit, Settings(width=…))"
         )
         warn(notes[-1])
     if tol is not None and found == plan.count and best.worst > tol:
