@@ -1,10 +1,12 @@
-"""Time-dependent PDEs solved by frozen random networks: no mesh, no GPU, no gradient descent.
+"""PDEs, time-dependent and static, solved by frozen random networks: no mesh, no GPU, no gradient descent.
 
 State a problem, solve it, evaluate the solution anywhere::
 
     problem = Problem("u_t = u_xx", Interval(0, 1), time=(0, 1), initial="sin(pi*x)", boundary="u = 0")
     solution = solve(problem)
     solution(0.5, 0.1)
+
+Without ``time``, the problem is static, and the solution is called without t.
 
 Choices beyond the usual have modules of their own: :mod:`~frozenpinn.domains`, :mod:`~frozenpinn.samplers`,
 :mod:`~frozenpinn.boundary`, :mod:`~frozenpinn.integrators`; the steps of a solve are in :mod:`~frozenpinn.stages`.

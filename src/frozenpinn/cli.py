@@ -21,7 +21,7 @@ from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, 
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
 app = typer.Typer(
-    help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
+    help="Solve PDEs, time-dependent and static, by frozen random networks: no mesh, no GPU, no gradient descent.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,

@@ -62,9 +62,22 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
-    if any(s.facts is not None and s.facts.singular[0] < rules.blind * s.facts.singular[1] for s in (coarser, finer)):
-        part = 1.0  # there is an error that residuals hardly see
+    if not _is_comparable(coarser, finer, rules):
+        part = 1.0
     return Pair(distance, _estimate(finer, values, rules, part), ratio)
+
+
+def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
+    """Whether residuals tell how much better one static solution is than another.
+
+    They do not where an error hardly leaves a residual, nor between projection and least squares: the latter makes
+    residuals small, and errors no smaller.
+    """
+    one, other = coarser.facts, finer.facts
+    if one is None or other is None:
+        return True
+    sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
+    return sharp and coarser.integrator == finer.integrator
 
 
 def _values(solution: Solution, witness: Solution, rules: EstimateRules) -> dict[str, _Values]:
@@ -112,7 +125,8 @@ def _least(solution: Solution) -> dict[str, float]:
     task, facts = solution.provenance, solution.facts
     if facts is None or not isinstance(task, Task):
         return {}
-    return least_errors(solution.problem, SolutionStart(solution.jet_values), facts.singular[0], task.rules.static)
+    smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
+    return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest, task.rules.static)
 
 
 def _size(mine: Array, theirs: Array, rules: EstimateRules) -> float:

@@ -93,7 +93,8 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
         slopes = slopes_of(problem, name)
         with np.errstate(all="ignore"):
             left = slopes.value(*places.inside.T, 0.0, *function.jets(places.inside, slopes.jets))[0]
-        implied = rules.implied * _rms(np.broadcast_to(left, len(places.inside))) / smallest if smallest > 0 else np.inf
+        part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
+        implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
     return missed
 

@@ -36,7 +36,7 @@ class StaticRules:
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
     prescribed: float = 0.3  #: part of a misfit of prescribed values that is an error at least, …
-    implied: float = 1e-3  #: … and of a residual over the smallest |Lu|/|u|
+    implied: float = 1e-3  #: … and of a residual of second order over the smallest |Lu|/|u|
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method
