@@ -19,6 +19,7 @@ from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
 from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, warn
@@ -33,7 +34,7 @@ from frozenpinn.statement.problem import Problem
 class Attempt:
     """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
 
-    Solutions that will not be returned are forgotten.
+    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations.
     """
 
     task: Task
@@ -43,6 +44,7 @@ class Attempt:
     solution: Solution | None
     estimate: ErrorEstimate | None = None
     witness: Solution | None = None
+    left: float = float("nan")
 
     @property
     def error(self) -> float:
@@ -125,9 +127,18 @@ class Search:
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution)
+        a, b = (self._doubted(x) for x in (a, b))
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
         self.attempts = [*before, a, b]
+
+    def _doubted(self, attempt: Attempt) -> Attempt:
+        """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
+        history = [(a.task.effort, a.left) for a in self.attempts]
+        left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static)
+        if left is None or attempt.estimate is None:
+            return attempt
+        return replace(attempt, estimate=attempt.estimate.at_least(left))
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
@@ -136,6 +147,8 @@ class Search:
             return ""
         if not self.task.grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
+        if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
+            return stall_reason(last.left)
         rates = [b / a for a, b in pairwise(self._distances)]
         stalls = [rate > self.rules.helps for rate in rates]
         assert last.solution is not None
@@ -258,7 +271,8 @@ class Search:
         seconds = time.perf_counter() - started
         assert isinstance(self._knowledge.sizes, Sizes)
         self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
-        return Attempt(task, solution.width, seconds, tuple(caught), solution)
+        left = float("nan") if solution.facts is None else solution.facts.left
+        return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
 
     # ---- the end ------------------------------------------------------------------------------------
 
@@ -276,6 +290,8 @@ class Search:
         best = self._best(self._answers)
         assert best.solution is not None
         met = best.error <= self.tol
+        if best.left > self.task.rules.static.untrusted:
+            reason = stall_reason(best.left)
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),

@@ -10,7 +10,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, frozen
-from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.points import Hole, Points, Side
 from frozenpinn.geometry.spheres import (
     ball_measure,
     ball_points,
@@ -231,6 +231,11 @@ class Shell(Domain):
     def sides(self) -> tuple[Side, ...]:
         """The two spheres."""
         return (Side("inner"), Side("outer"))
+
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """What the inner sphere encloses."""
+        return (Hole(tuple(float(c) for c in self.center), self.inner),)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
         """Tell for each point (n, d) whether it lies in the closed shell, up to a fraction of its size."""

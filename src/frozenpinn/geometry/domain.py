@@ -13,7 +13,7 @@ from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
 from frozenpinn.geometry.columns import column_measure, fitted_rule, scattered_columns
 from frozenpinn.geometry.lines import Lines, ScannedLines
 from frozenpinn.geometry.moments import degree_for, fitted_weights, moments
-from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
+from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Hole, Points, Side, check_count, check_method
 from frozenpinn.language.jets import coordinate_names
 from frozenpinn.runtime.memo import remembered
 
@@ -177,6 +177,21 @@ class Domain(ABC):
 
         shape = self._shape() if self.dimension == 2 else None
         return () if shape is None else corners_of(shape, opening)
+
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """Holes that the boundary goes round, as far as they are known: of polygons, shells and differences.
+
+        Examples
+        --------
+        >>> from frozenpinn.geometry import Box, Disk
+        >>> (Box([0, 0], [2, 1]) - Disk([0.5, 0.5], 0.25)).hole_circles
+        (Hole(center=(0.5, 0.5), radius=0.25),)
+        """
+        from frozenpinn.geometry.polygon import holes_of
+
+        shape = self._shape() if self.dimension == 2 else None
+        return () if shape is None else holes_of(shape)
 
     def _shape(self) -> Any:
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,6 +98,13 @@ class BoundaryPoints:
 
     def __len__(self) -> int:
         return len(self.x)
+
+
+class Hole(NamedTuple):
+    """A hole of a domain: its centre, and a radius within which there is nothing of the domain."""
+
+    center: tuple[float, ...]
+    radius: float
 
 
 @lru_cache(maxsize=64)

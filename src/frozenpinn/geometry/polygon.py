@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import frozen, numbers, place
-from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.points import Hole, Side
 from frozenpinn.geometry.simplicial import Simplicial
 from frozenpinn.runtime.memo import remembered
 
@@ -197,6 +197,18 @@ def corners_of(shape: Any, least: float) -> tuple[tuple[float, float, float, flo
             opening = np.mod(np.arctan2(behind[:, 1], behind[:, 0]) - start, 2.0 * np.pi)
             for k in np.flatnonzero(opening > least + _STRAIGHT):
                 found.append((float(x[k, 0]), float(x[k, 1]), float(start[k]), float(opening[k])))
+    return tuple(found)
+
+
+def holes_of(shape: Any) -> tuple[Hole, ...]:
+    """Return the holes of a shapely polygon, each with its centroid or another point inside."""
+    shapely = need_shapely("polygons")
+    found = []
+    for part in getattr(shape, "geoms", [shape]):
+        for ring in part.interiors:
+            hole = shapely.Polygon(ring)
+            middle = hole.centroid if hole.contains(hole.centroid) else hole.representative_point()
+            found.append(Hole((float(middle.x), float(middle.y)), float(middle.distance(ring))))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +95,16 @@ class ErrorEstimate(Mapping[str, float]):
         if not np.any(above):
             return float(self.times[-1])
         return float(self.times[max(0, int(np.argmax(above)) - 1)])
+
+    def at_least(self, worst: float) -> ErrorEstimate:
+        """Return the estimate, multiplied for all fields and times if its worst is below a number."""
+        if not self.worst < worst:
+            return self
+        if self.worst == 0.0:
+            return replace(self, overall=dict.fromkeys(self.overall, worst))
+        factor = worst / self.worst
+        overall = {name: factor * value for name, value in self.overall.items()}
+        return replace(self, overall=overall, curves={name: factor * curve for name, curve in self.curves.items()})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.assembly.eigenproblem import (
     Eigenproblem,
     Matrices,
@@ -20,6 +19,7 @@ from frozenpinn.assembly.eigenproblem import (
     residuals,
 )
 from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.mode_functions import mode_functions
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
@@ -101,8 +101,8 @@ class ModePlan:
         problem, rules, given = self.problem, self.rules, self.settings
         points = self._points(seed)
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
-        if given.sampler is None and problem.domain.dimension == 2:
-            hidden = replace(hidden, singular=singular_functions(problem, rules.corners))
+        if given.sampler is None:
+            hidden = replace(hidden, singular=mode_functions(problem, rules.corners, rules.holes))
         cutoffs = (given.cutoff,) if isinstance(given.cutoff, float) else rules.cutoffs
         networks = [
             compliant_network(problem, hidden, points, group, self._per_side(), cutoffs[0]) for group in problem.groups

@@ -35,5 +35,6 @@ class ModeRules:
     group: tuple[float, float] = (1e-10, 1e-6)  #: … but at least and at most these parts of the value for the former …
     real: tuple[float, float] = (1e-9, 1e-3)  #: … and these for the latter
     held_out: int = 300  #: points at which residuals are measured
-    corners: float = 9.0  #: highest power of the distance among functions of corners
+    corners: float = 9.0  #: highest power of the distance among functions of corners, …
+    holes: int = 6  #: … and highest order of those of holes
     neutral: float = 1e-7  #: growth rate beside the size of the eigenvalues that is none
