@@ -11,8 +11,8 @@ import frozenpinn as fp
 NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
-    "steps": ("check", "solve", "estimate_error", "load", "modes", "steady", "stability"),
-    "values": ("Settings", "Rules", "Windows", "Solution", "ErrorEstimate", "Findings"),
+    "steps": ("check", "solve", "follow", "estimate_error", "load", "modes", "steady", "stability"),
+    "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
     "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),
     "errors": (
         "FrozenPinnError",
@@ -21,6 +21,7 @@ NAMES = {
         "EvaluationError",
         "IntegrationError",
         "BudgetError",
+        "ConvergenceError",
         "FrozenPinnWarning",
     ),
     "modules": ("boundary", "domains", "integrators", "samplers", "stages"),

@@ -21,6 +21,7 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
+    ConvergenceError,
     EvaluationError,
     FrozenPinnError,
     FrozenPinnWarning,
@@ -28,10 +29,12 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
+from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.modes import Mode, Modes
+from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.stability import Stability
 from frozenpinn.solve import check, estimate_error, solve
@@ -46,6 +49,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "ConvergenceError",
     "Dirichlet",
     "Disk",
     "Eigenvalue",
@@ -61,6 +65,7 @@ __all__ = [
     "Mode",
     "Modes",
     "Neumann",
+    "Path",
     "Periodic",
     "Polygon",
     "Problem",
@@ -76,6 +81,7 @@ __all__ = [
     "check",
     "domains",
     "estimate_error",
+    "follow",
     "integrators",
     "load",
     "modes",

@@ -1,4 +1,4 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``; more in cli_modes.py."""
+"""The command line: ``list``, ``solve``, ``follow``, ``modes``, ``stability``, ``bench``, ``study``, ``demo``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape as _escaped
 from rich.table import Table
 
 from frozenpinn import cli_modes
+from frozenpinn.cli_follow import make_follow
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
@@ -44,12 +46,6 @@ def main() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     label = "warning" if issubclass(category, FrozenPinnWarning) else category.__name__
     log.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 @app.command("list")
@@ -395,6 +391,9 @@ def _write(text: str, target: str) -> None:
         log.print(f"wrote {target}")
 
 
+app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
 cli_modes.register(app)
+
+
 if __name__ == "__main__":
     main()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 _FILE = typer.Argument(help="A TOML file with a problem.", metavar="FILE.toml")
 _COUNT = typer.Argument(help="How many eigenvalues.")
@@ -35,14 +36,14 @@ def modes(
 ) -> None:
     """Find eigenvalues and eigenfunctions of a problem that says: eigenvalue = "lam"."""
     import frozenpinn as fp
-    from frozenpinn.cli import _check_targets, _escaped, _write, log, out
+    from frozenpinn.cli import _check_targets, _write, log, out
 
     _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
     problem, options = _options(file, near=near, tol=tol, time_limit=time_limit, seed=seed)
     with log.status("eigenvalues") as status:
         found = fp.modes(problem, count, **options, progress=status.update)
     if json_file is None:
-        out.print(_escaped(str(found.report)))
+        out.print(escape(str(found.report)))
     else:
         _write(json.dumps(found.report.as_dict(), indent=2), json_file)
     if plot is not None:
@@ -62,7 +63,7 @@ def stability(
 ) -> None:
     """Find a steady state from the initial value, and tell whether small disturbances of it grow."""
     import frozenpinn as fp
-    from frozenpinn.cli import _check_targets, _escaped, _write, log, out
+    from frozenpinn.cli import _check_targets, _write, log, out
 
     _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     problem, options = _options(file, tol=tol)
@@ -70,7 +71,7 @@ def stability(
         state = fp.steady(problem, **options, progress=status.update)
         found = fp.stability(state, count, progress=status.update)
     if json_file is None:
-        out.print(_escaped(f"{found}\n{found.modes.report}"))
+        out.print(escape(f"{found}\n{found.modes.report}"))
     else:
         told = {"verdict": found.verdict, "growth": found.growth, "frequency": found.frequency}
         _write(json.dumps({**told, **found.modes.report.as_dict()}, indent=2), json_file)

@@ -22,7 +22,7 @@ from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
-from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, warn
+from frozenpinn.errors import BudgetError, ConvergenceError, IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
@@ -231,6 +231,10 @@ class Search:
                 return self._attempt(replace(self.task, effort=effort))
             except IntegrationError as error:
                 if self._fails_again(error) or not self.task.grows:
+                    raise
+                effort *= self.rules.stride
+            except ConvergenceError as error:
+                if error.at_fold or not left or not self.task.grows:
                     raise
                 effort *= self.rules.stride
             except BudgetError as error:

@@ -71,6 +71,8 @@ def _sides(equation: Equation, symbol: sp.Symbol) -> Sides:
 def check_eigenproblem(problem: Problem) -> None:
     """Refuse what is no eigenvalue problem, although a parameter says so."""
     names = problem.parameters.unknown
+    if not names:
+        return
     if len(names) > 1:
         listed = ", ".join(f"'{name}'" for name in names)
         raise ProblemError(f"{listed} are eigenvalues; a problem has one. Give numbers to the others.")

@@ -236,8 +236,7 @@ class Problem:
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
-        if self.parameters.unknown:
-            check_eigenproblem(self)
+        check_eigenproblem(self)
         keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
