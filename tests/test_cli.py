@@ -318,11 +318,11 @@ def test_broken_toml(refused, tmp_path, content):
     ("replaced", "appended", "text"),
     [
         ({}, "widht = 3\n", "unknown key 'widht' under [solve]; the keys are seed, width, points,"),
-        ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', 'domain',"),
+        ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', 'constraint',"),
         ({}, "[bondary]\nleft = 0\n", "Did you mean 'boundary'?"),
         ({"lower": "0\nmiddle = 3"}, "", "unknown key 'middle' in the domain; the keys are"),
         ({"equation": None}, "", "the key 'equation' is missing."),
-        ({"initial": None}, "", "the key 'initial' is missing."),
+        ({"initial": None}, "", "the key 'initial' is missing; a static problem has neither"),
         ({"upper": None}, "", "the domain needs the keys 'lower' and 'upper'."),
         ({"boundary": None}, "", "no boundary condition for the sides 'left', 'right'"),
         ({"boundary": "5"}, "", "a boundary condition is text such as 'u = 0', a list or a table by side; got 5."),

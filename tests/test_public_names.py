@@ -11,8 +11,9 @@ import frozenpinn as fp
 NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
-    "steps": ("check", "solve", "follow", "estimate_error", "load"),
+    "steps": ("check", "solve", "follow", "estimate_error", "load", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
+    "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),
     "errors": (
         "FrozenPinnError",
         "ProblemError",

@@ -32,12 +32,16 @@ from frozenpinn.errors import (
 )
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.modes import Mode, Modes
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
+from frozenpinn.results.stability import Stability
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
 
@@ -50,6 +54,7 @@ __all__ = [
     "ConvergenceError",
     "Dirichlet",
     "Disk",
+    "Eigenvalue",
     "ErrorEstimate",
     "EvaluationError",
     "Findings",
@@ -59,6 +64,8 @@ __all__ = [
     "Implicit",
     "IntegrationError",
     "Interval",
+    "Mode",
+    "Modes",
     "Neumann",
     "Path",
     "Periodic",
@@ -70,6 +77,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Solution",
+    "Stability",
     "StorageError",
     "Windows",
     "boundary",
@@ -79,19 +87,25 @@ __all__ = [
     "follow",
     "integrators",
     "load",
+    "modes",
     "read_mesh",
     "samplers",
     "solve",
+    "stability",
     "stages",
+    "steady",
 ]
 
 
 @spelled(StorageError)
-def load(file: str) -> Solution:
-    """Read a solution that :meth:`Solution.save` has stored; :class:`StorageError` if a single bit of it is wrong."""
-    from frozenpinn.results.storage import load_solution
+def load(file: str) -> Solution | Modes:
+    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
 
-    return load_solution(file)
+    :class:`StorageError` if a single bit of it is wrong.
+    """
+    from frozenpinn.results.storage import load_stored
+
+    return load_stored(file)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``follow``, ``bench``, ``study``, ``demo``."""
+"""The command line: ``list``, ``solve``, ``follow``, ``modes``, ``stability``, ``bench``, ``study``, ``demo``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape as _escaped
 from rich.table import Table
 
+from frozenpinn import cli_modes
 from frozenpinn.cli_follow import make_follow
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
@@ -365,6 +366,7 @@ def _write(text: str, target: str) -> None:
 
 
 app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
+cli_modes.register(app)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,11 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
+    if problem.parameters.unknown:
+        raise SettingsError(
+            f"the problem has an eigenvalue, '{problem.parameters.unknown[0]}'; call modes(problem, 10) for the first "
+            "ten, or give it a value by problem.at(…)."
+        )
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")

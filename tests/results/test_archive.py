@@ -8,8 +8,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn import FrozenPinnError
-from frozenpinn.results.archive import Reader, write_archive
-from frozenpinn.results.storage import FORMAT
+from frozenpinn.results.archive import FORMAT, Reader, write_archive
 
 
 @pytest.fixture(scope="module")

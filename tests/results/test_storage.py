@@ -8,7 +8,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn import EvaluationError
-from frozenpinn.results.storage import FORMAT
+from frozenpinn.results.archive import FORMAT
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.statement.outline import Outline
 

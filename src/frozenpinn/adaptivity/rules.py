@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.adaptivity.static.rules import StaticRules
 
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
@@ -220,3 +221,4 @@ class Rules:
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
     static: StaticRules = field(default_factory=StaticRules)
+    modes: ModeRules = field(default_factory=ModeRules)

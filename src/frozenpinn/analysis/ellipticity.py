@@ -195,8 +195,10 @@ def undetermined_fields(problem: Problem) -> list[str]:
 
 
 def _undetermined(problem: Problem) -> list[Finding]:
-    """Look for solutions that are determined up to a constant, and whether they exist."""
-    found = []
+    """Look for solutions that are determined up to a constant, and whether they exist; eigenfunctions may be."""
+    found: list[Finding] = []
+    if problem.parameters.unknown:
+        return found
     for name in undetermined_fields(problem):
         found += _imbalance(problem, name)
         if not any(constraint.field == name for constraint in problem.constraints):

@@ -26,10 +26,10 @@ def singular_functions(problem: Problem) -> SingularFunctions | None:
     belong to the Laplacian: equations with other second derivatives, or higher ones, have other singular functions,
     which are not known here.
     """
-    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(_unbounded_beyond(problem))]
-    if not corners or not all(_is_laplacian(problem, equation) for equation in problem.equations):
+    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(unbounded_beyond(problem))]
+    if not corners or not all(is_laplacian(problem, equation) for equation in problem.equations):
         return None
-    step, phases = _step_and_phases(problem)
+    step, phases = step_and_phases(problem)
     found = [
         SingularFunctions.of([corner], np.arange(step, _SMOOTH * corner.opening / np.pi, step).tolist(), phases)
         for corner in corners
@@ -63,9 +63,9 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
     most
         Number of functions of each kind, at most.
     """
-    if problem.domain.dimension != 2 or not all(_is_laplacian(problem, equation) for equation in problem.equations):
+    if problem.domain.dimension != 2 or not all(is_laplacian(problem, equation) for equation in problem.equations):
         return None
-    limit = _unbounded_beyond(problem)
+    limit = unbounded_beyond(problem)
     strong: list[Array] = []
     weak: list[Array] = []
     for corner in (Corner(*c) for c in problem.domain.corners_beyond(0.0)):
@@ -90,7 +90,7 @@ def _box_corners(problem: Problem) -> Array:
 
 def _powers(problem: Problem, corner: Corner, highest: float) -> Iterator[Power]:
     """Yield the functions of one corner."""
-    step, phases = _step_and_phases(problem)
+    step, phases = step_and_phases(problem)
     series = _series(problem)
     for k in np.arange(0.0, highest * corner.opening / np.pi + step, step):
         power = float(k * np.pi / corner.opening)
@@ -128,13 +128,13 @@ def _series(problem: Problem) -> str:
 # ---- what conditions and equations say ---------------------------------------------------------------
 
 
-def _unbounded_beyond(problem: Problem) -> float:
+def unbounded_beyond(problem: Problem) -> float:
     """Return the opening beyond which gradients are unbounded: π, and π/2 where values here meet slopes there."""
     mixed = {0, 1} <= {max(jet.order for jet in c.jets) for c in problem.conditions}
     return float(np.pi / 2 if mixed else np.pi)
 
 
-def _step_and_phases(problem: Problem) -> tuple[float, tuple[float, ...]]:
+def step_and_phases(problem: Problem) -> tuple[float, tuple[float, ...]]:
     """Return the step of the multiples of π/ω, and the phases of sines, cosines or both."""
     orders = {jet.order for condition in problem.conditions for jet in condition.jets}
     if orders == {0}:
@@ -142,7 +142,7 @@ def _step_and_phases(problem: Problem) -> tuple[float, tuple[float, ...]]:
     return (1.0, (0.0,)) if orders == {1} else (0.5, (0.0, np.pi / 2))
 
 
-def _is_laplacian(problem: Problem, equation: Equation) -> bool:
+def is_laplacian(problem: Problem, equation: Equation) -> bool:
     """Whether second derivatives of each field stand in its Laplacian only, and there are no higher ones."""
     jets = problem.jets.jets_in(equation.right_side).values()
     for jet in jets:

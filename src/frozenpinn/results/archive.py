@@ -24,6 +24,7 @@ from frozenpinn.errors import StorageError
 from frozenpinn.runtime.paths import checked_target, read_path
 
 Array = np.ndarray
+FORMAT = 7  #: of all files; others are refused
 META, CHECKSUM, TABLE = "meta", "checksum", "arrays"
 MAX_META = 2**27  #: bytes of metadata; as objects of Python they take some ten times as much
 MAX_DEPTH = 100  #: levels of lists and tables in the metadata

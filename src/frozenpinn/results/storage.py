@@ -13,9 +13,11 @@ from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
-from frozenpinn.results.archive import Reader, write_archive
+from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
+from frozenpinn.results.modes import Modes
+from frozenpinn.results.modes_storage import KIND, rebuilt_modes
 from frozenpinn.results.report import Report
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
@@ -30,7 +32,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Arrays = dict[str, Array]
-FORMAT = 7
 
 
 def save_solution(solution: Solution, file: str) -> None:
@@ -144,13 +145,15 @@ class StoredLift:
 
 
 @spelled(StorageError)
-def load_solution(file: str) -> Solution:
-    """Read a stored solution; it can be evaluated and differentiated like the original."""
+def load_stored(file: str) -> Solution | Modes:
+    """Read a stored solution, or modes; they can be evaluated and differentiated like the original."""
     reader = Reader(file, FORMAT)
     meta, arrays = reader.read()
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # warned about when the problem was stated and solved
+            if meta.get("kind") == KIND:
+                return rebuilt_modes(meta, arrays)
             solution = _rebuild(meta, arrays)
             _probe(solution)
     except Exception as error:  # its checksums are right, so somebody has made it up

@@ -16,6 +16,7 @@ from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.eigenvalue import Eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,22 +31,27 @@ class Parameters:
         What is left in expressions: Python functions, and the numbers of constants that stay symbols.
     arguments
         The coordinates that each Python function takes.
+    unknown
+        Eigenvalues, which stay symbols and count as zero where a value is needed.
     """
 
     expressions: Mapping[str, sp.Expr]
     functions: Mapping[str, UserFunction | float]
     arguments: Mapping[str, tuple[str, ...]]
+    unknown: tuple[str, ...] = ()
 
     @property
     def constants(self) -> dict[str, float]:
         """The parameters that are numbers, or texts without coordinates and fields, with their values."""
         numbers = {name: constant_value(e) for name, e in self.expressions.items() if e.is_number}
-        return numbers | {name: f for name, f in self.functions.items() if isinstance(f, float)}
+        return numbers | {
+            name: f for name, f in self.functions.items() if name in self.symbols and isinstance(f, float)
+        }
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The constants that stay symbols in all expressions."""
-        return tuple(name for name in self.functions if name not in self.arguments)
+        return tuple(name for name in self.functions if name not in (*self.arguments, *self.unknown))
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
@@ -58,7 +64,7 @@ class Parameters:
 
 
 def read_parameters(
-    given: Mapping[str, Given], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+    given: Mapping[str, Given | Eigenvalue], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
     check_known(symbols, given)
@@ -67,6 +73,9 @@ def read_parameters(
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in _in_order(given):
         check_name(name, "parameter", jets, fields)
+        if isinstance(value, Eigenvalue):
+            functions[name], expressions[name] = 0.0, sp.Symbol(name, real=True)
+            continue
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
         if name in symbols:
@@ -79,10 +88,11 @@ def read_parameters(
         else:
             function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
             functions[name], arguments[name] = function, function.names
-    return Parameters(expressions, functions, arguments)
+    unknown = tuple(name for name, value in given.items() if isinstance(value, Eigenvalue))
+    return Parameters(expressions, functions, arguments, unknown)
 
 
-def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
+def check_known(names: Iterable[str], given: Mapping[str, Given | Eigenvalue]) -> None:
     """Refuse names of parameters that a problem does not have."""
     if isinstance(names, str) or not isinstance(names, Sequence | Mapping | set):
         raise ProblemError(f"names of parameters are a list such as ['nu'], got {shown(names)}.")
@@ -92,7 +102,7 @@ def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
             raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 
-def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
+def _in_order(given: Mapping[str, Given | Eigenvalue]) -> Iterator[tuple[str, Given | Eigenvalue]]:
     """Yield parameters so that each text comes after those it names, whatever order they were written in."""
     pending = dict(given)
     while pending:
@@ -105,7 +115,7 @@ def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
             yield name, pending.pop(name)
 
 
-def _names(value: Given) -> set[str]:
+def _names(value: Given | Eigenvalue) -> set[str]:
     if isinstance(value, str):
         return set(re.findall(r"[^\W\d]\w*", value))
     return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()

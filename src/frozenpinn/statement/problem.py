@@ -19,6 +19,7 @@ from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.eigenvalue import Eigenvalue, check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     EquationText,
@@ -59,7 +60,7 @@ class Problem:
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t.
+        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
@@ -89,6 +90,7 @@ class Problem:
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
     given: Mapping[str, Any]
+    evolution: Problem
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class Problem:
         initial: Data | None = None,
         boundary: Boundary | None = None,
         initial_velocity: Data | None = None,
-        parameters: Mapping[str, Given] | None = None,
+        parameters: Mapping[str, Given | Eigenvalue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
     ) -> None:
@@ -239,6 +241,7 @@ class Problem:
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
+        check_eigenproblem(self)
         keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:

@@ -14,8 +14,9 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.geometry import Box, Interval
 from frozenpinn.lab.fuzzing.trial import Trial, WrongValueError
-from frozenpinn.results.archive import Reader, write_archive
-from frozenpinn.results.storage import FORMAT, load_solution, save_solution
+from frozenpinn.results.archive import FORMAT, Reader, write_archive
+from frozenpinn.results.solution import Solution
+from frozenpinn.results.storage import load_stored, save_solution
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
 
@@ -48,7 +49,8 @@ def _load(which: int, way: Callable[[bytes, np.random.Generator], bytes], seed: 
 
 
 def _values(file: str) -> Array:
-    solution = load_solution(file)
+    solution = load_stored(file)
+    assert isinstance(solution, Solution)
     middle = (np.asarray(solution.problem.domain.lower) + solution.problem.domain.upper) / 2.0
     start, end = solution.problem.time
     return np.array([solution(*middle, t) for t in (start, (start + end) / 2.0, end)])
