@@ -28,70 +28,13 @@ from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, shortened,
 from frozenpinn.language.program import constant_value
 from frozenpinn.language.scope import FUNCTIONS, KINKED, OPERATORS, Scope, derivative_names, is_builtin
 
-__all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "fields_in", "parse", "parse_equation", "tokenize"]
+__all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "parse", "parse_equation", "tokenize"]
 
 MAX_DEPTH = 60
 _PRODUCT = "Write '*' for a product."
 
 Vector: TypeAlias = tuple[sp.Expr, ...]
 Value: TypeAlias = sp.Expr | Vector
-
-
-def fields_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()) -> list[str]:
-    """Find the fields of a set of equations: whatever carries a time derivative (u_t, u_tt, dt(…u…))."""
-    found: dict[str, None] = {}
-    known = {*excluded, *jets.coordinates, TIME}
-    for text in texts:
-        level, inside = 0, 0  # depth of parentheses, and the depth at which the outermost dt( was opened
-        tokens = tokenize(text)
-        for i, token in enumerate(tokens):
-            opens = i + 1 < len(tokens) and tokens[i + 1].text == "("
-            level += (token.text == "(") - (token.text == ")")
-            if level < inside:
-                inside = 0
-            if token.kind != "name" or token.text in known:
-                continue
-            split = jets.split_name(token.text)
-            if token.text == "dt" and opens:
-                inside = inside or level + 1
-            elif split is not None and (split[1].time or inside):
-                found[split[0]] = None
-            elif inside and not is_builtin(token.text, jets):
-                found[token.text] = None
-    return list(found)
-
-
-def unknowns_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()) -> list[str]:
-    """Find the fields of static equations: whatever is differentiated in space (u_xx, lap(u), div(k*grad(u))).
-
-    With fewer of them than equations, names that mean nothing else are fields too.
-
-    >>> unknowns_in(["lap(u) = v", "v_xx + v_yy = k*u*w"], JetSpace(["x", "y"]), ["k", "w"])
-    ['u', 'v']
-    """
-    found: dict[str, None] = {}
-    plain: dict[str, None] = {}
-    known = {*excluded, *jets.coordinates, TIME}
-    operators = {*OPERATORS, *derivative_names(jets)} - {"dot"}
-    for text in texts:
-        level, inside = 0, 0  # depth of parentheses, and the depth at which the outermost operator was opened
-        tokens = tokenize(text)
-        for i, token in enumerate(tokens):
-            opens = i + 1 < len(tokens) and tokens[i + 1].text == "("
-            level += (token.text == "(") - (token.text == ")")
-            if level < inside:
-                inside = 0
-            if token.kind != "name" or token.text in known:
-                continue
-            split = jets.split_name(token.text)
-            if token.text in operators and opens:
-                inside = inside or level + 1
-            elif split is not None and split[0] not in known:
-                found[split[0]] = None
-            elif not is_builtin(token.text, jets):
-                (found if inside else plain)[token.text] = None
-    more = [name for name in plain if name not in found] if found else []
-    return [*found, *more[: max(0, len(texts) - len(found))]]
 
 
 def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = (), what: str = "time ") -> None:
