@@ -120,8 +120,7 @@ class Domain(ABC):
         if method == "gauss":
             return self._rule(count)
         x = self._scatter(count, method, np.random.default_rng(rng))
-        spacing = np.full(self.dimension, (self.measure / count) ** (1.0 / self.dimension))
-        return Points(x, np.full(len(x), self.measure / len(x)), spacing)
+        return Points(x, np.full(len(x), self.measure / len(x)), self._spacing(count))
 
     @abstractmethod
     def _rule(self, n: int) -> Points:
@@ -269,6 +268,10 @@ class Domain(ABC):
             return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
         x, weights = fitted_rule(lines, self.lower, self.upper, n, self.measure)
         return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+
+    def _spacing(self, n: int) -> Array:
+        """Return the distance between neighbours of n scattered points, for each axis."""
+        return np.full(self.dimension, (self.measure / n) ** (1.0 / self.dimension))
 
     def _points(self, x: Array, weights: Array, stretched: bool = False) -> Points:
         """Wrap a quadrature rule; neighbours of Gauss points are up to π/2 times farther apart than on average.

@@ -12,12 +12,16 @@ from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.chords import boundary_measure, boundary_points
 from frozenpinn.geometry.columns import column_lines
 from frozenpinn.geometry.domain import Domain, place
+from frozenpinn.geometry.level_boundary import LevelBoundary, level_boundary
 from frozenpinn.geometry.lines import ScannedLines
+from frozenpinn.geometry.marching import sign_table
+from frozenpinn.geometry.moments import degree_for, fitted_weights
 from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side
 from frozenpinn.geometry.predicates import LevelFunction
 
 Array = np.ndarray
 STEPS = {2: 129, 3: 97}  # per line: what is narrower than this part of the bounding box may be missed
+LOOKS = 32  # cells per axis of the grid that tells whether a solid is plain
 
 
 class Implicit(Domain):
@@ -105,10 +109,29 @@ class Implicit(Domain):
 
     @cached_property
     def measure(self) -> float:
-        """Area or volume, by a fine quadrature rule."""
+        """Area or volume: of solids by flow through the boundary, else by a fine quadrature rule."""
+        if self.dimension == 3 and self._boundary.closed:
+            return float(np.mean(self._boundary.volumes))
         return self._measured(self._lines)
 
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether a smooth solid is met once by lines along the last axis, and so on for its shadow: like a ball."""
+        if len(self._level.smooth_parts) > 1:
+            return False
+        inside = sign_table(self._level, self.lower, self.upper, np.full(3, LOOKS))[0]
+        for axis in (2, 1, 0):
+            starts = np.sum(np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis)
+            if np.any(starts > 1):
+                return False
+            inside = np.any(inside, axis=axis)
+        return True
+
     def _rule(self, n: int) -> Points:
+        if self.dimension == 3 and self._boundary.closed and not self._plain:
+            x = self._scatter(n, "sobol", np.random.default_rng(0))
+            weights = fitted_weights(x, self._boundary.solid_moments(degree_for(n, 3)), self.lower, self.upper)
+            return Points(x, weights * (self.measure / np.sum(weights)), self._spacing(n))
         return self._rule_by_lines(self._lines, n)
 
     # ---- boundary -------------------------------------------------------------------------------
@@ -118,10 +141,19 @@ class Implicit(Domain):
         return float(np.linalg.norm(self.lengths) / 2.0)
 
     @cached_property
+    def _boundary(self) -> LevelBoundary:
+        found = level_boundary(self._level, self.lower, self.upper)
+        for piece in found.pieces:
+            self._normals(piece.corners[:: 1 + len(piece.corners) // 500, 0])  # which says so if there are none
+        return found
+
+    @cached_property
     def surface(self) -> float:
-        """Length or area of the boundary: by columns up to three dimensions, by Crofton's formula beyond."""
-        if self.dimension <= 3:
-            return float(np.sum(self._columns(4000 if self.dimension == 2 else 20_000)[2]))
+        """Length or area of the boundary: by columns, by curved triangles in 3-d, by Crofton's formula beyond."""
+        if self.dimension == 2:
+            return float(np.sum(self._columns(4000)[2]))
+        if self.dimension == 3:
+            return self._boundary.area
         return boundary_measure(self._inside, (self.lower + self.upper) / 2.0, self._reach)
 
     def _normals(self, x: Array) -> Array:
@@ -136,7 +168,12 @@ class Implicit(Domain):
         return slopes / lengths[:, None]
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        if method == "gauss" and self.dimension <= 3 and self._fewest <= 2 * n:
+        if self.dimension == 3:
+            if method == "gauss":
+                return self._boundary.spread(n)
+            x, normals = self._boundary.points(n, method, rng)
+            return x, normals, np.full(n, self.surface / n)
+        if method == "gauss" and self.dimension == 2 and self._fewest <= 2 * n:
             x, normals, weights = self._columns(n)
             return x, normals, weights * (self.surface / np.sum(weights))
         chosen = "sobol" if method == "gauss" else method

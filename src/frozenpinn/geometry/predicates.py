@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ class LevelFunction:
 
     def __init__(self, given: Any, coordinates: Sequence[str], what: str) -> None:
         scope = Scope(JetSpace(coordinates))
+        self._coordinates, self._what = tuple(coordinates), what
         self._values = PointFunction(given, scope, {}, what)
         if self._values.depends_on_time:
             raise ProblemError(f"{what} depends on t, but domains don't move in time; use the coordinates only.")
@@ -44,6 +46,14 @@ class LevelFunction:
         """Return the values at points (n, d)."""
         return self._values(x, 0.0)
 
+    @cached_property
+    def smooth_parts(self) -> tuple[LevelFunction, ...]:
+        """The functions of which a text takes the largest or smallest; the function itself if it is not of that form."""
+        leaves = _leaves(self._values.expression)
+        if len(leaves) < 2:
+            return (self,)
+        return tuple(LevelFunction(leaf, self._coordinates, self._what) for leaf in leaves)
+
     def gradient(self, x: Array, size: float) -> Array:
         """Return the gradient (n, d): of the formula, or by central differences with steps of 1e-5 of ``size``."""
         if self._gradient is not None:
@@ -54,6 +64,14 @@ class LevelFunction:
         for shift in step * np.eye(x.shape[1]):
             columns.append((self(x + shift) - self(x - shift)) / (2.0 * step))
         return np.column_stack(columns)
+
+
+def _leaves(expression: Any) -> list[Any]:
+    """Return the operands of all outer maxima and minima, each once."""
+    if not isinstance(expression, sp.Max | sp.Min):
+        return [expression]
+    found = [leaf for operand in expression.args for leaf in _leaves(operand)]
+    return sorted(dict.fromkeys(found), key=sp.default_sort_key)
 
 
 class Comparison:

@@ -109,14 +109,21 @@ def scattered(corners: Array, n: int, method: str, rng: np.random.Generator) -> 
     unit = SCATTERED_RULES[method](n, k + 1, rng)
     total = np.cumsum(volumes(corners))
     owner = np.minimum(np.searchsorted(total, unit[:, 0] * total[-1], side="right"), len(corners) - 1)
+    nodes = place_in_simplices(unit[:, 1:])
+    return np.einsum("nv,nvd->nd", nodes, corners[owner]), owner
+
+
+def place_in_simplices(unit: Array) -> Array:
+    """Return barycentric coordinates, uniform in the simplex, of points that are uniform in the unit cube (n, k)."""
+    n, k = unit.shape
     rest = np.ones(n)
     nodes = np.empty((n, k + 1))
     for i in range(k):
-        s = unit[:, i + 1] ** (1.0 / (k - i))  # density s^(k−1−i), as in the conical product
+        s = unit[:, i] ** (1.0 / (k - i))  # density s^(k−1−i), as in the conical product
         nodes[:, i] = rest * (1.0 - s)
         rest = rest * s
     nodes[:, k] = rest
-    return np.einsum("nv,nvd->nd", nodes, corners[owner]), owner
+    return nodes
 
 
 def systematic(corners: Array, n: int) -> tuple[Array, Array]:
@@ -125,13 +132,13 @@ def systematic(corners: Array, n: int) -> tuple[Array, Array]:
     The simplices are ordered along a space-filling curve, and every (total/n)-th of their measure is taken.
     """
     centres = np.mean(corners, axis=1)
-    order = _curve(centres)
+    order = along_curve(centres)
     total = np.cumsum(volumes(corners)[order])
     picked = order[np.searchsorted(total, (np.arange(n) + 0.5) / n * total[-1])]
     return centres[picked], picked
 
 
-def _curve(x: Array) -> Array:
+def along_curve(x: Array) -> Array:
     """Order points along a Z-curve."""
     lower, lengths = np.min(x, axis=0), np.ptp(x, axis=0)
     cells = ((x - lower) / np.where(lengths > 0, lengths, 1.0) * 1023).astype(np.int64)
