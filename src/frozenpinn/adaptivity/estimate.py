@@ -57,7 +57,8 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     distance = _estimate(coarser, values, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules)
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
-    part = min(1.0, rules.trust * max(ratio, rules.stepped if steps else rules.least_part))
+    least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
+    part = min(1.0, rules.trust * max(ratio, least))
     return Pair(distance, _estimate(finer, values, rules, part), ratio)
 
 

@@ -6,7 +6,7 @@ they were found, and on which problems, is told in docs/method.md; the commands 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 
@@ -189,6 +189,7 @@ class EstimateRules:
     beside: float = 0.1  #: a misfit of data below this part of the distance is not what is wrong
     trust: float = 2.5  #: the finer solution's part of the distance, as a multiple of the ratio of residuals, …
     least_part: float = 1e-3  #: … which is taken to be at least this …
+    static_part: float = 1e-6  #: … or this in static problems, whose residuals tell everything, …
     stepped: float = 0.02  #: … or this where time is stepped, as residuals do not see how errors of steps add up
     smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
     parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
@@ -216,4 +217,4 @@ class Rules:
     search: SearchRules = SearchRules()
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
-    static: StaticRules = StaticRules()
+    static: StaticRules = field(default_factory=StaticRules)

@@ -1,16 +1,277 @@
-"""Is a static problem well posed?"""
+"""Whether a static problem is well posed, read off its equations before any time is spent on solving it.
+
+* The symbol of an elliptic equation vanishes for no real wave; half its order is the number of conditions on each side.
+  In one dimension the conditions at both ends together must be as many as the order.
+* If nothing but derivatives of a field occurs, its solution is determined up to a constant. Then a constraint is
+  needed, and source and fluxes must balance: ∫ f = ∮ a u_n.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import sympy as sp
+
+from frozenpinn.geometry import Box
+from frozenpinn.language.algebra import expanded
+from frozenpinn.language.jets import Jet
 from frozenpinn.statement.consistency import further_contradictions
 from frozenpinn.statement.findings import Finding
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_WAVES = (1e3, 1e4)  # wave numbers in units of one over the size of the domain: the highest derivatives dominate
+_DIRECTIONS = 64
+_PLACES = 12
+_VANISHES = 1e-6  # relative size of a symbol that is zero
+_BALANCED = 1e-6  # relative size of an imbalance of source and fluxes that is round-off of a quadrature
+_POINTS = 4000  # of that quadrature
 
 
 def static_findings(problem: Problem) -> tuple[Finding, ...]:
     """Return what can be said against a static problem."""
-    return tuple(further_contradictions(problem))
+    found = [*further_contradictions(problem), *_undetermined(problem)]
+    symbol = StaticSymbol(problem)
+    if symbol.complete:
+        kind = _type(problem, symbol)
+        found += [kind] if kind is not None else _conditions(problem, symbol)
+    return tuple(found)
+
+
+class StaticSymbol:
+    """The equations on plane waves exp(i ξ·x), as far as their highest derivatives are linear."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        rows = [dict(equation.linear) for equation in problem.equations]
+        highest = {name: problem.spatial_order(name) for name in problem.fields}
+        nonlinear = [jet for e in problem.equations for jet in problem.jets.jets_in(e.nonlinear).values()]
+        self.complete = all(jet.order < highest[jet.field] for jet in nonlinear) and all(rows)
+        self._jets = [list(row) for row in rows]
+        self._program = problem.compile([c for row in rows for c in row.values()])
+
+    def determinant(self, x: Array, xi: Array) -> complex:
+        """Return the determinant of the matrix of amplitudes at a point, relative to that of the sizes of its terms."""
+        matrix, sizes = self._matrix(x, xi)
+        return complex(np.linalg.det(matrix)) / (_permanent_bound(sizes) or 1.0)
+
+    def size(self, x: Array, xi: Array) -> float:
+        """Return the size of the largest product of terms in the determinant."""
+        return _permanent_bound(self._matrix(x, xi)[1])
+
+    def _matrix(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            values = iter(np.broadcast_to(v, 1)[0] for v in self._program(*(np.array([c]) for c in x), 0.0))
+        count, fields = len(self.problem.fields), self.problem.fields
+        matrix, sizes = np.zeros((count, count), dtype=complex), np.zeros((count, count))
+        for i, jets in enumerate(self._jets):
+            for jet in jets:
+                term = next(values) * _wave(jet, 1j * xi)
+                matrix[i, fields.index(jet.field)] += term
+                sizes[i, fields.index(jet.field)] += abs(term)
+        return matrix, sizes
+
+
+def _permanent_bound(sizes: Array) -> float:
+    """Return the largest product of one entry of each row and column."""
+    from scipy.optimize import linear_sum_assignment
+
+    with np.errstate(divide="ignore"):
+        logs = np.where(sizes > 0, np.log(np.maximum(sizes, 1e-300)), -1e6)
+    rows, columns = linear_sum_assignment(-logs)
+    return float(np.prod(sizes[rows, columns]))
+
+
+def _wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps
+
+
+# ---- type --------------------------------------------------------------------------------------------
+
+
+def _samples(problem: Problem) -> tuple[Array, Array]:
+    """Return points of the domain and unit vectors: along the axes, along their diagonals, and random ones."""
+    rng, d = np.random.default_rng(0), problem.domain.dimension
+    directions = rng.normal(size=(_DIRECTIONS, d))
+    angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
+    plane = np.zeros((_DIRECTIONS, d))
+    plane[:, :2] = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, :d]
+    every = np.concatenate([np.eye(d), plane, directions]) if d > 1 else np.eye(1)
+    return problem.domain.sample(_PLACES, "random", rng).x, every / np.linalg.norm(every, axis=1, keepdims=True)
+
+
+def _type(problem: Problem, symbol: StaticSymbol) -> Finding | None:
+    """Say where equations are not elliptic; those of first order, and in one dimension, need not be."""
+    if problem.domain.dimension == 1 or _degree(problem, symbol) in (None, 0, 1):
+        return None
+    points, directions = _samples(problem)
+    signs: list[tuple[float, Array]] = []
+    for x in points:
+        values = np.array([symbol.determinant(x, _WAVES[1] * d / problem.domain.lengths) for d in directions])
+        if not np.all(np.isfinite(values)):
+            return None
+        turned = values * np.exp(-1j * np.angle(values[np.argmax(np.abs(values))]))
+        if np.min(turned.real) < -_VANISHES and np.max(np.abs(turned.imag)) < 1e-2:
+            return _not_elliptic(problem, x)
+        signs.append((float(np.sign(values[np.argmax(np.abs(values))].real)), x))
+    one, other = (next((x for sign, x in signs if sign == s), None) for s in (1.0, -1.0))
+    if one is not None and other is not None:
+        return Finding(
+            "ill-posed",
+            "warning",
+            f"the coefficient of the highest derivative has one sign at x = ({_point(one)}) and the other at "
+            f"x = ({_point(other)}): where it is zero the solution need not be smooth, nor unique. Check it.",
+        )
+    return None
+
+
+def _not_elliptic(problem: Problem, x: Array) -> Finding:
+    names = problem.domain.coordinates
+    text = (
+        f"the equation is not elliptic at x = ({_point(x)}): some waves pass through it unhindered, as in "
+        f"u_{2 * names[0]} - u_{2 * names[-1]} = 0. Conditions all around a domain do not determine such a solution. "
+        "Check the signs; if one coordinate is a time, call it t and give time= and initial=."
+    )
+    return Finding("ill-posed", "warning", text)
+
+
+def _point(x: Array) -> str:
+    return ", ".join(f"{c:.4g}" for c in x)
+
+
+# ---- conditions --------------------------------------------------------------------------------------
+
+
+def _degree(problem: Problem, symbol: StaticSymbol) -> int | None:
+    """Return the order of the determinant of the equations; None if it can't be told."""
+    x = problem.domain.sample(3, "random", 1).x[-1]
+    direction = np.random.default_rng(2).normal(size=problem.domain.dimension)
+    sizes = [symbol.size(x, k * direction / np.linalg.norm(direction) / problem.domain.lengths) for k in _WAVES]
+    if not all(np.isfinite(s) and s > 0 for s in sizes):
+        return None
+    return round(float(np.log10(sizes[1] / sizes[0]) / np.log10(_WAVES[1] / _WAVES[0])))
+
+
+def _conditions(problem: Problem, symbol: StaticSymbol) -> list[Finding]:
+    """Compare the number of conditions with what an elliptic equation needs."""
+    degree = _degree(problem, symbol)
+    if degree is None or degree == 0:
+        return []
+    given = {side.name: sum(c.side == side for c in problem.conditions) for side in problem.domain.sides}
+    if problem.domain.dimension == 1 and given:
+        total = sum(given.values())
+        return [] if total == degree else [_miscounted("both ends together", total, degree, problem)]
+    if degree % 2:
+        return []  # transport: in- and outflow are a matter of directions
+    needed = degree // 2
+    return [_miscounted(f"side '{name}'", n, needed, problem) for name, n in given.items() if n != needed]
+
+
+def _miscounted(where: str, given: int, needed: int, problem: Problem) -> Finding:
+    many = given > needed
+    what = "too many: they contradict each other, or one of them is idle" if many else "too few: it is not unique"
+    hint = "Free() imposes nothing" if many else "add a condition such as 'u = 0'"
+    verb = "have" if where.startswith("both") else "has"
+    text = (
+        f"{where} {verb} {given} condition(s) for {len(problem.fields)} field(s), but the equations need {needed}; "
+        f"that is {what}. ({hint}.)"
+    )
+    return Finding("conditions", "warning", text)
+
+
+# ---- what is determined up to a constant ------------------------------------------------------------------
+
+
+def undetermined_fields(problem: Problem) -> list[str]:
+    """Return the fields of which nothing but derivatives occurs in equations and conditions."""
+    jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    jets += [jet for condition in problem.conditions for jet in condition.jets]
+    return [name for name in problem.fields if not any(jet.field == name and jet.order == 0 for jet in jets)]
+
+
+def _undetermined(problem: Problem) -> list[Finding]:
+    """Look for solutions that are determined up to a constant, and whether they exist."""
+    found = []
+    for name in undetermined_fields(problem):
+        found += _imbalance(problem, name)
+        if not any(constraint.field == name for constraint in problem.constraints):
+            text = (
+                f"'{name}' is determined up to a constant: equations and conditions contain nothing but its "
+                f"derivatives, and constants are the null space. Add constraint='mean({name}) = 0', or its value at a "
+                f"point, constraint='{name}({', '.join('0' * problem.domain.dimension)}) = 0'."
+            )
+            found.append(Finding("conditions", "error", text))
+    return found
+
+
+def _imbalance(problem: Problem, name: str) -> list[Finding]:
+    """Compare ∫ f with ∮ a u_n for div(a grad u) + f = 0 with slopes prescribed everywhere."""
+    equation = problem.equation(name)
+    coefficient = _diffusivity(problem, equation)
+    if coefficient is None:
+        return []
+    evaluate = problem.compile([coefficient, equation.forcing])
+    domain = problem.domain
+    method = "gauss" if domain.dimension <= 3 else "sobol"
+    count = max(8, round(_POINTS ** (1.0 / domain.dimension))) if isinstance(domain, Box) else _POINTS
+    points = domain.sample(count, method, 0)
+    with np.errstate(all="ignore"):
+        source = np.broadcast_to(evaluate(*points.x.T, 0.0)[1], len(points.x))
+    total, size = float(points.weights @ source), float(points.weights @ np.abs(source))
+    for condition in problem.conditions:
+        if condition.fields != (name,):
+            continue
+        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else 60, method, 0)
+        slope = _normal_factor(condition.terms_at(sides), sides.normals)
+        if slope is None:
+            return []
+        with np.errstate(all="ignore"):
+            flux = np.broadcast_to(evaluate(*sides.x.T, 0.0)[0], len(sides.x)) * condition.value(sides.x, 0.0) / slope
+        total += float(sides.weights @ flux)
+        size += float(sides.weights @ np.abs(flux))
+    if not abs(total) > _BALANCED * size:
+        return []
+    text = (
+        f"the data of '{name}' contradict each other: its source and the fluxes through the boundary add up to "
+        f"{total:.3g}, {abs(total) / size:.2g} of their size, instead of zero, so no solution exists. Change one of "
+        "them, or prescribe a value somewhere."
+    )
+    return [Finding("contradiction", "error", text)]
+
+
+def _diffusivity(problem: Problem, equation: Equation) -> sp.Expr | None:
+    """Return a if the linear part of an equation is div(a grad u) and there is no other; else None."""
+    jets, d = problem.jets, problem.domain.dimension
+    if not equation.is_linear or any(jet.field != equation.field for jet in equation.linear):
+        return None
+    table = {jet: expanded(c) for jet, c in equation.linear.items()}
+    laplacian = Jet(equation.field, (0,) * d, 1)
+    second = [Jet(equation.field, tuple(2 * (i == a) for i in range(d))) for a in range(d)]
+    first = [Jet(equation.field, tuple(int(i == a) for i in range(d))) for a in range(d)]
+    parts = [table.pop(jet, sp.Integer(0)) for jet in second]
+    whole = table.pop(laplacian, sp.Integer(0))
+    slopes = [table.pop(jet, sp.Integer(0)) for jet in first]
+    a = whole + parts[0]
+    if table or a == 0 or any(expanded(part - parts[0]) != 0 for part in parts):
+        return None
+    if any(expanded(sp.diff(a, x) - b) != 0 for x, b in zip(jets.x, slopes, strict=True)):
+        return None
+    return a
+
+
+def _normal_factor(terms: list[tuple[Jet, Array | float]], normals: Array) -> Array | None:
+    """Return b if a condition is b u_n = g, else None."""
+    parts = np.zeros_like(normals)
+    for jet, coefficient in terms:
+        if jet.order != 1:
+            return None
+        parts[:, int(np.argmax(jet.alpha))] += coefficient
+    factor = np.sum(parts * normals, axis=1)
+    gap = np.abs(parts - factor[:, None] * normals)
+    return factor if np.all(gap <= 1e-9 * np.abs(factor)[:, None]) and np.all(factor != 0) else None

@@ -162,7 +162,7 @@ class Collocation:
     _matches: tuple[Functional, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        matches = ()
+        matches: tuple[Functional, ...] = ()
         if self.per_side and not self._repeats:
             matches = tuple(periodic_functionals(self.problem, self.problem.fields, self.per_side, "gauss", 0))
         object.__setattr__(self, "_matches", matches)
@@ -235,7 +235,7 @@ class Collocation:
         return found
 
     def linearised(self, about: Function, scales: Sequence[float] | None = None) -> Linearisation:
-        """Return the equations linearised about a function, with the conditions; scales may be those of another time."""
+        """Return the equations linearised about a function, with the conditions; scales may be given."""
         problem = self.problem
         blocks, targets, left, used = [], [], 0.0, []
         for k, equation in enumerate(problem.equations):

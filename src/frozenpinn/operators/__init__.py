@@ -6,9 +6,9 @@ from frozenpinn.operators.block import Block, diagonal_blocks
 from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.diagonal import Diagonal, Identity
 from frozenpinn.operators.eigen import detect, symmetric_modes
-from frozenpinn.operators.factors import ConvergenceError, IterativeFactor, as_linear_operator
-from frozenpinn.operators.least_squares import LeastSquares
+from frozenpinn.operators.factors import IterativeFactor, as_linear_operator
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
+from frozenpinn.operators.least_squares import LeastSquares
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.protocol import DENSE_LIMIT, Factor, Operator, Spectrum, Tag
@@ -21,7 +21,6 @@ __all__ = [
     "DENSE_LIMIT",
     "Block",
     "Composition",
-    "ConvergenceError",
     "Dense",
     "Diagonal",
     "Factor",

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def explain(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
     told = {
-        "verdict": _verdict(solution),
-        "width": _width(solution),
+        "verdict": verdict(solution),
+        "width": growth(solution),
         "boundary": _boundary(solution),
         "basis in time": _windows(solution),
         "time": _time(solution),
@@ -23,18 +23,20 @@ def explain(solution: Solution) -> dict[str, str]:
     return {topic: text for topic, text in told.items() if text}
 
 
-def _verdict(solution: Solution) -> str:
-    verdict, estimate = solution.verdict, solution.error_estimate
-    if verdict is None or estimate is None:
+def verdict(solution: Solution) -> str:
+    """Say whether the tolerance was met, and if not why."""
+    found, estimate = solution.verdict, solution.error_estimate
+    if found is None or estimate is None:
         return ""
-    if verdict.status == "converged":
-        return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={verdict.tol:g}"
+    if found.status == "converged":
+        return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={found.tol:g}"
     if not np.isfinite(estimate.worst):
-        return f"reached: {verdict.reason}"
-    return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={verdict.tol:g}, but {verdict.reason}"
+        return f"reached: {found.reason}"
+    return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={found.tol:g}, but {found.reason}"
 
 
-def _width(solution: Solution) -> str:
+def growth(solution: Solution) -> str:
+    """Say which widths were tried, and what their errors were."""
     if solution.verdict is None:
         return ""
     judged = [f"{width} neurons → {error:.1e}" for width, error, _ in solution.verdict.attempts if np.isfinite(error)]
@@ -42,6 +44,8 @@ def _width(solution: Solution) -> str:
         f"{solution.width} are the answer, compared with {solution.witness.width if solution.witness else 'no others'}"
     )
     start = "the first width comes from a fit of the data, judged at held-out points"
+    if solution.facts is not None:
+        return "; ".join([", ".join(judged), last])
     return "; ".join([", ".join(judged), last, start]) if judged else start
 
 

@@ -23,14 +23,17 @@ def _pyplot() -> Any:
 
 
 def plot_solution(solution: Solution, file: str | None = None, field: str | None = None) -> Any:
-    """Draw a field over space and time (1-d) or at four times (2-d); return the figure.
+    """Draw a field over space and time (1-d) or at four times (2-d), a static one over space; return the figure.
 
     Beyond two dimensions a slice is drawn, along the first two coordinates through the middle of the bounding box.
     """
     plt = _pyplot()
     dimension = solution.problem.domain.dimension
     fields = solution.problem.fields if field is None else (field,)
-    figure = _plot_1d(plt, solution, fields) if dimension == 1 else _plot_2d(plt, solution, fields)
+    if dimension == 1:
+        figure = (_plot_curves if solution.problem.is_static else _plot_1d)(plt, solution, fields)
+    else:
+        figure = _plot_2d(plt, solution, fields)
     if file is not None:
         figure.savefig(file, dpi=130)
         plt.close(figure)
@@ -56,11 +59,22 @@ def _plot_1d(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
     return figure
 
 
-def _plot_2d(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
-    """Four snapshots per field, coloured inside the domain only."""
+def _plot_curves(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
+    """One curve per field of a static solution."""
     domain = solution.problem.domain
+    x = np.linspace(domain.lower[0], domain.upper[0], 400)
+    figure, axes = plt.subplots(1, len(fields), figsize=(5.5 * len(fields), 3.6), squeeze=False, layout="constrained")
+    for axis, name in zip(axes[0], fields, strict=True):
+        axis.plot(x, solution(x, field=name))
+        axis.set(xlabel=domain.coordinates[0], ylabel=name, title=f"{name}({domain.coordinates[0]})")
+    return figure
+
+
+def _plot_2d(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
+    """Four snapshots per field, one of a static one, coloured inside the domain only."""
+    domain, static = solution.problem.domain, solution.problem.is_static
     x, y = (np.linspace(a, b, 121) for a, b in zip(domain.lower[:2], domain.upper[:2], strict=True))
-    t = np.linspace(*solution.problem.time, 4)
+    t = np.zeros(1) if static else np.linspace(*solution.problem.time, 4)
     points = _slice(domain, x, y)
     inside = domain.contains(points.reshape(-1, domain.dimension)).reshape(len(x), len(y))
     if not np.any(inside):
@@ -71,17 +85,27 @@ def _plot_2d(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
     where = "".join(
         f", {name} = {middle:.3g}" for name, middle in zip(domain.coordinates[2:], points[0, 0, 2:], strict=True)
     )
-    figure, axes = plt.subplots(len(fields), 4, figsize=(14, 3.4 * len(fields)), squeeze=False, layout="constrained")
+    size = (3.5 * len(t) + 1.2 * static, 3.4 * len(fields))
+    figure, axes = plt.subplots(len(fields), len(t), figsize=size, squeeze=False, layout="constrained")
     for row, name in zip(axes, fields, strict=True):
         values = np.full((len(x), len(y), len(t)), np.nan)
-        values[inside] = solution(*points[inside].T[:, :, None], t, field=name)
-        limit = float(np.nanmax(np.abs(values))) or 1.0
-        for axis, k in zip(row, range(4), strict=True):
-            image = axis.pcolormesh(x, y, values[..., k].T, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="auto")
-            title = f"{name}, t = {t[k]:.3g}{where}"
+        values[inside] = solution.jet_values(points[inside], t, solution.problem.jets.field(name))
+        colours = _colours(values)
+        for k, axis in enumerate(row):
+            image = axis.pcolormesh(x, y, values[..., k].T, shading="auto", **colours)
+            title = f"{name}{where}" if static else f"{name}, t = {t[k]:.3g}{where}"
             axis.set(xlabel=domain.coordinates[0], ylabel=domain.coordinates[1], title=title, aspect="equal")
         figure.colorbar(image, ax=row, label=name)
     return figure
+
+
+def _colours(values: np.ndarray) -> dict[str, Any]:
+    """Return a symmetric scale for fields of both signs, a sequential one for the others."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low < 0.0 < high:
+        limit = max(-low, high)
+        return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+    return {"cmap": "viridis", "vmin": low, "vmax": high if high > low else low + 1.0}
 
 
 def _slice(domain: Domain, x: np.ndarray, y: np.ndarray) -> np.ndarray:

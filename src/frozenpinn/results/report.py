@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.results.explanation import explain
 from frozenpinn.results.residuals import Residuals
+from frozenpinn.results.static_report import StaticReport, finite, make_static_report, number, subspace_text
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -67,12 +68,12 @@ class Report:
             rows.append(
                 ("windows", f"{len(self.windows)}, new bases at t = {ends}, largest projection loss {lost:.1e}")
             )
-        rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
-        rows.append(("boundary residual", _number(self.residuals.boundary)))
-        rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
+        rows += [(f"PDE residual {name}", number(value)) for name, value in self.residuals.pde.items()]
+        rows.append(("boundary residual", number(self.residuals.boundary)))
+        rows += [(f"initial residual {name}", number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
             rows.append(
-                (f"estimated error {name}", f"{_number(value)} (relative L², by comparison with a second solution)")
+                (f"estimated error {name}", f"{number(value)} (relative L², by comparison with a second solution)")
             )
         for name, value in (self.error or {}).items():
             rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
@@ -80,22 +81,10 @@ class Report:
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
 
 
-def _number(value: float | None) -> str:
-    """Format a number; a stored report has None for what JSON does not know."""
-    return "not finite" if value is None else f"{value:.2e}"
-
-
-def finite(value: Any) -> Any:
-    """Replace numbers that JSON does not know by None."""
-    if isinstance(value, dict):
-        return {key: finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(entry) for entry in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def make_report(solution: Solution) -> Report:
+def make_report(solution: Solution) -> Report | StaticReport:
     """Collect the numbers of a solution; residuals are measured here, not during the solve."""
+    if solution.facts is not None:
+        return make_static_report(solution)
     last = solution.pieces[-1]
     networks = [expansion.basis for expansion in last.expansions]
     raw, linear = sum(network.raw_size for network in networks), solution.system.linear
@@ -122,19 +111,9 @@ def make_report(solution: Solution) -> Report:
         residuals=solution.residuals,
         error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
         error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
-        subspace=_subspace(solution),
+        subspace=subspace_text(solution),
         status=solution.status,
         tol=None if solution.verdict is None else solution.verdict.tol,
         choices=explain(solution),
         error_curve=None if estimate is None else estimate.as_dict(),
     )
-
-
-def _subspace(solution: Solution) -> str | None:
-    """Say on which directions the solution depends, if it was found on a subspace."""
-    subspace, problem = solution.subspace, solution.problem
-    if subspace is None:
-        return None
-    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
-    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
-    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"

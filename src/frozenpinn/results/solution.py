@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
+    from frozenpinn.results.static_report import StaticReport
 
 Array = np.ndarray
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
@@ -104,7 +105,7 @@ class Solution:
     reduced: Solution | None = None
     provenance: object = None
     facts: StaticFacts | None = None
-    stored_report: Report | None = None
+    stored_report: Report | StaticReport | None = None
 
     @classmethod
     def of(cls, problem: Problem, system: Discretisation, trajectory: Trajectory) -> Solution:
@@ -112,8 +113,9 @@ class Solution:
         return cls(problem, (Piece.of(system, trajectory, integrator=trajectory.name),))
 
     def __repr__(self) -> str:
-        size = self.pieces[-1].layout.size
-        return f"Solution({self.problem!r}, {size} coefficients, {sum(self.seconds.values()):.3g} s)"
+        size = self.pieces[-1].layout.size if self.facts is None else self.width
+        what = "coefficients" if self.facts is None else "neurons"
+        return f"Solution({self.problem!r}, {size} {what}, {sum(self.seconds.values()):.3g} s)"
 
     @property
     def system(self) -> Discretisation:
@@ -158,7 +160,7 @@ class Solution:
         *where
             The coordinates and t, as numbers or arrays that broadcast against each other:
             ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid. Or one
-            array of points with shape (n, d) and t: ``solution(points, t)``.
+            array of points with shape (n, d) and t: ``solution(points, t)``. A static solution has no t.
         derivative
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
@@ -301,23 +303,26 @@ class Solution:
     # ---- conveniences -------------------------------------------------------------------------
 
     def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
-        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside."""
+        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
+
+        Static solutions have no times.
+        """
         import xarray as xr
 
         domain = self.problem.domain
         axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
-        t = np.linspace(*self.problem.time, times)
-        names, table = (*domain.coordinates, "t"), {}
+        when = () if self.problem.is_static else (np.linspace(*self.problem.time, times),)
+        names, table = (*domain.coordinates, *("t" for _ in when)), {}
         places = grid_points(axes)
-        inside = domain.contains(places)
+        inside, rank = domain.contains(places), (...,) + (None,) * len(when)
         for name in self.problem.fields:
             if np.all(inside):
-                values = self(*(a[..., None] for a in np.ix_(*axes)), t, derivative=derivative, field=name)
+                values = self(*(a[rank] for a in np.ix_(*axes)), *when, derivative=derivative, field=name)
             else:  # what lies outside has no value
-                values = np.full((len(places), len(t)), np.nan)
-                values[inside] = self(*(c[:, None] for c in places[inside].T), t, derivative=derivative, field=name)
-            table[name] = (names, values.reshape(*map(len, axes), len(t)))
-        return xr.Dataset(table, coords=dict(zip(names, (*axes, t), strict=True)))
+                values = np.full((len(places), *map(len, when)), np.nan)
+                values[inside] = self(*(c[rank] for c in places[inside].T), *when, derivative=derivative, field=name)
+            table[name] = (names, values.reshape(*map(len, (*axes, *when))))
+        return xr.Dataset(table, coords=dict(zip(names, (*axes, *when), strict=True)))
 
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
@@ -382,7 +387,7 @@ class Solution:
         return measure_residuals(self)
 
     @property
-    def report(self) -> Report:
+    def report(self) -> Report | StaticReport:
         """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
         from frozenpinn.results.report import make_report
 

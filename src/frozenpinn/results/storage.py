@@ -18,9 +18,11 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Domain
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
-from frozenpinn.results.report import Report, finite
+from frozenpinn.results.report import Report
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
+from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.results.static_report import StaticReport, finite
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
@@ -29,7 +31,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Arrays = dict[str, Array]
-FORMAT = 6
+FORMAT = 7
 
 
 def save_solution(solution: Solution, file: str) -> None:
@@ -81,6 +83,7 @@ def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any
         "operations": float(solution.operations),
         "seconds": dict(solution.seconds),
         "notes": list(solution.notes),
+        "facts": None if solution.facts is None else finite(solution.facts.as_dict()),
     }
 
 
@@ -173,8 +176,13 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
         error_estimate=None if estimate is None else ErrorEstimate.from_dict(estimate),
         verdict=verdict,
         witness=None if witness is None else _solve(meta, arrays, problem, witness, "witness/"),
-        stored_report=Report(**{**meta["report"], "residuals": Residuals(**meta["report"]["residuals"])}),
+        stored_report=_report(meta["report"]),
     )
+
+
+def _report(stored: Mapping[str, Any]) -> Report | StaticReport:
+    own = {**stored, "residuals": Residuals(**stored["residuals"])}
+    return StaticReport(**own) if own.pop("kind", None) == "static" else Report(**own)
 
 
 def _solve(
@@ -192,6 +200,7 @@ def _solve(
         entry["operations"],
         entry["seconds"],
         tuple(entry["notes"]),
+        facts=None if entry["facts"] is None else StaticFacts.from_dict(entry["facts"]),
     )
     if meta["subspace"] is None:
         return found

@@ -28,4 +28,5 @@ class Seed(IntEnum):
     TEST_POINTS = 12345  #: at which errors against exact solutions are measured
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680
+    STATIC_RESIDUALS = 76543  #: at which pilots of a static solve are judged
     RESIDUALS = 987654321

@@ -31,16 +31,21 @@ class NewtonRules:
     promised: float = 3.0  #: multiple of what the linear model leaves that a full step may leave
     accuracy: float = 1e-13  #: relative change of the solution that is round-off
     flat: float = 0.9  #: decrease of the change at which steps are not worth while any more …
-    close: float = 1e-6  #: … if the change is below this
+    close: float = 1e-6  #: … if the change is below this …
+    coarse: float = 1e-2  #: … or this, where the network leaves what the linear model says it must
 
 
 class Step(NamedTuple):
-    """One step: its length, the relative change of the solution, and what was left before and is left after it."""
+    """One step: its length, the relative change of the solution, and what was left before it, and after it.
+
+    ``promised`` is what the linear model said would be left.
+    """
 
     length: float
     change: float
     before: float
     after: float
+    promised: float = 0.0
 
 
 class Found(NamedTuple):
@@ -103,7 +108,7 @@ def _step(
     promised, length, state = system.promised, 1.0, full
     left = collocation.misfit(full, system.scales)
     if left <= max(rules.promised * promised, (1.0 - rules.decrease) * system.left):
-        return full, Step(1.0, _change(collocation, current, full), system.left, left)
+        return full, Step(1.0, _change(collocation, current, full), system.left, left, promised)
     own = current
     if not (isinstance(current, Combination) and current.hidden is collocation.hidden):
         own = fitted(collocation, current)
@@ -137,7 +142,8 @@ def _is_done(steps: list[Step], wanted: float, rules: NewtonRules) -> bool:
     if len(steps) < 2 or steps[-2].length < 1.0:
         return False
     before = steps[-2].change
-    if last.change < rules.close and last.change > rules.flat * before:  # the floor of this network
+    settled = last.after <= rules.promised * last.promised  # nothing is left but what this network can't do
+    if last.change > rules.flat * before and (last.change < rules.close or (settled and last.change < rules.coarse)):
         return True
     ratio = last.change / before**2
     return last.change < np.sqrt(rules.close) and ratio * last.change**2 <= wanted

@@ -167,9 +167,9 @@ def _at_corners(problem: Problem) -> list[str]:
         if worst > UNDERFLOW and worst > _CONTRADICTS * _common_size(problem, one, other):
             found.append(
                 f"the conditions '{one.text}' on side '{a.name}' and '{other.text}' on side '{b.name}' contradict each "
-                f"other by {worst:.3g} where the sides meet, at {_place(problem, x[where], times[when])}; the solution jumps "
-                "there, and errors of that size must be expected nearby. Let the data of one side pass smoothly into "
-                "the other's."
+                f"other by {worst:.3g} where the sides meet, at {_place(problem, x[where], times[when])}; the solution "
+                "jumps there, and errors of that size must be expected nearby. Let the data of one side pass smoothly "
+                "into the other's."
             )
     return found
 
@@ -263,7 +263,7 @@ def _exact_against_equations(problem: Problem, x: Array, t: Array) -> list[str]:
 
 
 def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
-    """Return ∂ₜᵐu (nothing if static) and the right-hand side for the exact solution; None if a derivative is unknown."""
+    """Return ∂ₜᵐu (zero if static) and the right-hand side for the exact solution; None if a derivative is unknown."""
     jets = problem.jets
     time_derivative = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
     needed = {jets.symbol(time_derivative): time_derivative, **jets.jets_in(equation.right_side)}

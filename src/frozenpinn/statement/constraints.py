@@ -74,7 +74,7 @@ def _read(text: str, fields: Sequence[str], domain: Domain, scope: Scope) -> Con
     coordinates = [_number(part, scope, text) for part in inside.split(",")]
     if len(coordinates) != domain.dimension:
         raise ProblemError(
-            f"the constraint '{text}' names a point with {len(coordinates)} coordinate(s); there are {domain.dimension}."
+            f"the point of the constraint '{text}' has {len(coordinates)} coordinate(s); there are {domain.dimension}."
         )
     point = np.array([coordinates])
     if not domain.contains(point)[0]:

@@ -13,17 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
-from frozenpinn.adaptivity.static.rules import StaticRules
-from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
-from frozenpinn.runtime.memo import remembered
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.statement.problem import Problem
 
@@ -102,7 +100,7 @@ def _neighbours(reach: float, reaches: tuple[float, ...]) -> list[float]:
 
 def axis_rates(problem: Problem, found: Function) -> Array | None:
     """Return how fast fields vary along each axis, in units of one over its length; None if that can't be told."""
-    x = held_out(problem, 0).inside
+    x = held_out(problem).inside
     domain, rates = problem.domain, np.zeros(problem.domain.dimension)
     for name in problem.fields:
         jets = [
@@ -118,64 +116,7 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
     return rates if np.all(rates > 0) and np.all(np.isfinite(rates)) else None
 
 
-# ---- judging -----------------------------------------------------------------------------------------
-
-
-class HeldOut(NamedTuple):
-    """Places that no solve is fitted at."""
-
-    inside: Array
-    sides: tuple[tuple[int, object], ...]
-
-
-@remembered
-def held_out(problem: Problem, boundary: int = 0, inside: int = 400) -> HeldOut:
-    """Return random points of the domain and of the sides of all conditions."""
-    rng = np.random.default_rng(Seed.RESIDUALS + 1)
-    x = problem.domain.sample(inside, "random", rng).x
-    each = max(4, boundary // max(1, len(problem.domain.sides)))
-    sides = (
-        tuple(
-            (k, problem.domain.sample_side(c.side, 1 if problem.domain.dimension == 1 else each, "random", rng))
-            for k, c in enumerate(problem.conditions)
-        )
-        if boundary
-        else ()
-    )
-    return HeldOut(x, sides)
-
-
-def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
-    """Return what a function leaves of equations and conditions at held-out points, relative to their terms."""
-    places = held_out(problem, rules.held_out_boundary, rules.held_out)
-    x, worst = places.inside, 0.0
-    for equation in problem.equations:
-        slopes = slopes_of(problem, equation.field)
-        values = function.jets(x, slopes.jets)
-        with np.errstate(all="ignore"):
-            value = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
-            partials = slopes.partials(*x.T, 0.0, *values)
-            zero = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
-            terms = [float(np.sqrt(np.mean((p * v) ** 2))) for p, v in zip(partials, values, strict=True)]
-        source = float(np.sqrt(np.mean(np.square(zero))))
-        size = max([t for t in (*terms, source) if np.isfinite(t)], default=0.0) or 1.0
-        worst = max(worst, float(np.sqrt(np.mean(value**2))) / size)
-    for k, points in places.sides:
-        condition = problem.conditions[k]
-        values = function.jets(points.x, condition.jets)
-        terms = [
-            np.broadcast_to(c * v, len(points.x)) for (_, c), v in zip(condition.terms_at(points), values, strict=True)
-        ]
-        wanted = np.broadcast_to(condition.value(points.x, 0.0), len(points.x))
-        size = max(float(np.max(np.abs(t))) for t in (*terms, wanted))
-        field_size = max(
-            float(np.max(np.abs(v))) for v in function.jets(x[:64], [problem.jets.field(f) for f in condition.fields])
-        )
-        order = min(jet.order for jet in condition.jets)
-        size = max(size, field_size / float(np.max(problem.domain.lengths)) ** order) or 1.0
-        gap = float(np.sqrt(np.mean((sum(terms) - wanted) ** 2)))
-        worst = max(worst, rules.conditions * gap / size)
-    return worst if np.isfinite(worst) else np.inf
+# ---- pilots ---------------------------------------------------------------------------------------
 
 
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
@@ -205,7 +146,10 @@ def best_family(plan: StaticPlan, start: Function) -> Pilot | None:
 
 
 def smallest_singular_values(plan: StaticPlan, pilot: Pilot, points: Points) -> tuple[float, float]:
-    """Return the two smallest values of |L u| / |u| over functions u that obey the conditions: the distance from singular."""
+    """Return the two smallest values of |L u| / |u| over functions u that obey the conditions.
+
+    The smallest is the distance of the problem from one without a unique solution.
+    """
     hidden: HiddenLayer = pilot.found.state.hidden
     weights = np.sqrt(points.weights / np.sum(points.weights))
     features = hidden.features(points.x) * weights[:, None]

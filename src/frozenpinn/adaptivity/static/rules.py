@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from frozenpinn.assembly.collocation import BOUNDARY
 from frozenpinn.solvers.newton import NewtonRules
@@ -36,5 +36,5 @@ class StaticRules:
     orthonormal: float = 1e-8  #: cut-off of the basis on which the smallest singular value is measured
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
-    newton: NewtonRules = NewtonRules()
+    newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most

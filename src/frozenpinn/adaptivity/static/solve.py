@@ -13,7 +13,7 @@ from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, exten
 from frozenpinn.assembly.collocation import Combination, Function, Nothing
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -55,7 +55,7 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
 
 
 def _pilot(plan: StaticPlan, before: Solution | None) -> tuple[Pilot, str]:
-    """Choose the features; Newton's method starts from what is given, the solve before, the boundary data, a homotopy."""
+    """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
     rules, problem = plan.task.rules.static, plan.problem
     narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
     given = read_start(plan.task.start, problem)
@@ -106,10 +106,12 @@ def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, 
     narrow = plan.narrower(
         plan.task.rules.static.pilot, plan.task.rules.static.pilot_least, plan.task.rules.static.pilot_most
     )
+    singular = smallest_singular_values(narrow, pilot, narrow.place_points())
+    _warn_if_singular(singular, plan)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
-        smallest_singular_values(narrow, pilot, narrow.place_points()),
+        singular,
         tuple(step.change for step in found.steps),
         how,
     )
@@ -124,6 +126,22 @@ def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, 
         provenance=plan.task,
         facts=facts,
     )
+
+
+def _warn_if_singular(singular: tuple[float, float], plan: StaticPlan) -> None:
+    """Say that the problem is near one without a unique solution."""
+    rules, (smallest, second) = plan.task.rules.static, singular
+    what = "operator" if plan.problem.is_linear else "linearisation about the solution"
+    if smallest <= rules.singular * second:
+        warn(
+            f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
+            f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
+        )
+    elif smallest <= rules.resonance * second:
+        warn(
+            f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
+            f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."
+        )
 
 
 def _no_data(t: float, derivative: int = 0) -> Array:

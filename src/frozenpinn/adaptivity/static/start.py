@@ -64,8 +64,8 @@ def read_start(given: Any, problem: Problem) -> Function | None:
         return SolutionStart(given.jet_values, given.problem.time[1])
     if isinstance(given, np.ndarray | list | tuple) and len(problem.fields) == 1:
         raise SettingsError(
-            f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must be "
-            "known everywhere in the domain."
+            f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must "
+            "be known everywhere in the domain."
         )
     return GivenStart(problem, problem.read_data(given, "the start"))
 
@@ -73,8 +73,8 @@ def read_start(given: Any, problem: Problem) -> Function | None:
 def _check_alike(other: Problem, problem: Problem) -> None:
     if other.domain.dimension != problem.domain.dimension or set(other.fields) != set(problem.fields):
         raise SettingsError(
-            f"the start is a solution for {', '.join(other.fields)} in {other.domain.dimension} dimension(s); the problem "
-            f"has {', '.join(problem.fields)} in {problem.domain.dimension}."
+            f"the start is a solution for {', '.join(other.fields)} in {other.domain.dimension} dimension(s); the "
+            f"problem has {', '.join(problem.fields)} in {problem.domain.dimension}."
         )
 
 
@@ -134,9 +134,9 @@ def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
             step /= 2.0
             if step < 1e-3:
                 raise ConvergenceError(
-                    f"no solution was found: the extension of the boundary data is too far from one for Newton's method, "
-                    f"and a homotopy from the linear equation ends at {100 * reached:.0f} % of the nonlinear terms, "
-                    "probably at a fold beyond which there is none. Give another start=, or smaller parameters."
+                    f"no solution was found: the extension of the boundary data is too far from one for Newton's "
+                    f"method, and a homotopy from the linear equation ends at {100 * reached:.0f} % of the nonlinear "
+                    "terms, probably at a fold beyond which there is none. Give another start=, or smaller parameters."
                 ) from error
             continue
         current, reached, step = found.state, share, min(1.5 * step, 0.5)

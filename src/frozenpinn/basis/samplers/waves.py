@@ -75,10 +75,10 @@ class Waves:
             return self._ball(pairs, dimension, pairs, rng)
         out = np.zeros((pairs, dimension))
         planes = [(i, j) for i in range(dimension) for j in range(i)]
-        groups = [[(i,) for i in range(dimension)], planes, [tuple(range(dimension))]]
+        groups: list[list[tuple[int, ...]]] = [[(i,) for i in range(dimension)], [*planes], [tuple(range(dimension))]]
         for rows, group in zip(np.array_split(np.arange(pairs), 3), groups, strict=True):
             for own, axes in zip(np.array_split(rows, len(group)), group, strict=True):
-                out[np.ix_(own, list(axes))] = self._ball(len(own), len(axes), len(own), rng)
+                out[own[:, None], np.array(axes)] = self._ball(len(own), len(axes), len(own), rng)
         return out
 
     def _ball(self, count: int, dimension: int, pairs: int, rng: np.random.Generator) -> Array:

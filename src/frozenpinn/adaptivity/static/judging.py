@@ -1,0 +1,76 @@
+"""What a function leaves of a static problem at places that no solve is fitted at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.adaptivity.static.rules import StaticRules
+from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class HeldOut(NamedTuple):
+    """Points of the domain, and of the side of each condition."""
+
+    inside: Array
+    sides: tuple[BoundaryPoints, ...]
+
+
+@remembered
+def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOut:
+    """Return random places, the same for all solves of a problem."""
+    rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
+    x = domain.sample(inside, "random", rng).x
+    each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
+    sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
+    return HeldOut(x, sides)
+
+
+def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
+    """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
+    places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    gaps = [_equation_gap(problem, name, function, places.inside) for name in problem.fields]
+    for condition, points in zip(problem.conditions, places.sides, strict=True):
+        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, places.inside))
+    worst = max(gaps)
+    return worst if np.isfinite(worst) else float("inf")
+
+
+def _equation_gap(problem: Problem, field: str, function: Function, x: Array) -> float:
+    """Return what is left of an equation, relative to its largest term."""
+    slopes = slopes_of(problem, field)
+    values = function.jets(x, slopes.jets)
+    with np.errstate(all="ignore"):
+        left = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
+        source = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
+        terms = [p * v for p, v in zip(slopes.partials(*x.T, 0.0, *values), values, strict=True)]
+        sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
+    return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
+
+
+def _condition_gap(
+    problem: Problem, condition: LinearCondition, points: BoundaryPoints, function: Function, inside: Array
+) -> float:
+    """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
+    values = function.jets(points.x, condition.jets)
+    wanted = np.broadcast_to(condition.value(points.x, 0.0), len(points.x))
+    terms = [
+        np.broadcast_to(factor * value, len(points.x))
+        for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
+    ]
+    fields = function.jets(inside, [problem.jets.field(name) for name in condition.fields])
+    order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
+    sizes = [*(_rms(v) for v in (*terms, wanted)), max(map(_rms, fields)) / length**order]
+    return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

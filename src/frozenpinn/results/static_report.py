@@ -1,0 +1,123 @@
+"""The report of a static solve: what was chosen, how well the result satisfies the problem, how sharp it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.results.residuals import Residuals
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+
+@dataclass(frozen=True)
+class StaticReport:
+    """Numbers about a static solve; ``print`` shows them as a table, ``as_dict`` gives them to programs."""
+
+    problem: str
+    seconds: dict[str, float]
+    features: str
+    width: int
+    points: int
+    method: str
+    singular: tuple[float, float]
+    steps: tuple[float, ...]
+    residuals: Residuals
+    error_estimate: dict[str, float] | None
+    error: dict[str, float] | None
+    subspace: str | None = None
+    status: str = "unchecked"
+    tol: float | None = None
+    choices: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists and numbers."""
+        return finite({**asdict(self), "residuals": self.residuals._asdict(), "kind": "static"})
+
+    def __str__(self) -> str:
+        rows = [("problem", self.problem), *self.choices.items()]
+        if self.subspace is not None:
+            rows.append(("subspace", self.subspace))
+        rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
+        rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
+        rows.append(("network", f"{self.features}, width {self.width}, {self.points} points"))
+        rows.append(("method", self.method + (f", {len(self.steps)} steps" if self.steps else "")))
+        smallest, second = (float("nan") if s is None else s for s in self.singular)
+        rows.append(("smallest |Lu|/|u|", f"{smallest:.3g}, then {second:.3g}: the distance from a singular problem"))
+        rows += [(f"PDE residual {name}", number(value)) for name, value in self.residuals.pde.items()]
+        rows.append(("boundary residual", number(self.residuals.boundary)))
+        for name, value in (self.error_estimate or {}).items():
+            rows.append(
+                (f"estimated error {name}", f"{number(value)} (relative L², by comparison with a second solution)")
+            )
+        for name, value in (self.error or {}).items():
+            rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
+        width = max(len(label) for label, _ in rows)
+        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def make_static_report(solution: Solution) -> StaticReport:
+    """Collect the numbers of a static solution; residuals are measured here, not during the solve."""
+    facts, estimate, problem = solution.facts, solution.error_estimate, solution.problem
+    assert facts is not None
+    return StaticReport(
+        problem="; ".join(str(e) for e in problem.equations),
+        seconds=dict(solution.seconds),
+        features=facts.features,
+        width=int(np.prod(solution.width)),
+        points=int(np.prod(solution.counts)),
+        method=solution.integrator,
+        singular=facts.singular,
+        steps=facts.steps,
+        residuals=solution.residuals,
+        error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
+        error={name: solution.error(name)["rel_l2"] for name in problem.exact} if problem.exact else None,
+        subspace=subspace_text(solution),
+        status=solution.status,
+        tol=None if solution.verdict is None else solution.verdict.tol,
+        choices=_choices(solution),
+    )
+
+
+def _choices(solution: Solution) -> dict[str, str]:
+    """Return one sentence on each choice, by topic."""
+    from frozenpinn.results.explanation import growth, verdict
+
+    facts = solution.facts
+    assert facts is not None
+    told = {
+        "verdict": verdict(solution),
+        "width": growth(solution),
+        "features": f"{facts.features}: of all kinds that were tried, a narrow network of these left least at held-out "
+        f"points, {facts.pilot:.1e} of the equations' terms",
+        "start": f"Newton's method started from {facts.start}" if facts.start else "",
+        "notes": "; ".join(solution.notes),
+    }
+    return {topic: text for topic, text in told.items() if text}
+
+
+def subspace_text(solution: Solution) -> str | None:
+    """Say on which directions the solution depends, if it was found on a subspace."""
+    subspace, problem = solution.subspace, solution.problem
+    if subspace is None:
+        return None
+    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
+    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
+    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"
+
+
+def number(value: float | None) -> str:
+    """Format a number; a stored report has None for what JSON does not know."""
+    return "not finite" if value is None else f"{value:.2e}"
+
+
+def finite(value: Any) -> Any:
+    """Replace numbers that JSON does not know by None."""
+    if isinstance(value, dict):
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
