@@ -106,7 +106,7 @@ def _given_size(problem: Problem, name: str) -> float:
     """Return the size of initial value, initial velocity over the whole time, and boundary values."""
     start, end = problem.time
     x = problem.domain.sample(60, "random", Seed.SIZES).x
-    size = float(np.max(np.abs(problem.initial[name](x, start))))
+    size = float(np.max(np.abs(problem.initial[name](x, start)))) if name in problem.initial else 0.0
     if name in problem.initial_velocity:
         size = max(size, float(np.max(np.abs(problem.initial_velocity[name](x, start)))) * (end - start))
     for condition in problem.conditions:

@@ -84,6 +84,8 @@ def newton(
         if _is_done(steps, wanted, rules):
             return Found(state, tuple(steps), system)
         current = state
+    if _is_settled(steps[-1], rules):  # slowly, as the network leaves too much; what it can't do is left for wider ones
+        return Found(state, tuple(steps), system)
     raise ConvergenceError(
         f"Newton's method did not converge in {rules.steps} steps; the last one changed the solution by "
         f"{steps[-1].change:.2g} of its size."
@@ -142,11 +144,15 @@ def _is_done(steps: list[Step], wanted: float, rules: NewtonRules) -> bool:
     if len(steps) < 2 or steps[-2].length < 1.0:
         return False
     before = steps[-2].change
-    settled = last.after <= rules.promised * last.promised  # nothing is left but what this network can't do
-    if last.change > rules.flat * before and (last.change < rules.close or (settled and last.change < rules.coarse)):
+    if last.change > rules.flat * before and (last.change < rules.close or _is_settled(last, rules)):
         return True
     ratio = last.change / before**2
     return last.change < np.sqrt(rules.close) and ratio * last.change**2 <= wanted
+
+
+def _is_settled(last: Step, rules: NewtonRules) -> bool:
+    """Whether nothing is left but what this network can't do."""
+    return last.length == 1.0 and last.change < rules.coarse and last.after <= rules.promised * last.promised
 
 
 def fitted(collocation: Collocation, function: Function) -> Combination:

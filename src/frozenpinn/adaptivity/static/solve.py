@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Pilot, best_family, families, smallest_singular_values
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
-from frozenpinn.assembly.collocation import Combination, Function, Nothing
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError, warn
@@ -40,10 +41,18 @@ def solve_static(problem: Problem, task: Task, before: Solution | None, watch: S
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
-            start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
-            accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
-            found = newton(collocation, start, task.rules.static.newton, accuracy)
+            found = _found(collocation, task, pilot, before)
     return made_solution(plan, pilot, found, points, how)
+
+
+def _found(collocation: Collocation, task: Task, pilot: Pilot, before: Solution | None) -> Found:
+    """Go on from the solve before, or, if there is none or Newton's method fails from there, from the pilot."""
+    rules, tol = task.rules.static.newton, task.tolerances.solution
+    accuracy = None if tol is None else 1e-2 * tol
+    if before is not None:
+        with suppress(ConvergenceError):
+            return newton(collocation, SolutionStart(before.jet_values), rules, accuracy)
+    return newton(collocation, pilot.found.state, rules, accuracy)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
