@@ -272,7 +272,7 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
             "recipe": run.recipe,
             "sampler": sampler if isinstance(sampler, str) else sampler.name,
             "tol": options.get("tol"),
-            "paper": _paper(run.case.published.get(run.precision, Published())),
+            "paper": _paper(run.case.figures(run.precision, run.variant)),
         },
         lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,

@@ -80,7 +80,7 @@ class _Reader:
                 wanted = ", ".join(scope.functions[name])
                 raise ProblemError(f"'{node}' in {self.what}: write the Python function as {name}({wanted}).")
             return scope.function(name, [scope.coordinate(place) for place in places])
-        if places != legal:
+        if places not in (legal, legal[:-1]):  # static problems have no time
             raise ProblemError(
                 f"'{node}' in {self.what} takes the field '{name}' at another place; write {name}({', '.join(legal)})."
             )

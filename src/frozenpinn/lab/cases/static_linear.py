@@ -62,8 +62,6 @@ def plate(supported: bool = False) -> Problem:
     if supported:
         exact = "sin(pi*x)*sin(2*pi*y)"
         return Problem(f"lap(lap(u)) = 25*pi**4*{exact}", square, boundary=["u = 0", "lap(u) = 0"], exact=exact)
-    source = "8*pi**4*(2*cos(2*pi*x)*cos(2*pi*y)*2 - cos(2*pi*x) - cos(2*pi*y))/4*2"
-    del source
     exact = "(1 - cos(2*pi*x))*(1 - cos(2*pi*y))/4"
     load = "4*pi**4*(4*cos(2*pi*x)*cos(2*pi*y) - cos(2*pi*x) - cos(2*pi*y))"
     return Problem(f"lap(lap(u)) = {load}", square, boundary=["u = 0", "u_n = 0"], exact=exact)
@@ -76,7 +74,7 @@ def singular(x: Array, y: Array) -> Array:
 
 
 @cache
-def l_shape_reference(count: int = 30, corner: int = 20, each: int = 300) -> HarmonicReference:
+def l_shape_reference(count: int = 50, corner: int = 20, each: int = 300) -> HarmonicReference:
     """Return u + (x² + y²)/4, which is harmonic, for Δu = −1.
 
     Every corner has Im(z² log z) in its own coordinates, as load and edges don't agree there.
@@ -116,13 +114,20 @@ def l_shape(load: bool = False) -> Problem:
 
 
 @cache
-def holes_reference(count: int = 40, order: int = 14, each: int = 150) -> HarmonicReference:
-    """Return the potential between a square and four circles."""
+def holes_reference(count: int = 60, order: int = 20, each: int = 200) -> HarmonicReference:
+    """Return the potential between a square and four circles.
+
+    Beside the poles in the holes there are those in their mirror images outside the square.
+    """
     square = [complex(x, y) / 2 for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     centres = [complex(*place) for place in HOLES]
+    across = (-0.7, -0.3, 0.3, 0.7)  # the holes and their images in the nearest walls
+    images = [complex(x, y) for x in across for y in across if max(abs(x), abs(y)) > 0.5]
 
     def functions(z: Array) -> Array:
-        return np.concatenate([powers(2 * z, count), *(poles(z, c, RADIUS, order) for c in centres)], axis=1)
+        own = [poles(z, c, RADIUS, order) for c in centres]
+        mirrored = [poles(z, c, RADIUS, order // 2) for c in images]
+        return np.concatenate([powers(1.4 * z, count), *own, *mirrored], axis=1)
 
     def data(n: int) -> tuple[Array, Array]:
         outer, inner = along(square, n), np.concatenate([around(c, RADIUS, n) for c in centres])
