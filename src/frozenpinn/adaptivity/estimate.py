@@ -59,6 +59,8 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
+    if any(s.facts is not None and s.facts.singular[0] < rules.blind * s.facts.singular[1] for s in (coarser, finer)):
+        part = 1.0  # there is an error that residuals hardly see
     return Pair(distance, _estimate(finer, values, rules, part), ratio)
 
 

@@ -16,7 +16,7 @@ from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
 from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
-from frozenpinn.adaptivity.static.solve import solve_static
+from frozenpinn.adaptivity.static.solve import Earlier, solve_static
 from frozenpinn.adaptivity.time_windows import March
 from frozenpinn.analysis.scales import Scales, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
@@ -52,7 +52,7 @@ class Knowledge:
         Units of the fields; None if they are of similar size.
     sizes
         First width, and whether the basis must follow the solution.
-    before
+    earlier
         The last solution of a static problem, from which Newton's method goes on.
     """
 
@@ -60,7 +60,7 @@ class Knowledge:
     settled: bool = False
     scales: Scales | Unknown | None = UNKNOWN
     sizes: Sizes | Unknown = UNKNOWN
-    before: Solution | None = None
+    earlier: Earlier | None = None
 
 
 class Outcome(NamedTuple):
@@ -138,7 +138,7 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
             return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
         wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
-        knowledge = replace(knowledge, settled=False, sizes=UNKNOWN, before=None)  # of another number of coordinates
+        knowledge = replace(knowledge, settled=False, sizes=UNKNOWN, earlier=None)  # of another number of coordinates
     outcome = inner(problem, knowledge)
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
 
@@ -207,9 +207,9 @@ def _in(
 def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     if problem.is_static:
-        solution = solve_static(problem, task, knowledge.before, watch)
-        known = replace(knowledge, sizes=Sizes(None, False), before=solution)
-        return Outcome(replace(solution, seconds=dict(watch.seconds)), known)
+        earlier = solve_static(problem, task, knowledge.earlier, watch)
+        known = replace(knowledge, sizes=Sizes(None, False), earlier=earlier)
+        return Outcome(replace(earlier.solution, seconds=dict(watch.seconds)), known)
     sizes = knowledge.sizes
     if not asked:
         sizes = Sizes(None, problem.domain.dimension == 1)

@@ -103,21 +103,18 @@ def slopes_of(problem: Problem, field: str) -> Slopes:
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """Rows A and right-hand side b of J(u) c = J(u) u − F(u) with the conditions, weighted, and what u leaves of them.
+    """Rows A and right-hand side b of J(u) c = J(u) u − F(u) with the conditions, weighted.
 
     Attributes
     ----------
     rows, target
         A and b; with a mixing, A acts on combinations of features.
-    left
-        Norm of what u itself leaves of equations and conditions, with the same weights.
     scales
         Weights of each equation and condition.
     """
 
     rows: Array
     target: Array
-    left: float
     scales: tuple[float, ...]
 
     @cached_property
@@ -126,9 +123,9 @@ class Linearisation:
         return LeastSquares.of(self.rows)
 
     @cached_property
-    def promised(self) -> float:
-        """Norm of what the least-squares solution leaves of the linear equations."""
-        return float(np.linalg.norm(self.rows @ self.factor.solve(self.target) - self.target))
+    def unreachable(self) -> Array:
+        """What the least-squares solution leaves of the linear equations, row by row."""
+        return np.asarray(self.rows @ self.factor.solve(self.target) - self.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,25 +234,23 @@ class Collocation:
     def linearised(self, about: Function, scales: Sequence[float] | None = None) -> Linearisation:
         """Return the equations linearised about a function, with the conditions; scales may be given."""
         problem = self.problem
-        blocks, targets, left, used = [], [], 0.0, []
+        blocks, targets, used = [], [], []
         for k, equation in enumerate(problem.equations):
-            block, target, value = self._equation(equation, about)
+            block, target = self._equation(equation, about)
             scale = 1.0 / (float(np.max(np.abs(block))) or 1.0) if scales is None else scales[k]
             weights = scale * self._inner
             blocks.append(np.multiply(block, weights[:, None], out=block))
             targets.append(weights * target)
-            left += float(np.sum((weights * value) ** 2))
             used.append(scale)
         rows, data, own = self.conditions
         for block, value, scale in zip(rows, data, own, strict=True):
             blocks.append(scale * block)
             targets.append(scale * value)
-        left += self.boundary_misfit(about) ** 2
         stacked = self._restricted(np.concatenate(blocks))
-        return Linearisation(stacked, np.concatenate(targets), float(np.sqrt(left)), (*used, *own))
+        return Linearisation(stacked, np.concatenate(targets), (*used, *own))
 
-    def _equation(self, equation: Equation, about: Function) -> tuple[Array, Array, Array]:
-        """Return the rows of J(u), the values of J(u) u − F(u), and those of F(u) at the points."""
+    def _equation(self, equation: Equation, about: Function) -> tuple[Array, Array]:
+        """Return the rows of J(u) and the values of J(u) u − F(u) at the points."""
         x, fields = self.points.x, self.problem.fields
         slopes = slopes_of(self.problem, equation.field)
         values = about.jets(x, slopes.jets)
@@ -273,7 +268,7 @@ class Collocation:
             if terms:
                 rows[:, i] = self.hidden.operator(x, terms)
         self._check_finite(equation, rows, value)
-        return rows.reshape(len(x), -1), target, value
+        return rows.reshape(len(x), -1), target
 
     def _check_finite(self, equation: Equation, rows: Array, value: Array) -> None:
         if equation.is_linear and not (np.all(np.isfinite(value)) and np.all(np.isfinite(rows))):
@@ -286,30 +281,17 @@ class Collocation:
 
     # ---- what a function leaves ---------------------------------------------------------------------
 
-    def misfit(self, function: Function, scales: Sequence[float]) -> float:
-        """Return the norm of what a function leaves of equations and conditions, with given scales."""
-        x, total = self.points.x, self.boundary_misfit(function) ** 2
+    def residual(self, function: Combination, scales: Sequence[float]) -> Array:
+        """Return what a function of this layer leaves of equations and conditions, row by row, with given scales."""
+        x, parts = self.points.x, []
         for equation, scale in zip(self.problem.equations, scales, strict=False):
             slopes = slopes_of(self.problem, equation.field)
             with np.errstate(all="ignore"):
                 value = slopes.value(*x.T, 0.0, *function.jets(x, slopes.jets))[0]
-                total += float(np.sum((scale * self._inner * value) ** 2))
-        return float(np.sqrt(total))
-
-    def boundary_misfit(self, function: Function) -> float:
-        """Return the norm of what a function leaves of the conditions."""
-        rows, data, scales = self.conditions
-        if isinstance(function, Combination) and function.hidden is self.hidden:
-            gaps = [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, scales, strict=True)]
-            return float(np.sqrt(sum(float(gap @ gap) for gap in gaps)))
-        total = 0.0
-        for (condition, points), wanted, scale in zip(self.sides, data, scales, strict=False):
-            found = sum(
-                c * v
-                for (_, c), v in zip(condition.terms_at(points), function.jets(points.x, condition.jets), strict=True)
-            )
-            total += float(np.sum((scale * (_shares(points) * found - wanted)) ** 2))
-        return float(np.sqrt(total))
+                parts.append(scale * self._inner * value)
+        rows, data, own = self.conditions
+        parts += [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, own, strict=True)]
+        return np.concatenate(parts)
 
 
 def _shares(points: BoundaryPoints) -> Array:

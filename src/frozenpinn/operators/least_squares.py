@@ -58,6 +58,11 @@ class LeastSquares:
         """Number of unknowns."""
         return int(self.reflectors.shape[1])
 
+    @property
+    def triangle(self) -> Array:
+        """The triangular factor R, in the upper triangle; what stands below the diagonal is not part of it."""
+        return self.reflectors[: self.size]
+
     def solve(self, right_side: Array) -> Array:
         """Return the coefficients for one right-hand side (m,) or several (m, k)."""
         block = np.atleast_2d(right_side.T).T
@@ -66,6 +71,5 @@ class LeastSquares:
         work = _WORK * max(padded.shape)
         rotated, _, info = sla.lapack.dormqr("L", "T", self.reflectors, self.scales, padded, work, overwrite_c=True)
         assert info == 0
-        triangle = self.reflectors[: self.size]
-        found = sla.solve_triangular(triangle, rotated[: self.size], check_finite=False)
+        found = sla.solve_triangular(self.triangle, rotated[: self.size], check_finite=False)
         return np.asarray(found[:, 0] if right_side.ndim == 1 else found)

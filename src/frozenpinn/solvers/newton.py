@@ -1,7 +1,10 @@
-"""Newton's method for a static problem in least squares, with a line search by what the linear model promises.
+"""Newton's method for a static problem in least squares, damped by the corrections that it would make next.
 
-A least-squares solution never makes the residual zero. A step is as good as can be if it leaves what the linear model
-said it would; asking for more would stall at the accuracy of the network.
+Residuals are a poor guide where a solution hangs on little, such as the place of a front: a step that moves it to where
+it belongs may leave a larger residual. What tells is the simplified correction, that of the new function with the old
+factorisation: a step is taken if it makes that smaller (P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
+section 3.3). It costs no factorisation, and as long as it shrinks fast, it is a step of its own. What least squares
+leaves of the linear equations can't be corrected, and is not counted.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
+from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import ConvergenceError
+from frozenpinn.operators import LeastSquares
 
 Array = np.ndarray
 
@@ -25,27 +30,21 @@ class NewtonRules:
     Studies: ``frozenpinn bench bratu liouville nonlinear-helmholtz nonlinear-poisson minimal-surface``.
     """
 
-    steps: int = 40  #: at most
-    halvings: int = 8  #: of one step, at most
-    decrease: float = 0.3  #: part of the promised decrease that a shortened step must bring
-    promised: float = 3.0  #: multiple of what the linear model leaves that a full step may leave
+    steps: int = 40  #: factorisations, at most
+    halvings: int = 10  #: of one step, at most
+    contraction: float = 0.25  #: part of its length by which a step must shrink the next correction
+    fast: float = 0.2  #: ratio of two corrections up to which the old factorisation is used again
     accuracy: float = 1e-13  #: relative change of the solution that is round-off
-    flat: float = 0.9  #: decrease of the change at which steps are not worth while any more …
-    close: float = 1e-6  #: … if the change is below this …
-    coarse: float = 1e-2  #: … or this, where the network leaves what the linear model says it must
+    flat: float = 0.7  #: ratio of two changes from which on steps are not worth while any more …
+    close: float = 1e-6  #: … if they are below this
 
 
 class Step(NamedTuple):
-    """One step: its length, the relative change of the solution, and what was left before it, and after it.
-
-    ``promised`` is what the linear model said would be left.
-    """
+    """One step: its length, the relative change of the solution, and that of the correction that would come next."""
 
     length: float
     change: float
-    before: float
-    after: float
-    promised: float = 0.0
+    following: float
 
 
 class Found(NamedTuple):
@@ -56,7 +55,9 @@ class Found(NamedTuple):
     last: Linearisation
 
 
-Correction = Callable[[Combination, Array], float]  #: the factor of a step from a state, in deflation
+Correction = Callable[
+    [Combination, Combination], float
+]  #: the factor of a step from one state to another, in deflation
 
 
 def newton(
@@ -68,10 +69,23 @@ def newton(
 ) -> Found:
     """Solve a static problem from a start, which may be a function of another layer.
 
+    Parameters
+    ----------
+    collocation
+        The equations and the features.
+    start
+        Where to begin.
+    rules
+        When to stop.
+    accuracy
+        Relative change of the solution that need not be smaller; round-off if it is left out.
+    correction
+        What each step is multiplied by, in deflation; nothing is damped then.
+
     Raises
     ------
     ConvergenceError
-        If no step brings the residual down, or too many are needed.
+        If corrections do not get smaller, or too many are needed.
     """
     if collocation.problem.is_linear:
         system = collocation.linearised(start)
@@ -79,88 +93,122 @@ def newton(
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
     for _ in range(rules.steps):
         system = collocation.linearised(current)
-        state, step = _step(collocation, system, current, rules, correction)
+        _check_finite(system)
+        full = collocation.solved(system)
+        if correction is not None and isinstance(current, Combination) and current.hidden is collocation.hidden:
+            state, step = _scaled(collocation, current, full, correction)
+        else:
+            state, step = _damped(collocation, system, current, full, rules)
+            if step.length == 1.0:
+                state, step = _simplified(collocation, system, state, step, wanted, rules)
         steps.append(step)
-        if _is_done(steps, wanted, rules):
+        if _is_done(steps, wanted, rules, correction is None):
             return Found(state, tuple(steps), system)
         current = state
-    if _is_settled(steps[-1], rules):  # slowly, as the network leaves too much; what it can't do is left for wider ones
-        return Found(state, tuple(steps), system)
     raise ConvergenceError(
         f"Newton's method did not converge in {rules.steps} steps; the last one changed the solution by "
         f"{steps[-1].change:.2g} of its size."
     )
 
 
-def _step(
-    collocation: Collocation,
-    system: Linearisation,
-    current: Function,
-    rules: NewtonRules,
-    correction: Correction | None,
-) -> tuple[Combination, Step]:
-    """Take one step, as long as the residual does what the linear model says."""
+def _check_finite(system: Linearisation) -> None:
     if not np.all(np.isfinite(system.rows)) or not np.all(np.isfinite(system.target)):
         raise ConvergenceError("the linearised equations are not finite: the guess has left what they are defined for.")
-    full = collocation.solved(system)
-    if correction is not None and isinstance(current, Combination):
-        factor = correction(current, full.coefficients - current.coefficients)
-        moved = current.moved(current.coefficients + factor * (full.coefficients - current.coefficients))
-        return moved, Step(factor, _change(collocation, current, moved), system.left, system.left)
-    promised, length, state = system.promised, 1.0, full
-    left = collocation.misfit(full, system.scales)
-    if left <= max(rules.promised * promised, (1.0 - rules.decrease) * system.left):
-        return full, Step(1.0, _change(collocation, current, full), system.left, left, promised)
-    own = current
-    if not (isinstance(current, Combination) and current.hidden is collocation.hidden):
-        own = fitted(collocation, current)
-    assert isinstance(own, Combination)
-    for _ in range(rules.halvings):
+
+
+def _scaled(
+    collocation: Collocation, current: Combination, full: Combination, correction: Correction
+) -> tuple[Combination, Step]:
+    """Take a step of the length that deflation asks for."""
+    factor = correction(current, full)
+    state = _between(current, full, factor)
+    change = _distance(collocation, current, state)
+    return state, Step(1.0, change, change)
+
+
+def _damped(
+    collocation: Collocation, system: Linearisation, current: Function, full: Combination, rules: NewtonRules
+) -> tuple[Combination, Step]:
+    """Take a step that is short enough for the next correction to be smaller than this one."""
+    change, length, own = _distance(collocation, current, full), 1.0, current
+    for halving in range(rules.halvings + 1):
+        if halving == 1 and not (isinstance(current, Combination) and current.hidden is collocation.hidden):
+            own = fitted(collocation, current)
+        state = full if length == 1.0 else _between(own, full, length)
+        following = _size(collocation, _correction(collocation, system, state), state)
+        if following <= max((1.0 - rules.contraction * length) * change, rules.accuracy) or change < rules.close:
+            return state, Step(length, length * change, following)
         length /= 2.0
-        state = own.moved(own.coefficients + length * (full.coefficients - own.coefficients))
-        left = collocation.misfit(state, system.scales)
-        if left <= (1.0 - rules.decrease * length) * system.left + promised:
-            return state, Step(length, _change(collocation, current, state), system.left, left)
     raise ConvergenceError(
-        f"no step brings the residual down any more: it is {system.left:.2g}, and the shortest step leaves {left:.2g}."
+        f"no step of Newton's method makes the next correction smaller: a full one changes the solution by "
+        f"{change:.2g} of its size, and after the shortest the next would be {following:.2g}."
     )
 
 
-def _change(collocation: Collocation, before: Function, after: Function) -> float:
+def _simplified(
+    collocation: Collocation,
+    system: Linearisation,
+    state: Combination,
+    step: Step,
+    wanted: float,
+    rules: NewtonRules,
+) -> tuple[Combination, Step]:
+    """Go on with the same factorisation while corrections shrink fast."""
+    change, following = step.change, step.following
+    while wanted < following <= rules.fast * change:
+        moved = state.moved(state.coefficients + _correction(collocation, system, state).coefficients)
+        change, following = following, _size(collocation, _correction(collocation, system, moved), moved)
+        if following > change:
+            return state, Step(1.0, step.change, change)
+        state = moved
+    return state, Step(1.0, step.change, following)
+
+
+def _correction(collocation: Collocation, system: Linearisation, state: Combination) -> Combination:
+    """Return what the old factorisation would add to a function."""
+    left = collocation.residual(state, system.scales) - system.unreachable
+    if not np.all(np.isfinite(left)):
+        return state.moved(np.full(len(state.coefficients), np.inf))
+    return collocation.solved(system, -left)
+
+
+def _between(one: Function, other: Combination, share: float) -> Combination:
+    assert isinstance(one, Combination)
+    return other.moved(one.coefficients + share * (other.coefficients - one.coefficients))
+
+
+def _values(collocation: Collocation, function: Function) -> Array:
+    jets = [collocation.problem.jets.field(name) for name in collocation.problem.fields]
+    return np.array(function.jets(collocation.points.x, jets))
+
+
+def _size(collocation: Collocation, function: Combination, beside: Function) -> float:
+    """Return the size of a correction, relative to what it corrects: that of the field where it is largest."""
+    if not np.all(np.isfinite(function.coefficients)):
+        return float("inf")
+    sizes = np.maximum(np.linalg.norm(_values(collocation, beside), axis=1), 1e-300)
+    return float(np.max(np.linalg.norm(_values(collocation, function), axis=1) / sizes))
+
+
+def _distance(collocation: Collocation, before: Function, after: Combination) -> float:
     """Return by how much a step changes the solution, relative to its size."""
-    x, jets = collocation.points.x, [collocation.problem.jets.field(name) for name in collocation.problem.fields]
-    one, other = np.array(before.jets(x, jets)), np.array(after.jets(x, jets))
+    one, other = _values(collocation, before), _values(collocation, after)
     sizes = np.maximum(np.linalg.norm(other, axis=1), 1e-300)
     return float(np.max(np.linalg.norm(one - other, axis=1) / sizes))
 
 
-def _is_done(steps: list[Step], wanted: float, rules: NewtonRules) -> bool:
-    """Whether another step would change nothing that matters: changes are squared from step to step."""
+def _is_done(steps: list[Step], wanted: float, rules: NewtonRules, settles: bool) -> bool:
+    """Whether another step would change nothing that matters."""
     last = steps[-1]
     if last.length < 1.0:
         return False
-    if last.change <= wanted:
+    if last.following <= wanted:
         return True
-    if len(steps) < 2 or steps[-2].length < 1.0:
-        return False
-    before = steps[-2].change
-    if last.change > rules.flat * before and (last.change < rules.close or _is_settled(last, rules)):
-        return True
-    ratio = last.change / before**2
-    return last.change < np.sqrt(rules.close) and ratio * last.change**2 <= wanted
-
-
-def _is_settled(last: Step, rules: NewtonRules) -> bool:
-    """Whether nothing is left but what this network can't do."""
-    return last.length == 1.0 and last.change < rules.coarse and last.after <= rules.promised * last.promised
+    return settles and last.change < rules.close and last.following > rules.flat * last.change
 
 
 def fitted(collocation: Collocation, function: Function) -> Combination:
     """Return a function in the features of a layer, by least squares at the points."""
-    from frozenpinn.basis.hidden import Derivative, Term
-    from frozenpinn.operators import LeastSquares
-
-    x, problem = collocation.points.x, collocation.problem
+    x = collocation.points.x
     features = collocation.hidden.operator(x, [Term("", Derivative((0,) * x.shape[1]))])
-    values = function.jets(x, [problem.jets.field(name) for name in problem.fields])
-    return collocation.state(LeastSquares.of(features).solve(np.stack(values, axis=1)).T.ravel())
+    return collocation.state(LeastSquares.of(features).solve(_values(collocation, function).T).T.ravel())

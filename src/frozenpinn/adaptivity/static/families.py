@@ -19,7 +19,6 @@ from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
-from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.solvers.newton import Found, newton
@@ -124,38 +123,29 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
     rules = plan.task.rules.static
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
-        found = newton(collocation, start, rules.newton)
+        found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
     except ConvergenceError:
         return None
     return Pilot(family, found, left_over(plan.problem, found.state, rules))
 
 
-def best_family(plan: StaticPlan, start: Function) -> Pilot | None:
-    """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them."""
-    points = plan.place_points()
-    pilots = [run_pilot(plan, family, points, start) for family in families(plan)]
+def best_family(plan: StaticPlan, start: Function, known: Family | None = None) -> Pilot | None:
+    """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them.
+
+    If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at.
+    """
+    points, rules = plan.place_points(), plan.task.rules.static
+    kinds = families(plan)
+    if known is not None and isinstance(known.sampler, Waves):
+        near = (known.sampler.reach, *_neighbours(known.sampler.reach, rules.reaches))
+        kinds = [k for k in kinds if not isinstance(k.sampler, Waves) or k.sampler.reach in near] or kinds
+    pilots = [run_pilot(plan, family, points, start) for family in kinds]
     done = sorted((p for p in pilots if p is not None), key=lambda p: p.left)
     if not done:
         return None
-    best = done[0]
-    for family in stretched(best.family, plan, best.found.state):
+    best, waves = done[0], next((p for p in done if isinstance(p.family.sampler, Waves)), done[0])
+    for family in stretched(waves.family, plan, best.found.state):
         pilot = run_pilot(plan, family, points, best.found.state)
         if pilot is not None and pilot.left < best.left:
             best = pilot
     return best
-
-
-def smallest_singular_values(plan: StaticPlan, pilot: Pilot, points: Points) -> tuple[float, float]:
-    """Return the two smallest values of |L u| / |u| over functions u that obey the conditions.
-
-    The smallest is the distance of the problem from one without a unique solution.
-    """
-    hidden: HiddenLayer = pilot.found.state.hidden
-    weights = np.sqrt(points.weights / np.sum(points.weights))
-    features = hidden.features(points.x) * weights[:, None]
-    mixing = compress(features, plan.task.rules.static.orthonormal).mixing
-    fields = len(plan.problem.fields)
-    blocks = [block @ mixing for block in np.split(pilot.found.last.rows, fields, axis=1)]
-    scale = float(np.exp(np.mean(np.log(pilot.found.last.scales[:fields]))))
-    values = np.linalg.svd(np.concatenate(blocks, axis=1) / scale, compute_uv=False)
-    return float(values[-1]), float(values[-2]) if len(values) > 1 else float("inf")

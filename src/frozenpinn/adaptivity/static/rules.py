@@ -27,13 +27,13 @@ class StaticRules:
     pilot: float = 0.34  #: neurons of a pilot that compares kinds of features, as a part of those of the solve, …
     pilot_least: int = 24  #: … at least …
     pilot_most: int = 500  #: … and at most
+    pilot_accuracy: float = 1e-7  #: relative change at which Newton's method may stop in a pilot
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
-    orthonormal: float = 1e-8  #: cut-off of the basis on which the smallest singular value is measured
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method

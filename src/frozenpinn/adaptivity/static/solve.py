@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Pilot, best_family, families, smallest_singular_values
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
+from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError, warn
@@ -29,20 +31,30 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
-def solve_static(problem: Problem, task: Task, before: Solution | None, watch: Stopwatch) -> Solution:
-    """Solve a static problem once; ``before`` is a solution of an earlier, coarser solve."""
+class Earlier(NamedTuple):
+    """A coarser solve: its solution, and the features that it has chosen."""
+
+    solution: Solution
+    family: Family
+
+
+def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
+    """Solve a static problem once, going on from an earlier solve if there is one."""
+    before = None if earlier is None else earlier.solution
     plan = static_plan(problem, task)
     plan.check_memory()
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
-            pilot, how = _pilot(plan, before)
+            pilot, how = _pilot(plan, earlier)
         with watch.stage("points"):
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
             found = _found(collocation, task, pilot, before)
-    return made_solution(plan, pilot, found, points, how)
+        with watch.stage("conditioning"):
+            singular = smallest_values(collocation, found.last)
+    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
 
 
 def _found(collocation: Collocation, task: Task, pilot: Pilot, before: Solution | None) -> Found:
@@ -63,21 +75,21 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
-def _pilot(plan: StaticPlan, before: Solution | None) -> tuple[Pilot, str]:
+def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
     rules, problem = plan.task.rules.static, plan.problem
     narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
     given = read_start(plan.task.start, problem)
     start: Function | None = given
-    if start is None and before is not None:
-        start = SolutionStart(before.jet_values)
+    if start is None and earlier is not None:
+        start = SolutionStart(earlier.solution.jet_values)
     if problem.is_linear:
         start = Nothing()
     how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
     if start is None:
         how = "the extension of the boundary data"
         start = _extended(narrow)
-    found = best_family(narrow, start)
+    found = best_family(narrow, start, None if earlier is None else earlier.family)
     if found is None and given is not None:
         raise ConvergenceError(
             "Newton's method finds no solution from the start that was given; give another one, or leave it out."
@@ -105,17 +117,15 @@ def _continued(plan: StaticPlan) -> Combination:
     ).state
 
 
-def made_solution(plan: StaticPlan, pilot: Pilot, found: Found, points: Points, how: str) -> Solution:
+def made_solution(
+    plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
+) -> Solution:
     """Return a solution with all that is known of it."""
     problem, state = plan.problem, found.state
     network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
     name = "least squares" if problem.is_linear else "Newton"
     trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
     piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
-    narrow = plan.narrower(
-        plan.task.rules.static.pilot, plan.task.rules.static.pilot_least, plan.task.rules.static.pilot_most
-    )
-    singular = smallest_singular_values(narrow, pilot, narrow.place_points())
     _warn_if_singular(singular, plan)
     facts = StaticFacts(
         pilot.family.label,

@@ -1,0 +1,45 @@
+"""How sharply a static problem determines its solution: the smallest |L u| / |u| of functions that obey the conditions.
+
+For a linear problem this is the distance of its operator from a singular one. Near resonance, with a missing condition,
+or where a front hangs on little, it is small, and errors of equations and data are multiplied by its inverse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.assembly.collocation import Collocation, Linearisation
+
+Array = np.ndarray
+_VECTORS = 3
+_ROUNDS = 12
+
+
+def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[float, float]:
+    """Return the two smallest values of |L u| / |u|, about, by subspace iteration with the factorisation at hand.
+
+    With A = Q R, they are one over the largest singular values of Φ R⁻¹, where Φ are the features at the points.
+    """
+    fields, points = len(collocation.problem.fields), collocation.points
+    weights = np.sqrt(points.weights / np.sum(points.weights))
+    features = collocation.hidden.features(points.x) * weights[:, None]
+    if collocation.mixing is not None:
+        features = features @ collocation.mixing
+    triangle = system.factor.triangle
+
+    def mapped(block: Array) -> Array:
+        """Apply Φ R⁻¹ field by field, one field below the other."""
+        found = sla.solve_triangular(triangle, block, check_finite=False)
+        return np.concatenate([features @ part for part in np.split(found, fields)])
+
+    def transposed(block: Array) -> Array:
+        found = np.concatenate([features.T @ part for part in np.split(block, fields)])
+        return np.asarray(sla.solve_triangular(triangle, found, trans="T", check_finite=False))
+
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(len(triangle), _VECTORS)))[0]
+    for _ in range(_ROUNDS):
+        vectors = np.linalg.qr(transposed(mapped(vectors)))[0]
+    values = np.linalg.svd(mapped(vectors), compute_uv=False)
+    scale = float(np.exp(np.mean(np.log(system.scales[:fields]))))
+    return 1.0 / (scale * float(values[0])), 1.0 / (scale * float(values[1]))
