@@ -369,7 +369,7 @@ def with_axes(problem: Problem, subspace: Subspace, axes: frozenset[int]) -> Sub
 def contradicted_axes(problem: Problem) -> frozenset[int]:
     """Return the axes of a box with a side on which the initial value contradicts a Dirichlet condition."""
     result: set[int] = set()
-    if not isinstance(problem.domain, Box):
+    if not isinstance(problem.domain, Box) or problem.is_static:
         return frozenset()
     start = problem.time[0]
     for condition in problem.conditions:

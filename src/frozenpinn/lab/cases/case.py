@@ -75,6 +75,8 @@ class Case:
         A predictor that knows nothing, as text: its score stands beside ours.
     costly
         Recipes that run with the first seed only and without a warm-up, as they take minutes.
+    is_static
+        Whether its problem has no time.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Case:
     test_points: TestPoints | None = None
     trivial: str | None = None
     costly: tuple[str, ...] = ()
+    is_static: bool = False
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.lab.cases.case import Case
+
+static_case = partial(Case, is_static=True)
 
 
 def widths(high: int, low: int, sampler: str | None = None) -> dict[tuple[str, str], Settings]:

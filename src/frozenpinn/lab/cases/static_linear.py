@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.geometry import Box, Disk, Polygon
-from frozenpinn.lab.cases.case import Case, Variant
-from frozenpinn.lab.cases.static_common import widths
+from frozenpinn.lab.cases.case import Variant
+from frozenpinn.lab.cases.static_common import static_case, widths
 from frozenpinn.lab.references import HarmonicReference
 from frozenpinn.lab.references.harmonic import along, angle, around, poles, powers
 from frozenpinn.statement.conditions import Dirichlet
@@ -175,21 +175,21 @@ def elasticity(lam: float = 1.0, mu: float = 1.0) -> Problem:
 
 
 CASES = (
-    Case("poisson-5d", "Poisson equation in 5 dimensions", poisson, widths(160, 80)),
-    Case(
+    static_case("poisson-5d", "Poisson equation in 5 dimensions", poisson, widths(160, 80)),
+    static_case(
         "plate",
         "bending of plates",
         plate,
         widths(240, 80),
         variants=(Variant("clamped"), Variant("supported", {"supported": True}, widths(240, 80))),
     ),
-    Case(
+    static_case(
         "l-shape",
         "a corner that opens to the inside",
         l_shape,
         widths(160, 80),
         variants=(Variant("singular"), Variant("load", {"load": True}, widths(640, 160))),
     ),
-    Case("poisson-holes", "potential around four holes", holes, widths(960, 320)),
-    Case("elasticity-hole", "plate with a hole under tension", elasticity, widths(480, 160)),
+    static_case("poisson-holes", "potential around four holes", holes, widths(960, 320)),
+    static_case("elasticity-hole", "plate with a hole under tension", elasticity, widths(480, 160)),
 )

@@ -25,8 +25,8 @@ the catenoid arcosh √(x² + y²) on the ring between the radii 1.2 and 2:
 from __future__ import annotations
 
 from frozenpinn.geometry import Annulus, Box, Domain, Interval
-from frozenpinn.lab.cases.case import Case, Published, Variant
-from frozenpinn.lab.cases.static_common import widths
+from frozenpinn.lab.cases.case import Variant
+from frozenpinn.lab.cases.static_common import static_case, widths
 from frozenpinn.statement.problem import Problem
 
 SQUARE = Box([0, 0], [1, 1])
@@ -84,24 +84,24 @@ def minimal_surface(ring: bool = False) -> Problem:
 
 
 CASES = (
-    Case("nonlinear-poisson", "diffusion with a cubic sink", nonlinear_poisson, widths(160, 60)),
-    Case(
+    static_case("nonlinear-poisson", "diffusion with a cubic sink", nonlinear_poisson, widths(160, 60)),
+    static_case(
         "bratu",
         "combustion",
         bratu,
         widths(160, 60),
         variants=(Variant("square"), Variant("line", {"line": True}, widths(20, 20))),
     ),
-    Case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths(160, 60)),
-    Case(
+    static_case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths(160, 60)),
+    static_case(
         "steady-burgers",
         "steady Burgers equation",
         steady_burgers,
         widths(40, 20),
         variants=(Variant("waves"), Variant("layer", {"layer": True}, widths(80, 40))),
     ),
-    Case("liouville", "surface of constant negative curvature", liouville, widths(640, 160)),
-    Case(
+    static_case("liouville", "surface of constant negative curvature", liouville, widths(640, 160)),
+    static_case(
         "minimal-surface",
         "minimal surfaces",
         minimal_surface,

@@ -5,8 +5,9 @@
 
 The equation and both solutions are those of the paper, whose solid is the Stanford bunny as a cloud of points. Here it
 is ``nut.ply`` of PyVista's wheel, and a network of channels bounded by a smoothed gyroid; with the bunny at hand, write
-``frozenpinn bench helmholtz-solid --mesh bunny.ply``. Meshes are moved and scaled so that they just fit into [−1, 1]³
-(the paper does not tell the size of its bunny).
+``frozenpinn bench helmholtz-solid --mesh bunny.ply``. Solids are about the origin, and the longest side of their
+bounding box is 1 (the paper does not tell the size of its bunny): u₂ has two waves along z there, and half a wave along
+x and y.
 
 The paper's recipe: 3000 features of ELM for u₁ and 4000 of SWIM for u₂, its best ones, fitted at 6000 points inside and
 888 on the surface, after an SVD layer that keeps 1200 and 1600 functions; Gaussian weights and biases in [−1, 1]. Our
@@ -25,14 +26,14 @@ from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
 from frozenpinn.errors import MissingExtraError, ProblemError
 from frozenpinn.geometry import Domain, Implicit, SurfaceMesh, read_mesh
-from frozenpinn.lab.cases.case import Case, Published, Variant
-from frozenpinn.lab.cases.static_common import widths
+from frozenpinn.lab.cases.case import Published, Variant
+from frozenpinn.lab.cases.static_common import static_case, widths
 from frozenpinn.statement.problem import Problem
 
 SOLUTIONS = {"u1": "exp(x + y + z)", "u2": "5 + sin(pi*x)*sin(pi*y)*sin(4*pi*z)"}
 SOURCES = {"u1": "2*exp(x + y + z)", "u2": "-5 - (18*pi**2 + 1)*sin(pi*x)*sin(pi*y)*sin(4*pi*z)"}
 GYROID = "gyroid"
-_WAVES = "sin(4*x)*cos(4*y) + sin(4*y)*cos(4*z) + sin(4*z)*cos(4*x)"
+_WAVES = "sin(8*x)*cos(8*y) + sin(8*y)*cos(8*z) + sin(8*z)*cos(8*x)"
 
 
 def helmholtz(solution: str = "u1", mesh: str = "nut.ply") -> Problem:
@@ -44,15 +45,15 @@ def helmholtz(solution: str = "u1", mesh: str = "nut.ply") -> Problem:
 def solid(mesh: str) -> Domain:
     """Return the gyroid, a mesh of PyVista's wheel, or one from a file of the user."""
     if mesh == GYROID:
-        return Implicit(f"{_WAVES} + 2*(x**2 + y**2 + z**2)**4 - 0.3", [-1.1] * 3, [1.1] * 3)
+        return Implicit(f"{_WAVES} + 512*(x**2 + y**2 + z**2)**4 - 0.3", [-0.55] * 3, [0.55] * 3)
     path = Path(mesh)
     if not path.is_file():
         path = _examples() / mesh
     found = read_mesh(path)
     if not isinstance(found, SurfaceMesh):
         raise ProblemError(f"'{mesh}' has no closed surface of triangles in space; it is {found!r}.")
-    middle, half = (found.lower + found.upper) / 2, float(np.max(found.lengths)) / 2
-    return SurfaceMesh((found.vertices - middle) / half, found.facets)
+    middle, length = (found.lower + found.upper) / 2, float(np.max(found.lengths))
+    return SurfaceMesh((found.vertices - middle) / length, found.facets)
 
 
 def _examples() -> Path:
@@ -97,7 +98,7 @@ def variant(solution: str, mesh: str, high: int, low: int) -> Variant:
 
 
 CASES = (
-    Case(
+    static_case(
         "helmholtz-solid",
         "Helmholtz equation in solids",
         helmholtz,

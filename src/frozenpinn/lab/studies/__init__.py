@@ -55,6 +55,7 @@ STUDIES: dict[str, Study] = {
         svd_layer.STUDY,
         dimension.STUDY,
         calibration.STUDY,
+        calibration.STATIC_STUDY,
         gallery.STUDY,
         scaling.STUDY,
         half_waves.STUDY,
