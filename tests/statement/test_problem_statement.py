@@ -107,7 +107,7 @@ def test_a_second_order_system_needs_velocities_only_where_they_belong():
         ((0, 1, 2), r"time must be \(start, end\), got \(0, 1, 2\)"),
         ((0,), r"time must be \(start, end\)"),
         (("a", "b"), r"time must be \(start, end\)"),
-        (None, r"time must be \(start, end\), got None"),
+        (None, r"'u_t' stands in a problem without time; write Problem\(…, time=\(0, 1\), initial=…\)"),
         ((0, None), r"time must be \(start, end\)"),
         ((0, 1j), r"time must be \(start, end\)"),
     ],
@@ -126,7 +126,7 @@ def test_the_domain_is_a_box(domain):
 
 
 def test_no_time_derivative():
-    with pytest.raises(ProblemError, match=r"no time derivative in u_xx = 0: .*u_t or u_tt\. Stationary equations"):
+    with pytest.raises(ProblemError, match=r"no time derivative in u_xx = 0: .*u_t or u_tt\. For a static problem"):
         Problem("u_xx = 0", RING, (0, 1), 0)
 
 

@@ -154,6 +154,8 @@ def _driven_size(
         with np.errstate(all="ignore"):
             parts = problem.compile([equation.forcing, equation.nonlinear], jets)(*x.T, t, *values)
         drive = max(drive, *(_finite(part) for part in parts))
+    if equation.order == 0:
+        return float(drive / (pace or 1.0))
     return float(drive * duration**equation.order / (1.0 + pace * duration**equation.order))
 
 
@@ -177,6 +179,7 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
         conditions=tuple(_condition(problem, c, scales) for c in problem.conditions),
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
+        constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
         exact={},
         given={},
     )

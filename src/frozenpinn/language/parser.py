@@ -90,7 +90,7 @@ def unknowns_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = 
                 found[split[0]] = None
             elif not is_builtin(token.text, jets):
                 (found if inside else plain)[token.text] = None
-    more = [name for name in plain if name not in found]
+    more = [name for name in plain if name not in found] if found else []
     return [*found, *more[: max(0, len(texts) - len(found))]]
 
 
@@ -340,7 +340,7 @@ class _Parser:
             axis = None if word == "dt" else scope.jets.axes[word[1:]]
             return self.derivative(self.scalar(arguments[0], token), axis, token)
         if word in scope.fields:
-            if list(arguments) == [*scope.jets.x, scope.jets.t]:
+            if tuple(arguments) == scope.place:
                 return scope.jets.symbol(scope.jets.field(word))
             raise self.fail(f"the field '{word}' is taken at the current point; write '{word}' alone.", token)
         if scope.lookup(word) is not None:

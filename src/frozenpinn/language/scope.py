@@ -82,7 +82,8 @@ class Scope:
     """The names that a text may use.
 
     ``parameters`` maps a name to an expression (substituted), ``functions`` lists names of Python
-    functions; a bare use of such a name means "at the current point and time".
+    functions; a bare use of such a name means "at the current point and time". ``static`` says that
+    fields do not depend on time.
     """
 
     jets: JetSpace
@@ -90,6 +91,12 @@ class Scope:
     parameters: Mapping[str, sp.Expr] = field(default_factory=dict)
     functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     normal_derivatives: bool = False
+    static: bool = False
+
+    @property
+    def place(self) -> tuple[sp.Symbol, ...]:
+        """Where fields are taken: the coordinates and time, if there is any."""
+        return self.jets.x if self.static else (*self.jets.x, self.jets.t)
 
     def lookup(self, word: str) -> sp.Expr | None:
         """Return what a name stands for, or None."""

@@ -80,9 +80,10 @@ class _Reader:
                 wanted = ", ".join(scope.functions[name])
                 raise ProblemError(f"'{node}' in {self.what}: write the Python function as {name}({wanted}).")
             return scope.function(name, [scope.coordinate(place) for place in places])
-        if places not in (legal, legal[:-1]):  # static problems have no time
+        here = [str(place) for place in scope.place]
+        if places != here:
             raise ProblemError(
-                f"'{node}' in {self.what} takes the field '{name}' at another place; write {name}({', '.join(legal)})."
+                f"'{node}' in {self.what} takes the field '{name}' at another place; write {name}({', '.join(here)})."
             )
         return scope.jets.symbol(scope.jets.field(name))
 

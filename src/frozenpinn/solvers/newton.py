@@ -36,7 +36,9 @@ class NewtonRules:
     fast: float = 0.2  #: ratio of two corrections up to which the old factorisation is used again
     accuracy: float = 1e-13  #: relative change of the solution that is round-off
     flat: float = 0.7  #: ratio of two changes from which on steps are not worth while any more …
-    close: float = 1e-6  #: … if they are below this
+    close: float = 1e-6  #: … if they are below this, …
+    coarse: float = 1e-3  #: … or below this …
+    many: int = 12  #: … after so many steps: the network is too coarse for more
 
 
 class Step(NamedTuple):
@@ -204,7 +206,9 @@ def _is_done(steps: list[Step], wanted: float, rules: NewtonRules, settles: bool
         return False
     if last.following <= wanted:
         return True
-    return settles and last.change < rules.close and last.following > rules.flat * last.change
+    before = steps[-2].change if len(steps) > 1 else float("inf")
+    stalls = last.following > rules.flat * last.change or last.change > rules.flat * before
+    return settles and stalls and last.change < (rules.close if len(steps) < rules.many else rules.coarse)
 
 
 def fitted(collocation: Collocation, function: Function) -> Combination:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -224,7 +225,7 @@ class Problem:
         if not self.fields:
             raise ProblemError(_no_unknown("; ".join(map(str, texts)), static))
         keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
-        scope = self.parameters.scope(self.jets, self.fields)
+        scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
         keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))

@@ -54,13 +54,16 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
     writer = _Writer(problem, subspace)
     try:
         boundary = _boundary(problem, subspace, domain, writer)
-        equations = [
-            f"{e.field}_{TIME * e.order} = {as_text(writer.restricted(e.right_side))}" for e in problem.equations
-        ]
+        left = {e.field: f"{e.field}_{TIME * e.order}" if e.order else "0" for e in problem.equations}
+        equations = [f"{left[e.field]} = {as_text(writer.restricted(e.right_side))}" for e in problem.equations]
         initial = {name: writer.datum(d) for name, d in problem.initial.items()}
         velocity = {name: writer.datum(d) for name, d in problem.initial_velocity.items()}
         with warnings.catch_warnings():  # the full problem has warned already
             warnings.simplefilter("ignore", FrozenPinnWarning)
+            if problem.is_static:
+                if problem.constraints:
+                    raise NotReducibleError("a constraint refers to all coordinates.")
+                return Problem(equations, domain, boundary=boundary, parameters=writer.functions)
             return Problem(
                 equations, domain, problem.time, initial, boundary, velocity or None, parameters=writer.functions
             )

@@ -131,7 +131,8 @@ def _equation_residual(solution: Solution, name: str, x: Array, times: Array) ->
 def _initial_residual(solution: Solution, name: str, x: Array) -> float:
     """Return the relative L² misfit of the initial value or the initial velocity, whichever is larger."""
     gaps = [gap for gap in initial_gaps(solution, x) if gap.name == name]
-    return max(float(np.linalg.norm(g.found - g.wanted)) / (float(np.linalg.norm(g.wanted)) or 1.0) for g in gaps)
+    relative = (float(np.linalg.norm(g.found - g.wanted)) / (float(np.linalg.norm(g.wanted)) or 1.0) for g in gaps)
+    return max(relative, default=0.0)
 
 
 def _boundary_misfit(
@@ -168,7 +169,7 @@ def _boundary_misfit(
 def _inaccuracy(reduced: Solution, scale: float) -> float:
     """Return how far a solution on a subspace is from its own conditions, on the boundary and at the start."""
     residuals = reduced.residuals
-    return max(residuals.boundary / (scale or 1.0), *residuals.initial.values())
+    return max([residuals.boundary / (scale or 1.0), *residuals.initial.values()])
 
 
 def _alike(conditions: Sequence[LinearCondition]) -> list[list[LinearCondition]]:
