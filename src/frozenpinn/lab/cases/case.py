@@ -77,6 +77,8 @@ class Case:
         Recipes that run with the first seed only and without a warm-up, as they take minutes.
     is_static
         Whether its problem has no time.
+    mesh
+        File of the user that its domain comes from; empty for domains of its own.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Case:
     trivial: str | None = None
     costly: tuple[str, ...] = ()
     is_static: bool = False
+    mesh: str = ""
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""
@@ -128,7 +131,7 @@ class Case:
             others = {name: value for name, value in variant.problem.items() if name != "mesh"}
             label = ", ".join([stem, *map(str, others.values())])
             found.setdefault(label, replace(variant, label=label, problem={**others, "mesh": file}))
-        return replace(self, variants=tuple(found.values()))
+        return replace(self, variants=tuple(found.values()), mesh=file)
 
     @property
     def baselines(self) -> dict[str, Baseline]:

@@ -94,7 +94,8 @@ def variant(solution: str, mesh: str, high: int, low: int) -> Variant:
     }
     published = {"high": _PAPER[solution][1]}
     arguments = {"solution": solution, "mesh": mesh}
-    return Variant(f"{Path(mesh).stem}, {solution}", arguments, settings, published=published)
+    peers = {"pinn-lbfgs": {"lbfgs_steps": 10_000}} if solution == "u2" else {}
+    return Variant(f"{Path(mesh).stem}, {solution}", arguments, settings, peers=peers, published=published)
 
 
 CASES = (

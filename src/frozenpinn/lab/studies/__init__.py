@@ -23,6 +23,7 @@ from frozenpinn.lab.studies import (
     slices,
     snapshot,
     snapshot_fits,
+    static_width,
     svd_layer,
     svd_threshold,
     width,
@@ -59,6 +60,7 @@ STUDIES: dict[str, Study] = {
         gallery.STUDY,
         scaling.STUDY,
         half_waves.STUDY,
+        static_width.STUDY,
     )
 }
 
