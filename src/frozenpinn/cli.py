@@ -315,7 +315,9 @@ def study(
     ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; lists as JSON.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="gallery, calibration: name of a problem; several times.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="gallery, calibration: name of a problem; several times.")
+    ] = None,
     tol: Annotated[float | None, typer.Option(help="gallery: tolerance of every solve (1e-4).")] = None,
     time_limit: Annotated[float | None, typer.Option(help="gallery: seconds of every solve (60).")] = None,
     size: Annotated[list[str] | None, typer.Option(help="scaling: neurons per axis, 64x64; several times.")] = None,

@@ -261,7 +261,9 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
     def sizes(solution: Any) -> Record:
         known = {"sampler": solution.sampler, "verdict": solution.status}
         if problem.is_static:  # every neuron of every field has a coefficient, and there are no windows
-            cut = isinstance(options.get("settings", Settings()).cutoff, float)  # how many the SVD layer keeps is not told
+            cut = isinstance(
+                options.get("settings", Settings()).cutoff, float
+            )  # how many the SVD layer keeps is not told
             rank = None if cut else solution.width * len(problem.fields)
             return {"width": solution.width, "rank": rank, "points": len(solution.collocation), **known}
         network = solution.system.spaces[0].network

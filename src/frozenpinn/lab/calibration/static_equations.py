@@ -1,4 +1,4 @@
-"""Random static equations for generated problems: elliptic ones, linear and nonlinear, in the scales of their solution."""
+"""Random static equations for generated problems: elliptic, linear and nonlinear, in the scales of their solution."""
 
 from __future__ import annotations
 

@@ -53,9 +53,7 @@ def neumann_line() -> Problem:
 def neumann_square() -> Problem:
     """Return slopes on a square, and the mean."""
     exact = "cos(pi*x)*cos(2*pi*y)"
-    return Problem(
-        f"-lap(u) = 5*pi**2*{exact}", SQUARE, boundary="u_n = 0", constraint="mean(u) = 0", exact=exact
-    )
+    return Problem(f"-lap(u) = 5*pi**2*{exact}", SQUARE, boundary="u_n = 0", constraint="mean(u) = 0", exact=exact)
 
 
 def neumann_disk() -> Problem:
@@ -156,8 +154,10 @@ def mixed_square() -> Problem:
 
 def periodic(dimension: int) -> Problem:
     """Return a periodic box."""
-    domain = Box([0] * dimension, [2 * PI] * dimension, periodic=True) if dimension > 1 else Interval(
-        0, 2 * PI, periodic=True
+    domain = (
+        Box([0] * dimension, [2 * PI] * dimension, periodic=True)
+        if dimension > 1
+        else Interval(0, 2 * PI, periodic=True)
     )
     u = sp.exp(sp.sin(X)) if dimension == 1 else sp.exp(sp.sin(X) * sp.cos(Y))
     return sourced(lambda w: lap(w) - w, domain, u, None)
@@ -179,7 +179,9 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
         exact="cos(3*x)",
     ),
     "line, fast waves": lambda: valued("u_xx + 900*u = -700*sin(40*x)", LINE, "sin(40*x)"),
-    "line, front": lambda: valued("u_xx = -2*s**2*tanh(s*(x - 0.4))/cosh(s*(x - 0.4))**2", LINE, "tanh(s*(x - 0.4))", s=25),
+    "line, front": lambda: valued(
+        "u_xx = -2*s**2*tanh(s*(x - 0.4))/cosh(s*(x - 0.4))**2", LINE, "tanh(s*(x - 0.4))", s=25
+    ),
     "line, slopes and mean": neumann_line,
     "line, layer 1e-1": lambda: layer(0.1),
     "line, layer 1e-2": lambda: layer(0.01),
@@ -196,7 +198,9 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "square, resonance 1e-4": lambda: resonant(1e-4),
     "square, slopes and mean": neumann_square,
     "square, mixed conditions": mixed_square,
-    "square, fast waves": lambda: valued("lap(u) + 200*u = -40*sin(12*x)*cos(8*y) + 32*sin(12*x)*cos(8*y)", SQUARE, "sin(12*x)*cos(8*y)"),
+    "square, fast waves": lambda: valued(
+        "lap(u) + 200*u = -40*sin(12*x)*cos(8*y) + 32*sin(12*x)*cos(8*y)", SQUARE, "sin(12*x)*cos(8*y)"
+    ),
     "square, peak": lambda: sourced(
         lap, SQUARE, sp.exp(-60 * ((X - 0.3) ** 2 + (Y - 0.6) ** 2)), "u = exp(-60*((x - 0.3)**2 + (y - 0.6)**2))"
     ),
@@ -208,14 +212,14 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "square, periodic": lambda: periodic(2),
     "disk, slopes and value": neumann_disk,
     "disk, Robin": robin_disk,
-    "disk, Helmholtz": lambda: valued("lap(u) + 50*u = cos(7*(0.6*x + 0.8*y))", Disk([0, 0], 1), "cos(7*(0.6*x + 0.8*y))"),
+    "disk, Helmholtz": lambda: valued(
+        "lap(u) + 50*u = cos(7*(0.6*x + 0.8*y))", Disk([0, 0], 1), "cos(7*(0.6*x + 0.8*y))"
+    ),
     "ring, logarithm": lambda: valued("lap(u) = 0", Annulus(0.5, 1.5), "log(x**2 + y**2)"),
     "half plane, values and slopes": crack,
     "triangle": lambda: valued("lap(u) = 0", Polygon([[0, 0], [1, 0], [0, 1]]), "exp(2*x)*sin(2*y)"),
     "cube, Poisson": lambda: valued("lap(u) = -14*sin(x + 2*y + 3*z)", CUBE, "sin(x + 2*y + 3*z)"),
-    "cube, cubic": lambda: sourced(
-        lambda w: lap(w) - w**3, CUBE, sp.cos(X + Y) * sp.exp(Z), "u = cos(x + y)*exp(z)"
-    ),
+    "cube, cubic": lambda: sourced(lambda w: lap(w) - w**3, CUBE, sp.cos(X + Y) * sp.exp(Z), "u = cos(x + y)*exp(z)"),
     "ball, screened": lambda: valued("lap(u) - u = 0", Ball([0, 0, 0], 1), "exp((x + 2*y + 2*z)/3)"),
     "egg": egg,
     "5-d, sum": lambda: many(5, False),

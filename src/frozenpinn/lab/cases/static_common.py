@@ -14,8 +14,8 @@ def widths(high: int, low: int, sampler: str | None = None) -> dict[tuple[str, s
     """Return settings of the recipe "best" at both precisions: widths, everything else is left open.
 
     A rule that does not look at the exact solution: the smallest width of the ladder 20, 30, 40, 60, 80, 120, 160, 240,
-    320, 480, 640, 960, 1280, 1920, 2560 for which ``fp.estimate_error`` is at most 1e-10 (1e-4 at low precision), or
-    within three times the least that any of them has.
+    320, 480, 640, 960, 1280, 1920 for which ``fp.estimate_error`` is at most 1e-10 (2e-9 for u₂ in solids, 1e-4 at low
+    precision); where none is, that with the least estimate of those that take less than about ten seconds.
     """
     return {
         ("best", "high"): Settings(width=high, sampler=sampler),

@@ -63,9 +63,7 @@ def steady_burgers(layer: bool = False) -> Problem:
     exact = "-tanh(x/(2*nu))" if layer else "sin(2*pi*x)"
     source = "0" if layer else "pi*sin(4*pi*x) + nu*4*pi**2*sin(2*pi*x)"
     domain = Interval(-1, 1) if layer else Interval(0, 1)
-    return Problem(
-        f"u*u_x - nu*u_xx = {source}", domain, boundary=f"u = {exact}", parameters={"nu": 0.1}, exact=exact
-    )
+    return Problem(f"u*u_x - nu*u_xx = {source}", domain, boundary=f"u = {exact}", parameters={"nu": 0.1}, exact=exact)
 
 
 def liouville() -> Problem:
@@ -92,20 +90,20 @@ CASES = (
         widths(160, 60),
         variants=(Variant("square"), Variant("line", {"line": True}, widths(20, 20))),
     ),
-    static_case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths(160, 60)),
+    static_case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths(160, 80)),
     static_case(
         "steady-burgers",
         "steady Burgers equation",
         steady_burgers,
-        widths(40, 20),
-        variants=(Variant("waves"), Variant("layer", {"layer": True}, widths(80, 40))),
+        widths(20, 20),
+        variants=(Variant("waves"), Variant("layer", {"layer": True}, widths(80, 80))),
     ),
-    static_case("liouville", "surface of constant negative curvature", liouville, widths(640, 160)),
+    static_case("liouville", "surface of constant negative curvature", liouville, widths(960, 120)),
     static_case(
         "minimal-surface",
         "minimal surfaces",
         minimal_surface,
-        widths(320, 120),
-        variants=(Variant("Scherk"), Variant("catenoid", {"ring": True}, widths(320, 120))),
+        widths(640, 120),
+        variants=(Variant("Scherk"), Variant("catenoid", {"ring": True}, widths(640, 240))),
     ),
 )

@@ -132,8 +132,15 @@ def solve_fastlsq(
     """
     check_seconds(seconds)
     values = all(len(c.jets) == 1 and c.jets[0].order == 0 for c in problem.conditions)
-    if not problem.is_static or len(problem.fields) != 1 or not values or any(j.laps > 1 for j in slopes_of(problem, problem.fields[0]).jets):
-        raise SettingsError(f"FastLSQ takes one static equation of second order with values on all sides here, got {problem!r}.")
+    if (
+        not problem.is_static
+        or len(problem.fields) != 1
+        or not values
+        or any(j.laps > 1 for j in slopes_of(problem, problem.fields[0]).jets)
+    ):
+        raise SettingsError(
+            f"FastLSQ takes one static equation of second order with values on all sides here, got {problem!r}."
+        )
     fastlsq, torch = load()
     torch.manual_seed(seed)
     started = perf_counter()

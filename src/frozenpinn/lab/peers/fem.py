@@ -33,9 +33,11 @@ _BLOCK = 256  # times evaluated at once
 
 
 class Course(Protocol):
-    """Coefficients in time; ``starts`` has one entry for each step."""
+    """Coefficients in time."""
 
-    starts: Array
+    @property
+    def starts(self) -> Array:
+        """Where steps begin."""
 
     def __call__(self, times: Array) -> Array:
         """Return coefficients at times, shape (m, n)."""

@@ -92,7 +92,9 @@ def solve_baseline(
 
         return _called(solve_fastlsq, method, problem, {"seed": seed, "seconds": seconds}, options)
     if problem.is_static:
-        raise SettingsError(f"'{method}' solves time-dependent problems; 'fem', 'fastlsq' and 'pinn-lbfgs' solve static ones.")
+        raise SettingsError(
+            f"'{method}' solves time-dependent problems; 'fem', 'fastlsq' and 'pinn-lbfgs' solve static ones."
+        )
     if method == "spectral":
         from frozenpinn.lab.peers.spectral import solve_spectral
 

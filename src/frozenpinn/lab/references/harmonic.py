@@ -33,7 +33,9 @@ class HarmonicReference:
     misfit: float
 
     @classmethod
-    def fitted(cls, functions: Functions, fitted: tuple[Array, Array], checked: tuple[Array, Array]) -> HarmonicReference:
+    def fitted(
+        cls, functions: Functions, fitted: tuple[Array, Array], checked: tuple[Array, Array]
+    ) -> HarmonicReference:
         """Fit boundary values, given as places and values; the misfit is taken at others."""
         table, values = functions(fitted[0]), fitted[1]
         sizes = np.linalg.norm(table, axis=0)
@@ -42,6 +44,10 @@ class HarmonicReference:
         return cls(functions, coefficients, misfit)
 
     def __call__(self, x: Array, y: Array) -> Array:
+        """Return values at places."""
+        return self.values(x, y)
+
+    def values(self, x: Array, y: Array) -> Array:
         """Return values at places."""
         z = np.asarray(x, dtype=float) + 1j * np.asarray(y, dtype=float)
         return np.asarray(self.functions(z.ravel()) @ self.coefficients).reshape(z.shape)

@@ -21,7 +21,12 @@ from frozenpinn.statement.problem import Problem
 WIDTHS = (50, 100, 200, 400, 700, 1000)
 WAYS = ("ours", "elm", "swim")
 #: The paper's errors at the widths that it names, which are larger than those here.
-FIGURES = {("u1", "elm", 3000): 6.90e-7, ("u1", "swim", 3000): 2.61e-4, ("u2", "elm", 4000): 2.80e-3, ("u2", "swim", 4000): 1.02e-3}
+FIGURES = {
+    ("u1", "elm", 3000): 6.90e-7,
+    ("u1", "swim", 3000): 2.61e-4,
+    ("u2", "elm", 4000): 2.80e-3,
+    ("u2", "swim", 4000): 1.02e-3,
+}
 
 
 def settings(way: str, width: int) -> Settings:
