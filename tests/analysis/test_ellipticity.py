@@ -40,8 +40,16 @@ def test_no_objections(problem):
         ("u_xx - u_yy = 0", "u = x", r"not elliptic at x = \(.*as in u_xx - u_yy = 0.*call it t and give time="),
         ("x*u_xx + x*u_yy - u_x = 1", "u = 0", None),
         ("(x - 0.5)*lap(u) = 1", "u = 0", r"has one sign at x = .* and the other at x = "),
-        ("lap(u) = 1", ["u = 0", "u_n = 0"], r"side 'left' has 2 condition\(s\) for 1 field\(s\), but .* need 1; .*too m"),
-        ("biharmonic(u) = 1", "u = 0", r"side 'left' has 1 condition\(s\) .* need 2; that is too few: it is not unique"),
+        (
+            "lap(u) = 1",
+            ["u = 0", "u_n = 0"],
+            r"side 'left' has 2 condition\(s\) for 1 field\(s\), but .* need 1; .*too m",
+        ),
+        (
+            "biharmonic(u) = 1",
+            "u = 0",
+            r"side 'left' has 1 condition\(s\) .* need 2; that is too few: it is not unique",
+        ),
     ],
 )
 def test_warnings(equation, boundary, words):
@@ -67,7 +75,9 @@ def test_conditions_are_counted_together_in_one_dimension():
 def test_up_to_a_constant():
     problem = fp.Problem("lap(u) = cos(pi*x)", SQUARE, boundary="u_n = 0")
     assert undetermined_fields(problem) == ["u"]
-    words = r"'u' is determined up to a constant: .*null space\. Add constraint='mean\(u\) = 0', .*constraint='u\(0, 0\)"
+    words = (
+        r"'u' is determined up to a constant: .*null space\. Add constraint='mean\(u\) = 0', .*constraint='u\(0, 0\)"
+    )
     with pytest.raises(ProblemError, match=words):
         fp.solve(problem)
 

@@ -1,6 +1,7 @@
 """Static problems with known solutions: errors within the tolerance, and estimates that tell them."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -141,12 +142,9 @@ def test_derivatives_are_accurate():
 
 def test_errors_fall_exponentially_with_the_width():
     widths = [40, 80, 160, 320]
-    errors = [
-        fp.solve(poisson(0), settings=fp.Settings(width=w, sampler="waves")).error()
-        for w in widths
-    ]
+    errors = [fp.solve(poisson(0), settings=fp.Settings(width=w, sampler="waves")).error() for w in widths]
     values = [e["rel_l2"] for e in errors]
-    assert all(b < 0.1 * a for a, b in zip(values, values[1:], strict=False))
+    assert all(b < 0.1 * a for a, b in pairwise(values))
     assert values[-1] < 1e-9
 
 
@@ -158,7 +156,9 @@ def test_near_resonance_is_told():
         exact="sin(2*pi*x)",
         parameters={"k": "pi**2 + 1e-4"},
     )
-    with pytest.warns(fp.FrozenPinnWarning, match=r"near resonance: the operator takes a function of size 1 to 0\.0001"):
+    with pytest.warns(
+        fp.FrozenPinnWarning, match=r"near resonance: the operator takes a function of size 1 to 0\.0001"
+    ):
         solution = fp.solve(problem, tol=1e-8)
     assert solution.facts.singular[0] == pytest.approx(1e-4, rel=0.05)
     assert solution.facts.singular[1] == pytest.approx(3 * np.pi**2, rel=0.05)

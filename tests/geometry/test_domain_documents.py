@@ -8,7 +8,7 @@ import pytest
 from domain_shapes import SHAPES, shape
 
 from frozenpinn import Problem, ProblemError
-from frozenpinn.geometry import Box, Disk, Implicit, Interval, Polygon
+from frozenpinn.geometry import Box, Disk, Implicit, Interval, PointCloud, Polygon
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 
 STORED = [*SHAPES]
@@ -70,6 +70,17 @@ def test_mesh_files(tmp_path):
     vertices, faces = sphere_mesh(1)
     meshio.Mesh(vertices, [("triangle", faces)]).write(tmp_path / "ball.stl")
     assert domain_from_dict({"kind": "file", "file": str(tmp_path / "ball.stl")}).dimension == 3
+
+
+def test_what_was_chosen_is_stored():
+    cut = Implicit("x - 0.5", [0, 0], [1, 1], cut=True)
+    assert domain_from_dict(domain_to_dict(cut)).measure == pytest.approx(0.5)
+    x = Disk().sample(200, "sobol", rng=0).x
+    for given in ({}, {"alpha": 0.6}):
+        cloud = PointCloud(x, **given)
+        again = domain_from_dict(domain_to_dict(cloud))
+        assert again.alpha == cloud.alpha
+        assert again.measure == cloud.measure
 
 
 def test_python_functions_are_not_stored():

@@ -56,7 +56,7 @@ def solved(domain):
     """Return what looks like a solution: |x|² + t, which refuses points outside."""
 
     class Fake:
-        problem = SimpleNamespace(domain=domain, time=(0.0, 1.0), fields=("u",))
+        problem = SimpleNamespace(domain=domain, time=(0.0, 1.0), fields=("u",), is_static=False)
 
         def __call__(self, *arguments, field):
             *x, t = np.broadcast_arrays(*arguments)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frozenpinn import EvaluationError, ProblemError
-from frozenpinn.geometry import Ellipsoid, Implicit
+from frozenpinn.geometry import Box, Ellipsoid, Implicit
 from frozenpinn.geometry.chords import boundary_measure, boundary_points, uniform_chords
 
 SQUARE = ([-1.5, -1.5], [1.5, 1.5])
@@ -50,6 +50,78 @@ def test_tolerance_is_a_distance():
     assert domain.contains(x, 1e-3).tolist() == [True, True, True, False]
     assert domain.contains(x, -1e-3).tolist() == [True, False, False, False]
     assert not domain.contains(np.array([[9.0, 9.0]]))[0]
+
+
+# ---- solids --------------------------------------------------------------------------------------
+
+GYROID = "sin(x)*cos(y) + sin(y)*cos(z) + sin(z)*cos(x) - 0.3"
+
+
+def gyroid(x, y, z):
+    return np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x) - 0.3
+
+
+@pytest.fixture(scope="module")
+def sponge():
+    return Implicit(f"max({GYROID}, x^2 + y^2 + z^2 - 9)", [-3.2] * 3, [3.2] * 3)
+
+
+def test_rules_in_a_gyroid(sponge):
+    """Volume and integrals against a million quasi-random points, and the divergence theorem."""
+    unit = np.concatenate([Box([-3.2] * 3, [3.2] * 3).sample(2**18, "sobol", rng=seed).x for seed in range(4)])
+    kept = unit[sponge.contains(unit, 0.0)]
+    assert sponge.measure == pytest.approx(len(kept) / len(unit) * 6.4**3, rel=1e-3)
+    rule = sponge.sample(4000)
+    assert len(rule) == 4000
+    assert np.all(rule.weights > 0)
+    wave = lambda x: np.exp(0.3 * x[:, 0] + 0.2 * x[:, 1] - 0.4 * x[:, 2])  # noqa: E731
+    assert rule.weights @ wave(rule.x) == pytest.approx(np.mean(wave(kept)) * sponge.measure, rel=1e-3)
+    edge = sponge.sample_side("boundary", 1600)
+    flow = edge.weights @ (np.sum(edge.normals * [0.3, 0.2, -0.4], axis=1) * wave(edge.x))
+    assert flow == pytest.approx(0.29 * rule.weights @ wave(rule.x), abs=0.01 * edge.weights.sum())
+
+
+def test_points_on_a_gyroid(sponge):
+    for method in ("gauss", "sobol", "random"):
+        points = sponge.sample_side("boundary", 1600, method, rng=0)
+        assert abs(len(points) - 1600) < 50
+        assert points.weights.sum() == pytest.approx(sponge.surface)
+        assert np.all(sponge.contains(points.x))
+        assert np.max(np.abs(sponge._level(points.x))) < 1e-11
+        assert not np.any(sponge.contains(points.x + 1e-6 * points.normals, 0.0))
+    outer = np.linalg.norm(points.x, axis=1) > 3 - 1e-9
+    assert 0.2 < np.mean(outer) < 0.8  # both the gyroid and the ball
+
+
+def test_text_and_functions_agree_in_three_dimensions():
+    box = ([-np.pi] * 3, [np.pi] * 3)
+    text, function = Implicit(GYROID, *box, cut=True), Implicit(gyroid, *box, cut=True)
+    assert text.measure == pytest.approx(function.measure, rel=1e-9)
+    assert text.surface == pytest.approx(function.surface, rel=1e-9)
+    a, b = (domain.sample_side("boundary", 200, "sobol", rng=0) for domain in (text, function))
+    np.testing.assert_allclose(a.x, b.x, atol=1e-9)
+    np.testing.assert_allclose(a.normals, b.normals, atol=1e-8)
+
+
+def test_plain_solids_keep_columns():
+    """An ellipsoid is measured by its surface, and its rule resolves waves that a fit of degree 10 does not."""
+    domain = Implicit("x^2 + 2*y^2 + 3*z^2 - 1", [-1.1] * 3, [1.1] * 3)
+    exact = Ellipsoid([0, 0, 0], [1, 0.5**0.5, 3**-0.5])
+    assert domain.measure == pytest.approx(exact.measure, rel=1e-7)
+    assert domain.surface == pytest.approx(exact.surface, rel=1e-7)
+    rules = domain.sample(4000), exact.sample(8000)
+    values = [rule.weights @ np.cos(8 * rule.x[:, 0] + 4 * rule.x[:, 1]) for rule in rules]
+    assert values[0] == pytest.approx(values[1], abs=1e-4)
+
+
+def test_the_box_cuts_in_the_plane():
+    domain = Implicit("x^2 + y^2 - 1", [-1.2, -1.2], [1.2, 0], cut=True)
+    assert domain.measure == pytest.approx(np.pi / 2, rel=1e-6)
+    assert domain.surface == pytest.approx(np.pi + 2, rel=1e-3)
+    assert repr(domain) == "Implicit(x^2 + y^2 - 1 < 0 cut between (-1.2, -1.2) and (1.2, 0))"
+    floor = domain.sample_side("boundary", 200)
+    flat = np.abs(floor.x[:, 1]) < 1e-12
+    np.testing.assert_allclose(floor.normals[flat], np.tile([0, 1], (np.sum(flat), 1)), atol=1e-12)
 
 
 # ---- chords --------------------------------------------------------------------------------------
@@ -105,7 +177,7 @@ def test_four_dimensions():
             SQUARE,
             r"is nowhere negative between \(-1\.5, -1\.5\).*its least value found is 1\.\d+ at \(",
         ),
-        ("x^2 + y^2 - 9", SQUARE, r"reaches the bounding box at \(-1\.5, -1\.5\); enlarge the box, or cut"),
+        ("x^2 + y^2 - 9", SQUARE, r"reaches the bounding box at \(-1\.5, -1\.5\); enlarge the box, or let it cut"),
         ("x - 1", SQUARE, r"reaches the bounding box at \(-1\.5"),
         ("x^2 + t", SQUARE, "depends on t, but domains don't move in time"),
         ("x^2 + q", SQUARE, "unknown name 'q'"),
@@ -125,6 +197,8 @@ def test_functions_must_be_finite():
 
 
 def test_a_boundary_without_slope_is_refused():
-    domain = Implicit("(x^2 + y^2 - 1)^3", *SQUARE)
-    with pytest.raises(ProblemError, match=r"has no slope at \(.*write it so that it crosses 0 there"):
-        domain.sample_side("boundary", 50)
+    plane = Implicit("(x^2 + y^2 - 1)^3", *SQUARE)
+    solid = Implicit("(x^2 + y^2 + z^2 - 1)^3", [-1.5] * 3, [1.5] * 3)
+    for domain in (plane, solid):
+        with pytest.raises(ProblemError, match=r"has no slope at \(.*write it so that it crosses 0 there"):
+            domain.sample_side("boundary", 50)

@@ -6,6 +6,7 @@ from domain_shapes import CUBE, sphere_mesh, square_mesh
 from scipy.spatial import ConvexHull, Delaunay
 
 from frozenpinn import ProblemError
+from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.geometry import Simplicial, SurfaceMesh, read_mesh
 
 meshio = pytest.importorskip("meshio")
@@ -169,6 +170,61 @@ def test_wrong_names_of_faces():
 
 
 # ---- files ---------------------------------------------------------------------------------------
+
+
+def test_meshes_of_pyvista():
+    """Closed surfaces that come with its wheel: volumes as VTK computes them, points inside and on the surface."""
+    examples = pytest.importorskip("pyvista.examples.examples")
+    for file, volume in ((examples.nutfile, 32171.322236986), (examples.spherefile, 8425174.0)):
+        domain = read_mesh(file)
+        assert domain.measure == pytest.approx(volume, rel=1e-9)
+        assert not domain.crosses
+        inside, edge = domain.sample(4000), domain.sample_side("boundary", 1600, "sobol", rng=0)
+        assert len(inside) == 4000
+        assert np.all(domain.contains(inside.x))
+        assert not np.any(domain.contains(edge.x + 1e-5 * domain.size * edge.normals, 0.0))
+        wave = lambda x: np.exp(np.sum((x - domain.lower) / domain.size, axis=1))  # noqa: B023, E731
+        fine = domain.sample_side("boundary", 20_000)
+        flow = fine.weights @ (wave(fine.x) * np.sum(fine.normals, axis=1))
+        assert 3 / domain.size * inside.weights @ wave(inside.x) == pytest.approx(flow, rel=1e-4)
+    with pytest.raises(ProblemError, match="not closed: 224 edges don't belong to two faces"):
+        read_mesh(examples.planefile)
+    with pytest.warns(FrozenPinnWarning, match="crosses itself: 99 pairs of faces do"):
+        ant = read_mesh(examples.antfile)
+    assert ant.crosses
+    assert len(ant.sample(4000)) == 4000
+    assert read_mesh(examples.antfile, crossing=True).measure == ant.measure
+
+
+def test_what_was_mended_is_told():
+    vertices, faces = sphere_mesh(1)
+    assert SurfaceMesh(vertices, SurfaceMesh(vertices, faces).facets).repairs == ()
+    outward = SurfaceMesh(vertices, faces).facets
+    apart = vertices[outward].reshape(-1, 3)
+    table = np.arange(len(apart)).reshape(-1, 3)
+    table[:5] = table[:5, ::-1]
+    thin = np.array([[0, 1, 1]])  # two corners at the same place
+    domain = SurfaceMesh(apart, np.concatenate([table, thin]))
+    assert domain.repairs == (
+        "78 vertices were merged with others at the same place.",
+        "1 faces were left out: two of their corners are at the same place.",
+        "5 faces were turned, so that all normals point outward.",
+    )
+    assert domain.measure == pytest.approx(ConvexHull(vertices).volume)
+
+
+def test_faces_without_area():
+    """A corner in the middle of an edge, and a face of three points in a line that closes the gap."""
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0, 0]], dtype=float)
+    faces = [[0, 4, 2], [4, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3], [0, 4, 1]]
+    domain = SurfaceMesh(vertices, faces)
+    assert domain.measure == pytest.approx(1 / 6)
+    for method in ("gauss", "random"):
+        edge = domain.sample_side("boundary", 400, method, rng=0)
+        np.testing.assert_allclose(np.linalg.norm(edge.normals, axis=1), 1)
+        assert np.all(edge.weights > 0)
+        assert edge.weights.sum() == pytest.approx(1.5 + 3**0.5 / 2)
+    assert np.all(domain.contains(domain.sample(500).x))
 
 
 @pytest.mark.parametrize("ending", ["stl", "obj", "ply", "off", "vtk", "msh"])

@@ -96,6 +96,74 @@ def test_five_dimensions():
     assert domain.measure == pytest.approx(8 * np.pi**2 / 15, rel=0.5)
 
 
+# ---- boundary points that are found --------------------------------------------------------------
+
+
+def test_the_boundary_is_found_in_the_plane():
+    x = np.concatenate([0.93 * Disk().sample(300, "sobol", rng=0).x, circle(80)])
+    domain = PointCloud(np.random.default_rng(0).permutation(x))
+    assert repr(domain) == "PointCloud(300 points inside, 80 on the boundary, in 2-d)"
+    assert domain.measure == pytest.approx(40 * np.sin(np.pi / 40), rel=1e-9)
+    assert np.min(np.sum(domain.normals * domain.boundary, axis=1)) > 0.999
+    edge = domain.sample_side("boundary", 1000)
+    assert edge.weights.sum() == pytest.approx(160 * np.sin(np.pi / 80), rel=1e-9)
+    hot = domain.with_sides(hot="y > 0")
+    assert [side.name for side in hot.sides] == ["hot", "boundary"]
+
+
+def test_the_boundary_is_found_in_space():
+    x = np.concatenate([0.9 * Ball().sample(2000, "sobol", rng=0).x, sphere_mesh(3)[0]])
+    domain = PointCloud(x)
+    assert len(domain.boundary) == len(sphere_mesh(3)[0])
+    assert np.min(np.sum(domain.normals * domain.boundary, axis=1)) > 0.99
+    rule = domain.sample(3000)
+    assert rule.weights @ rule.x[:, 0] ** 2 / domain.measure == pytest.approx(1 / 5, rel=0.02)
+    assert np.all(domain.contains(rule.x))
+    assert len(domain.sample(500, "sobol", rng=0)) == 500
+
+
+def test_lattices():
+    """A grid of points, with the boundary given or found: no gaps at flat cells, the right area."""
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 9)] * 3), axis=-1).reshape(-1, 3)
+    inside = np.all((grid > 0) & (grid < 1), axis=1)
+    for domain in (PointCloud(grid), PointCloud(grid[inside], grid[~inside])):
+        assert len(domain.boundary) == np.sum(~inside)
+        assert domain.measure == pytest.approx(1, rel=1e-7)
+        assert domain.sample_side("boundary", 10_000).weights.sum() == pytest.approx(6, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("points", "extra", "words"),
+    [
+        (
+            Disk().sample(50, "sobol", rng=0).x,
+            {"normals": circle(5)},
+            r"are for boundary points that are given \(boundary=",
+        ),
+        (Disk().sample(50, "sobol", rng=0).x, {"sides": {"a": [1]}}, r"use with_sides\(…\) to name parts"),
+        (Disk().sample(50, "sobol", rng=0).x, {"alpha": -1}, "alpha is a positive length, got -1"),
+        (Disk().sample(50, "sobol", rng=0).x, {"alpha": 1e-3}, r"alpha = 0\.001 is too small .* least alpha"),
+        (np.random.default_rng(0).normal(size=(50, 4)), {}, "found in two and three dimensions; in 4-d give boundary="),
+        (circle(3), {}, "in 2-d needs at least 4 points; got 3"),
+        (
+            sphere_mesh(2)[0],
+            {"alpha": 1.01},
+            r"all 66 points are on the boundary of their alpha shape \(alpha = 1\.01\)",
+        ),
+        (np.zeros((5, 2)), {}, "lie in a plane across an axis"),
+        (np.outer(np.arange(6.0), [1, 1]), {}, "lie in a line or plane"),
+    ],
+)
+def test_boundaries_that_are_not_found(points, extra, words):
+    with pytest.raises(ProblemError, match=words):
+        PointCloud(points, **extra)
+
+
+def test_alpha_is_for_boundaries_that_are_found():
+    with pytest.raises(ProblemError, match="but its boundary points are given; leave out one"):
+        PointCloud([[0.0, 0.0]], circle(20), alpha=1.0)
+
+
 RING = circle(20)
 
 

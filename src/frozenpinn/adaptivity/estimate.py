@@ -15,6 +15,9 @@ import numpy as np
 
 from frozenpinn.adaptivity.convergence import residual_ratio
 from frozenpinn.adaptivity.rules import EstimateRules
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.judging import least_errors
+from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
@@ -59,9 +62,22 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
-    if any(s.facts is not None and s.facts.singular[0] < rules.blind * s.facts.singular[1] for s in (coarser, finer)):
-        part = 1.0  # there is an error that residuals hardly see
+    if not _is_comparable(coarser, finer, rules):
+        part = 1.0
     return Pair(distance, _estimate(finer, values, rules, part), ratio)
+
+
+def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
+    """Whether residuals tell how much better one static solution is than another.
+
+    They do not where an error hardly leaves a residual, nor between projection and least squares: the latter makes
+    residuals small, and errors no smaller.
+    """
+    one, other = coarser.facts, finer.facts
+    if one is None or other is None:
+        return True
+    sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
+    return sharp and coarser.integrator == finer.integrator
 
 
 def _values(solution: Solution, witness: Solution, rules: EstimateRules) -> dict[str, _Values]:
@@ -81,6 +97,7 @@ def _estimate(
     problem = solution.problem
     places, (times, even) = probe(problem), _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
+    least = _least(solution)
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         scale = _size(places.rms(mine)[even], sizes[even], rules) or float(np.max(gaps)) or 1.0
@@ -94,12 +111,22 @@ def _estimate(
             gaps = np.minimum(kept, gaps)
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
+        gaps = np.maximum(gaps, scale * least.get(name, 0.0))
         if not problem.is_static:
             gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
+
+
+def _least(solution: Solution) -> dict[str, float]:
+    """Return what errors of a static solution must be at least, as it misses its own data; nothing for others."""
+    task, facts = solution.provenance, solution.facts
+    if facts is None or not isinstance(task, Task):
+        return {}
+    smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
+    return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest, task.rules.static)
 
 
 def _size(mine: Array, theirs: Array, rules: EstimateRules) -> float:

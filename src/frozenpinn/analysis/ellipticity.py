@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from frozenpinn.geometry import Box
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
 from frozenpinn.statement.consistency import further_contradictions
@@ -219,15 +218,14 @@ def _imbalance(problem: Problem, name: str) -> list[Finding]:
     evaluate = problem.compile([coefficient, equation.forcing])
     domain = problem.domain
     method = "gauss" if domain.dimension <= 3 else "sobol"
-    count = max(8, round(_POINTS ** (1.0 / domain.dimension))) if isinstance(domain, Box) else _POINTS
-    points = domain.sample(count, method, 0)
+    points = domain.sample(_POINTS, method, 0)
     with np.errstate(all="ignore"):
         source = np.broadcast_to(evaluate(*points.x.T, 0.0)[1], len(points.x))
     total, size = float(points.weights @ source), float(points.weights @ np.abs(source))
     for condition in problem.conditions:
         if condition.fields != (name,):
             continue
-        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else 60, method, 0)
+        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else _POINTS // 10, method, 0)
         slope = _normal_factor(condition.terms_at(sides), sides.normals)
         if slope is None:
             return []

@@ -170,7 +170,7 @@ def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -
             table: dict[int, list[Term]] = {
                 k: [t for t in terms if t.field in space.fields] for k, terms in linear[equation.field].items()
             }
-            if equation.field in space.fields:  # the lifting moves by itself: −∂ₜᵐ of it
+            if equation.field in space.fields and space.order:  # the lifting moves by itself: −∂ₜᵐ of it
                 table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
             for order, own in table.items():
                 if own:

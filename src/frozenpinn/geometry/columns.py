@@ -51,6 +51,16 @@ def column_rule(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tup
     return x, base_weights[line[piece]] * lengths[piece] * w
 
 
+def scattered_columns(lines: Lines, lower: Array, upper: Array, unit: Array, count: int) -> tuple[Array, Array]:
+    """Return points and weights on lines through points of the unit cube, ``count`` Gauss points on each interval."""
+    base = lower[:-1] + unit * (upper - lower)[:-1]
+    line, start, end = lines.intervals(base)
+    s, w = gauss(count)
+    height = start[:, None] + (end - start)[:, None] * s
+    weights = np.prod((upper - lower)[:-1]) / len(unit) * (end - start)[:, None] * w
+    return np.column_stack([np.repeat(base[line], count, axis=0), height.ravel()]), weights.ravel()
+
+
 def column_measure(lines: Lines, lower: Array, upper: Array, n: int) -> float:
     """Return the measure of the region by a rule with about n points in its bounding box."""
     spacing = (upper - lower) / n ** (1.0 / len(lower))

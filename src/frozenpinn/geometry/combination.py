@@ -120,22 +120,24 @@ class Combination(Domain):
             return first | second
         return first & (second if self.kind == "intersection" else ~second)
 
-    def _crossings(self, base: Array) -> tuple[Array, Array]:
-        line, start, end = self._lines.intervals(base)
-        return np.concatenate([line, line]), np.concatenate([start, end])
-
     def _corners(self) -> Array:
         return np.concatenate([self.first._corners(), self.second._corners()])
 
     @cached_property
     def measure(self) -> float:
-        """Area or volume: exact for polygons, else by a fine quadrature rule."""
-        return self._measured(self._lines) if self._polygons is None else float(self._polygons.area)
+        """Area or volume: exact for polygons, else by a fine quadrature rule or very many points."""
+        if self._polygons is not None:
+            return float(self._polygons.area)
+        return float(self._inner_moments(0)[0]) if self._intricate else self._measured(self._lines)
+
+    @cached_property
+    def _intricate(self) -> bool:
+        return any(leaf._intricate for leaf in self._leaves())
 
     def _rule(self, n: int) -> Points:
         if self._triangles is not None:
             return self._points(*simplex_rule(self._triangles, n)[:2])
-        return self._rule_by_lines(self._lines, n)
+        return self._rule_by_points(n) if self._intricate else self._rule_by_lines(self._lines, n)
 
     def _scatter(self, n: int, method: str, rng: np.random.Generator) -> Array:
         if self._triangles is not None:

@@ -130,7 +130,8 @@ def _write_mesh(domain: Simplicial) -> Document:
 def _write_surface(domain: SurfaceMesh) -> Document:
     written = _facets(domain)
     sides = {name: rows.tolist() for name, rows in written["sides"].items()}
-    return {**written, "faces": domain.facets.tolist(), "sides": sides}
+    crossing = {"crossing": True} if domain.crosses else {}
+    return {**written, "faces": domain.facets.tolist(), "sides": sides, **crossing}
 
 
 def _write_polygon(domain: Polygon) -> Document:
@@ -140,6 +141,9 @@ def _write_polygon(domain: Polygon) -> Document:
 
 
 def _write_cloud(domain: PointCloud) -> Document:
+    if domain.alpha is not None:
+        points, alpha = domain._given
+        return {"points": points.tolist(), **({} if alpha is None else {"alpha": alpha})}
     tables = {key: getattr(domain, key).tolist() for key in ("points", "boundary", "normals")}
     named = {name: rows.tolist() for name, rows in domain._members.items() if name != "boundary"}
     return {**tables, "sides": named}
@@ -152,7 +156,7 @@ def _attributes(*names: str) -> Callable[[Domain], Document]:
 
 def _write_implicit(domain: Implicit) -> Document:
     lists = {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
-    return {"function": _text(domain.function), **lists}
+    return {"function": _text(domain.function), **lists, **({"cut": True} if domain.cut else {})}
 
 
 def _write_extruded(domain: Extruded) -> Document:
@@ -178,10 +182,10 @@ def _combined(kind: str) -> Callable[..., Domain]:
     return build
 
 
-def _implicit(function: Any, lower: Any, upper: Any) -> Domain:
+def _implicit(function: Any, lower: Any, upper: Any, cut: bool = False) -> Domain:
     if not isinstance(function, str):
         raise ProblemError(f"the function of an implicit domain is text such as 'x^2 + y^2 - 1', got {function!r}.")
-    return Implicit(function, lower, upper)
+    return Implicit(function, lower, upper, cut)
 
 
 def _parted(domain: Any, sides: Any) -> Domain:
@@ -204,7 +208,7 @@ KINDS: dict[str, Kind] = {
     "annulus": Kind(Annulus, ("inner", "outer"), ("center",), Annulus, _SHELL),
     "shell": Kind(Shell, ("inner", "outer"), ("center", "dimension"), Shell, _SHELL),
     **{kind: Kind(_combined(kind), ("parts",)) for kind in COMBINATIONS},
-    "implicit": Kind(_implicit, ("function", "lower", "upper"), (), Implicit, _write_implicit),
+    "implicit": Kind(_implicit, ("function", "lower", "upper"), ("cut",), Implicit, _write_implicit),
     "extruded": Kind(
         lambda base, lower, upper: Extruded(domain_from_dict(base), lower, upper),
         ("base", "lower", "upper"),
@@ -220,9 +224,9 @@ KINDS: dict[str, Kind] = {
         lambda domain: {"profile": domain_to_dict(domain.profile)},
     ),
     "mesh": Kind(Simplicial, ("vertices", "cells"), ("sides",), Simplicial, _write_mesh),
-    "surface": Kind(SurfaceMesh, ("vertices", "faces"), ("sides",), SurfaceMesh, _write_surface),
-    "file": Kind(read_mesh, ("file",)),
-    "cloud": Kind(PointCloud, ("points", "boundary"), ("normals", "sides"), PointCloud, _write_cloud),
+    "surface": Kind(SurfaceMesh, ("vertices", "faces"), ("sides", "crossing"), SurfaceMesh, _write_surface),
+    "file": Kind(read_mesh, ("file",), ("crossing",)),
+    "cloud": Kind(PointCloud, ("points",), ("boundary", "normals", "sides", "alpha"), PointCloud, _write_cloud),
     "parted": Kind(_parted, ("domain", "sides"), (), Parted, _write_parted),
     "named": Kind(
         lambda domain, name: Renamed(domain_from_dict(domain), name),

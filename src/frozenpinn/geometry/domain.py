@@ -10,14 +10,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
-from frozenpinn.geometry.columns import column_measure, fitted_rule
+from frozenpinn.geometry.columns import column_measure, fitted_rule, scattered_columns
 from frozenpinn.geometry.lines import Lines, ScannedLines
+from frozenpinn.geometry.moments import degree_for, fitted_weights, moments
 from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
 from frozenpinn.language.jets import coordinate_names
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
+MANY = 2**13  # quasi-random lines that measure a solid too intricate for columns with cuts
 
 
 class Domain(ABC):
@@ -184,8 +187,13 @@ class Domain(ABC):
 
         A line is a point of the first d − 1 coordinates. This is for domains that know no better.
         """
-        line, start, end = ScannedLines(self._strictly, self.lower[-1], self.upper[-1]).intervals(base)
+        line, start, end = self._lines.intervals(base)
         return np.concatenate([line, line]), np.concatenate([start, end])
+
+    @cached_property
+    def _lines(self) -> Lines:
+        """Lines along the last axis."""
+        return ScannedLines(self._strictly, self.lower[-1], self.upper[-1])
 
     def _strictly(self, x: Array) -> Array:
         return self.contains(x, 0.0)
@@ -268,6 +276,24 @@ class Domain(ABC):
             return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
         x, weights = fitted_rule(lines, self.lower, self.upper, n, self.measure)
         return self._points(x, weights * (self.measure / np.sum(weights)), stretched=True)
+
+    @property
+    def _intricate(self) -> bool:
+        """Whether columns through this solid would begin and end too often to be a good rule."""
+        return False
+
+    @remembered
+    def _inner_moments(self, degree: int) -> Array:
+        """Return integrals of polynomials over the domain, by many quasi-random lines."""
+        unit = SCATTERED_RULES["sobol"](MANY, self.dimension - 1, np.random.default_rng(0))
+        x, weights = scattered_columns(self._lines, self.lower, self.upper, unit, degree // 2 + 1)
+        return moments(x, weights, self.lower, self.upper, degree)
+
+    def _rule_by_points(self, n: int) -> Points:
+        """Return quasi-random points with weights that integrate polynomials."""
+        x = self._scatter(n, "sobol", np.random.default_rng(0))
+        weights = fitted_weights(x, self._inner_moments(degree_for(n, self.dimension)), self.lower, self.upper)
+        return Points(x, weights * (self.measure / np.sum(weights)), self._spacing(n))
 
     def _spacing(self, n: int) -> Array:
         """Return the distance between neighbours of n scattered points, for each axis."""

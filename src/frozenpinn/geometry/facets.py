@@ -44,7 +44,7 @@ class Facets:
         """Slopes of the planes of triangles; zero for vertical ones, which no line crosses."""
         a, b, c = self.corners.transpose(1, 0, 2)
         normal = np.cross(b - a, c - a)
-        steep = np.abs(normal[:, 2]) < 1e-14 * np.linalg.norm(normal, axis=1)
+        steep = np.abs(normal[:, 2]) <= 1e-14 * np.linalg.norm(normal, axis=1)
         return np.asarray(-normal[:, :2] / np.where(steep, np.inf, normal[:, 2])[:, None])
 
     @property

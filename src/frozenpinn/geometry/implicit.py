@@ -15,17 +15,16 @@ from frozenpinn.geometry.domain import Domain, place
 from frozenpinn.geometry.level_boundary import LevelBoundary, level_boundary
 from frozenpinn.geometry.lines import ScannedLines
 from frozenpinn.geometry.marching import sign_table
-from frozenpinn.geometry.moments import degree_for, fitted_weights
 from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side
-from frozenpinn.geometry.predicates import LevelFunction
+from frozenpinn.geometry.predicates import CutLevel, LevelFunction
 
 Array = np.ndarray
 STEPS = {2: 129, 3: 97}  # per line: what is narrower than this part of the bounding box may be missed
-LOOKS = 32  # cells per axis of the grid that tells whether a solid is plain
+LOOKS = 32  # cells per axis of the grid that tells whether a solid is intricate
 
 
 class Implicit(Domain):
-    """The region where ``function`` < 0 within a bounding box that it must not touch.
+    """The region where ``function`` < 0 within a bounding box.
 
     Parameters
     ----------
@@ -33,10 +32,14 @@ class Implicit(Domain):
         Text in the coordinates, such as ``"x^2 + y^2 - 1"``, or a NumPy function of the coordinates.
     lower, upper
         Corners of a box that contains the region.
+    cut
+        Whether the faces of the box bound the region where it reaches them; otherwise it must not reach them.
 
     Notes
     -----
-    Parts narrower than about a hundredth of the bounding box may be missed: choose a close one.
+    Parts narrower than about a hundredth of the bounding box may be missed: choose a close one. In three dimensions,
+    write solids with edges as ``max(f, g)`` (both), ``min(f, g)`` (either) or ``max(f, -g)`` (without) of smooth
+    functions: each is then treated as smooth.
 
     Examples
     --------
@@ -45,13 +48,14 @@ class Implicit(Domain):
     1.045
     """
 
-    def __init__(self, function: Any, lower: Any, upper: Any) -> None:
+    def __init__(self, function: Any, lower: Any, upper: Any, cut: bool = False) -> None:
         box = Box(lower, upper)
         if box.dimension < 2:
             raise ProblemError("an implicit domain has at least two dimensions; use Interval(a, b) in one.")
         self._bounds(box.lower, box.upper)
-        self._level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
-        self.function = function  # after the level: one that can't be pickled says so there
+        level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
+        self._level = CutLevel(level, self.lower, self.upper) if cut else level
+        self.function, self.cut = function, bool(cut)  # after the level: one that can't be pickled says so there
         unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
         probes = self.lower + unit * self.lengths
         values = self._level(probes)
@@ -62,6 +66,13 @@ class Implicit(Domain):
                 f"{place(self.upper)}; its least value found is {values[least]:g} at {place(probes[least])}. "
                 "The inside is where it is below 0."
             )
+        if not cut:
+            self._check_distance(box)
+        slopes = np.linalg.norm(self._level.gradient(probes[:1024], self.size), axis=1)
+        self._steepest = float(np.max(slopes[np.isfinite(slopes)], initial=1e-300))
+
+    def _check_distance(self, box: Box) -> None:
+        """Refuse a region that reaches its bounding box."""
         for side in box.sides:
             edge = box.sample_side(
                 side, 33 ** min(self.dimension - 1, 2), "sobol" if self.dimension > 3 else "uniform", 0
@@ -70,14 +81,13 @@ class Implicit(Domain):
             if np.any(inside):
                 raise ProblemError(
                     f"the implicit domain reaches the bounding box at {place(edge.x[int(np.argmax(inside))])}; "
-                    "enlarge the box, or cut with it: Implicit(…) & Box(…)."
+                    "enlarge the box, or let it cut the region: Implicit(…, cut=True)."
                 )
-        slopes = np.linalg.norm(self._level.gradient(probes[:1024], self.size), axis=1)
-        self._steepest = float(np.max(slopes[np.isfinite(slopes)], initial=1e-300))
 
     def __repr__(self) -> str:
         text = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", "function")
-        return f"Implicit({text} < 0 between {place(self.lower)} and {place(self.upper)})"
+        where = "cut between" if self.cut else "between"
+        return f"Implicit({text} < 0 {where} {place(self.lower)} and {place(self.upper)})"
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
@@ -105,34 +115,34 @@ class Implicit(Domain):
 
     @cached_property
     def _lines(self) -> ScannedLines:
-        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], STEPS.get(self.dimension, 97))
+        steps = STEPS.get(self.dimension, 97)
+        return ScannedLines(self._inside, self.lower[-1], self.upper[-1], steps, self._level)
 
     @cached_property
     def measure(self) -> float:
         """Area or volume: of solids by flow through the boundary, else by a fine quadrature rule."""
-        if self.dimension == 3 and self._boundary.closed:
-            return float(np.mean(self._boundary.volumes))
-        return self._measured(self._lines)
+        return float(self._inner_moments(0)[0]) if self.dimension == 3 else self._measured(self._lines)
 
     @cached_property
-    def _plain(self) -> bool:
-        """Whether a smooth solid is met once by lines along the last axis, and so on for its shadow: like a ball."""
-        if len(self._level.smooth_parts) > 1:
-            return False
+    def _intricate(self) -> bool:
+        """Whether a solid has edges, or is met twice by lines along the last axis, or so its shadow; unlike a ball."""
+        if self.dimension != 3 or len(self._level.smooth_parts) > 1:
+            return self.dimension == 3
         inside = sign_table(self._level, self.lower, self.upper, np.full(3, LOOKS))[0]
         for axis in (2, 1, 0):
-            starts = np.sum(np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis)
+            starts = np.sum(
+                np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis
+            )
             if np.any(starts > 1):
-                return False
+                return True
             inside = np.any(inside, axis=axis)
-        return True
+        return False
+
+    def _inner_moments(self, degree: int) -> Array:
+        return self._boundary.solid_moments(degree) if self._boundary.closed else super()._inner_moments(degree)
 
     def _rule(self, n: int) -> Points:
-        if self.dimension == 3 and self._boundary.closed and not self._plain:
-            x = self._scatter(n, "sobol", np.random.default_rng(0))
-            weights = fitted_weights(x, self._boundary.solid_moments(degree_for(n, 3)), self.lower, self.upper)
-            return Points(x, weights * (self.measure / np.sum(weights)), self._spacing(n))
-        return self._rule_by_lines(self._lines, n)
+        return self._rule_by_points(n) if self._intricate else self._rule_by_lines(self._lines, n)
 
     # ---- boundary -------------------------------------------------------------------------------
 
@@ -142,7 +152,9 @@ class Implicit(Domain):
 
     @cached_property
     def _boundary(self) -> LevelBoundary:
-        found = level_boundary(self._level, self.lower, self.upper)
+        beyond = 0.02 * self.size * self.cut  # faces that cut must be seen from both sides
+        grid = (self.lower - beyond, self.upper + beyond)
+        found = level_boundary(self._level, self.lower, self.upper, grid)
         for piece in found.pieces:
             self._normals(piece.corners[:: 1 + len(piece.corners) // 500, 0])  # which says so if there are none
         return found
@@ -203,7 +215,11 @@ class Implicit(Domain):
         order = [i for i in range(self.dimension) if i != axis] + [axis]
         back = np.argsort(order)
         lines = ScannedLines(
-            lambda x: self._inside(x[:, back]), self.lower[axis], self.upper[axis], STEPS[self.dimension]
+            lambda x: self._inside(x[:, back]),
+            self.lower[axis],
+            self.upper[axis],
+            STEPS[self.dimension],
+            lambda x: self._level(x[:, back]),
         )
         base, weights = column_lines(lines, self.lower[order], self.upper[order], np.full(self.dimension, spacing))
         line, start, end = lines.intervals(base)

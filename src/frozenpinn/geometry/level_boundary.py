@@ -1,7 +1,7 @@
 """The boundary of a solid given by a level function that may be the largest or smallest of several smooth ones.
 
-Each smooth function has its own surface; what of it bounds the solid is where the whole function is zero too. Triangles
-across an edge of the solid are cut into four several times, so that the edge is found well within one of them.
+Each smooth function has its own surface, and a margin that is positive where this bounds the solid. Triangles across an
+edge of the solid are cut into four twice, then along the straight line on which the margin vanishes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from frozenpinn.geometry.level_surface import LevelSurface, level_surface
 from frozenpinn.geometry.moments import degree_for, fitted_weights, moments, solid_moments
 from frozenpinn.geometry.points import SCATTERED_RULES
 from frozenpinn.geometry.predicates import LevelFunction
-from frozenpinn.geometry.simplices import place_in_simplices, volumes
+from frozenpinn.geometry.simplices import lattice, place_in_simplices, volumes
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-QUARTERS = 3  # times that triangles across an edge are cut into four
-MOST_POINTS = 130_000  # of the rule that measures the boundary
+QUARTERS = 2  # times that triangles across an edge are cut into four
+FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
+MOST_POINTS = 160_000  # of the rule that measures the boundary
 HIGHEST_ORDER = 3  # Gauss points per direction on each triangle
-ZERO = 1e-10  # what counts as zero, as a share of size times slope
-CLOSED = 1e-4  # how far the volumes along three axes may differ if moments are taken from the surface
+CLOSED = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +33,12 @@ class LevelBoundary:
 
     Attributes
     ----------
-    whole
-        The function that is negative inside.
     pieces
         Surfaces of its smooth parts, as far as they bound the solid.
     lower, upper
         Corners of the bounding box.
     """
 
-    whole: LevelFunction
     pieces: tuple[LevelSurface, ...]
     lower: Array
     upper: Array
@@ -51,44 +48,14 @@ class LevelBoundary:
         """Longest edge of the bounding box."""
         return float(np.max(self.upper - self.lower))
 
-    def _bounds(self, x: Array, slope: Array) -> Array:
-        """Tell which points of the surfaces of smooth parts bound the solid."""
-        if len(self.pieces) == 1:
-            return np.ones(len(x), dtype=bool)
-        return np.abs(self.whole(x)) <= ZERO * self.size * np.linalg.norm(slope, axis=1)
-
-    def clipped(self) -> LevelBoundary:
-        """Return the same boundary without the triangles that don't bound the solid."""
-        if len(self.pieces) == 1:
-            return self
-        pieces = [part for piece in self.pieces for part in self._clip(piece) if len(part.corners)]
-        return replace(self, pieces=tuple(pieces))
-
-    def _clip(self, piece: LevelSurface) -> tuple[LevelSurface, LevelSurface]:
-        """Return the triangles that bound the solid, and the parts of those across an edge that do."""
-        corners = piece.corners.reshape(-1, 3)  # on the surface
-        good = self._bounds(corners, piece.level.gradient(corners, piece.size)).reshape(-1, 3)
-        whole = np.all(good, axis=1)
-        parts, rest = [], piece.quartered(np.flatnonzero(np.any(good, axis=1) & ~whole))
-        for step in range(QUARTERS):
-            count = len(rest.corners)
-            nodes = np.repeat(np.concatenate([np.eye(3), np.full((1, 3), 1.0 / 3.0)]), count, axis=0)
-            x, slope, stretch = rest.at(np.tile(np.arange(count), 4), nodes)
-            good = (self._bounds(x, slope) & (stretch > 0)).reshape(4, count)
-            kept = np.all(good, axis=0) if step < QUARTERS - 1 else good[3]
-            parts.append(rest.chosen(np.flatnonzero(kept)))
-            rest = rest.quartered(np.flatnonzero(np.any(good, axis=0) & ~kept))
-        small = replace(piece, **{k: np.concatenate([getattr(p, k) for p in parts]) for k in ("corners", "directions")})
-        return piece.chosen(np.flatnonzero(whole)), replace(small.chosen(np.arange(len(small.corners))), coarse=False)
-
     # ---- rules ----------------------------------------------------------------------------------
 
     @cached_property
     def rule(self) -> tuple[Array, Array, Array]:
         """Points, outward normals and weights of a fine rule."""
-        total = sum(len(piece.corners) for piece in self.pieces if piece.coarse)
+        total = sum(len(piece.corners) for piece in self.pieces if not piece.order)
         order = int(np.clip((MOST_POINTS / max(total, 1)) ** 0.5, 1, HIGHEST_ORDER))
-        parts = [piece.rule(order if piece.coarse else 1) for piece in self.pieces]
+        parts = [piece.rule(piece.order or order) for piece in self.pieces]
         x, slope, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
         kept = weights > 0
         x, slope, weights = x[kept], slope[kept], weights[kept]
@@ -112,7 +79,7 @@ class LevelBoundary:
 
     @remembered
     def solid_moments(self, degree: int) -> Array:
-        """Return integrals of polynomials over the inside."""
+        """Return integrals of polynomials of the bounding box over the inside."""
         return solid_moments(*self.rule, self.lower, self.upper, degree)
 
     def points(self, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -153,7 +120,7 @@ class LevelBoundary:
             rows = np.flatnonzero(owner[triangle] == number)
             first = int(np.searchsorted(owner, number))
             x[rows], slope[rows], stretch = piece.at(triangle[rows] - first, nodes[rows])
-            good[rows] = (stretch > 0) & self._bounds(x[rows], slope[rows])
+            good[rows] = (stretch > 0) & (piece.margins(x[rows]) >= 0)
         return x[good], slope[good]
 
     def spread(self, n: int) -> tuple[Array, Array, Array]:
@@ -170,7 +137,33 @@ class LevelBoundary:
         return moments(self.rule[0], self.rule[2], self.lower, self.upper, degree)
 
 
-def level_boundary(whole: LevelFunction, lower: Array, upper: Array) -> LevelBoundary:
-    """Return the boundary of the solid where a function is negative, within a box that it does not touch."""
-    pieces = tuple(level_surface(part, lower, upper) for part in whole.smooth_parts)
-    return LevelBoundary(whole, pieces, lower, upper).clipped()
+def level_boundary(whole: LevelFunction, lower: Array, upper: Array, grid: tuple[Array, Array]) -> LevelBoundary:
+    """Return the boundary of the solid where a function is negative, found on a grid that it does not touch."""
+    pieces = [piece for part in whole.smooth_parts for piece in clipped(level_surface(part, *grid))]
+    return LevelBoundary(tuple(pieces), lower, upper)
+
+
+def clipped(surface: LevelSurface) -> tuple[LevelSurface, ...]:
+    """Return the triangles that bound the solid, smaller ones near edges of it, and parts of those across an edge."""
+    if surface.margin is None:
+        return (surface,)
+    nodes = lattice(FIRST_LOOK)
+    x = np.einsum("qv,mvd->qmd", nodes, surface.corners).reshape(-1, 3)  # near the surface
+    within = surface.margins(x).reshape(len(nodes), -1) > 0
+    whole, some = np.all(within, axis=0), np.any(within, axis=0)
+    parts = [surface.chosen(np.flatnonzero(whole))]
+    rest = surface.quartered(np.flatnonzero(some & ~whole))
+    nodes = lattice(LATER_LOOK)
+    corner = np.argmax(nodes, axis=0)
+    for step in range(QUARTERS):
+        count = len(rest.corners)
+        x, _, _ = rest.at(np.tile(np.arange(count), len(nodes)), np.repeat(nodes, count, axis=0))
+        margins = rest.margins(x).reshape(len(nodes), count)
+        whole, some = np.all(margins > 0, axis=0), np.any(margins > 0, axis=0)
+        parts.append(replace(rest.chosen(np.flatnonzero(whole)), order=1))
+        across = np.flatnonzero(some & ~whole)
+        if step == QUARTERS - 1:
+            parts.append(replace(rest.cut(across, margins[corner][:, across].T), order=1))
+        else:
+            rest = rest.quartered(across)
+    return tuple(part for part in parts if len(part.corners))

@@ -1,7 +1,7 @@
 """The zero level of a function in three dimensions as curved triangles: points of any number, normals and weights.
 
 The corners of flat triangles (marching tetrahedra) lie on the surface. A point p of a flat triangle is moved along
-d(p), the mean normals at the corners interpolated linearly, onto the surface: x = p + s d, f(x) = 0. As d is
+d(p), the normals at the corners interpolated linearly, onto the surface: x = p + s d, f(x) = 0. As d is
 continuous from triangle to triangle, the curved ones cover the surface without gaps, and the stretch of area,
 
     |x_u × x_v| / |p_u × p_v|,   x_u = p_u + s_u d + s d_u,   s_u = −∇f·(p_u + s d_u) / ∇f·d,
@@ -11,13 +11,14 @@ is known exactly. So a Gauss rule on the flat triangles becomes a rule of the sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frozenpinn.geometry.marching import crossed_edges, shown, sign_table
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.geometry.predicates import LevelFunction
+from frozenpinn.geometry.predicates import LevelFunction, SmoothPart
 from frozenpinn.geometry.simplices import along_curve, conical_rule, volumes
 
 Array = np.ndarray
@@ -25,8 +26,9 @@ CELLS = 96  # of the grid along the longest axis: what is narrower than one may 
 FEWEST = 32  # along the shortest axis
 STRIDES = (4, 2, 1)  # of the grid that makes the triangles, the coarsest first
 LOST = 1e-3  # share of points that may fail to reach the surface before a finer grid is taken
-STRETCH = 1.2  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
+STRETCH = 1.05  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
 AT_NODE = 1e-6  # share of an edge within which the surface passes through its end
+SMOOTH = 0.7  # cosine between the gradient and the mean normal of triangles, which is taken at kinks
 GROWTHS = 12  # of an interval in search of the surface
 
 
@@ -44,8 +46,10 @@ class LevelSurface:
         Corners of the flat triangles and the directions of projection there, shape (m, 3, 3).
     reach
         How far a point may move onto the surface.
-    coarse
-        Whether the triangles are those of the grid, not small parts of them.
+    margin
+        Positive where the surface bounds the solid, if it does not everywhere.
+    order
+        Gauss points per direction on each triangle; 0 leaves the choice to the boundary as a whole.
     """
 
     level: LevelFunction
@@ -53,10 +57,15 @@ class LevelSurface:
     corners: Array
     directions: Array
     reach: float
-    coarse: bool = True
+    margin: Callable[[Array], Array] | None = None
+    order: int = 0
+
+    def margins(self, x: Array) -> Array:
+        """Return the margin at points, infinite where there are no edges."""
+        return np.full(len(x), np.inf) if self.margin is None else self.margin(x)
 
     def at(self, triangle: Array, nodes: Array) -> tuple[Array, Array, Array]:
-        """Return surface points above places of flat triangles, the gradient, and the stretch of area: 0 if none is found.
+        """Return surface points above flat triangles, the gradient, and the stretch of area, 0 if none is found.
 
         Parameters
         ----------
@@ -132,20 +141,50 @@ class LevelSurface:
             parts.append(np.concatenate([np.stack(piece, axis=1) for piece in pieces]))
         return replace(self, corners=parts[0], directions=parts[1])
 
+    def cut(self, rows: Array, margins: Array) -> LevelSurface:
+        """Return the parts of some triangles on which margins (m, 3), given at the corners, are positive."""
+        count = np.sum(margins > 0, axis=1)
+        alone = np.where(count == 1, np.argmax(margins, axis=1), np.argmin(margins, axis=1))
+        after, last = (alone + 1) % 3, (alone + 2) % 3
+        at = np.arange(len(rows))
+        gaps = [margins[at, alone] - margins[at, other] for other in (after, last)]
+        shares = [margins[at, alone] / np.where(gap == 0, 1.0, gap) for gap in gaps]
+        tables = []
+        for table in (self.corners[rows], self.directions[rows]):
+            tip = table[at, alone]
+            p, q = (_along(table, alone, other, s) for other, s in zip((after, last), shares, strict=True))
+            b, c = table[at, after], table[at, last]
+            one, two, all_of_it = count == 1, count == 2, count == 3
+            pieces = [np.stack(corners, axis=1) for corners in ((tip, p, q), (p, b, c), (p, c, q))]
+            tables.append(np.concatenate([pieces[0][one], pieces[1][two], pieces[2][two], table[all_of_it]]))
+        return replace(self, corners=tables[0], directions=tables[1]).chosen(np.arange(len(tables[0])))
 
-def level_surface(level: LevelFunction, lower: Array, upper: Array) -> LevelSurface:
+
+def _unit(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
+
+
+def _along(table: Array, start: Array, end: Array, share: Array) -> Array:
+    """Return what lies between two corners of each row of a table (m, 3, 3)."""
+    rows = np.arange(len(table))
+    a, b = table[rows, start], table[rows, end]
+    return np.asarray(a + share[:, None] * (b - a))
+
+
+def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
     """Return the surface where a smooth function changes its sign within a box.
 
     The coarsest of three grids is taken that shows what the finest shows.
     """
     lengths = upper - lower
     steps = 4 * np.maximum(np.ceil(CELLS * lengths / np.max(lengths) / 4), FEWEST // 4).astype(int)
-    inside, axes = sign_table(level, lower, upper, steps)
+    inside, axes = sign_table(part.level, lower, upper, steps)
     for stride in STRIDES:
         if stride > 1 and not shown(inside, stride):
             continue
         coarse, nodes = inside[::stride, ::stride, ::stride], [axis[::stride] for axis in axes]
-        surface = _triangulated(level, float(np.max(lengths)), coarse, nodes)
+        surface = _triangulated(part, float(np.max(lengths)), coarse, nodes)
         if stride == 1 or not len(surface.corners):
             break
         few = np.arange(0, len(surface.corners), 1 + len(surface.corners) // 4000)
@@ -155,7 +194,7 @@ def level_surface(level: LevelFunction, lower: Array, upper: Array) -> LevelSurf
     return surface
 
 
-def _triangulated(level: LevelFunction, size: float, inside: Array, axes: list[Array]) -> LevelSurface:
+def _triangulated(part: SmoothPart, size: float, inside: Array, axes: list[Array]) -> LevelSurface:
     from scipy.optimize import elementwise
 
     inner, outer, faces = crossed_edges(inside)
@@ -163,7 +202,7 @@ def _triangulated(level: LevelFunction, size: float, inside: Array, axes: list[A
     start, along = nodes[inner], nodes[outer] - nodes[inner]
     empty = np.empty((0, 3, 3))
     reach = float(np.linalg.norm([axis[1] - axis[0] for axis in axes]))
-    surface = LevelSurface(level, size, empty, empty, reach)
+    surface = LevelSurface(part.level, size, empty, empty, reach, part.margin)
     if not len(faces):
         return surface
     ends = (np.zeros(len(start)), np.ones(len(start)))
@@ -177,8 +216,9 @@ def _triangulated(level: LevelFunction, size: float, inside: Array, axes: list[A
     mean = np.zeros_like(x)
     for corner in faces.T:
         np.add.at(mean, corner, normals)
-    lengths = np.linalg.norm(mean, axis=1, keepdims=True)
-    directions = mean / np.where(lengths > 0, lengths, 1.0)
+    mean, slope = _unit(mean), _unit(part.level.gradient(x, size))
+    smooth = np.sum(mean * slope, axis=1, keepdims=True) > SMOOTH
+    directions = np.where(smooth, slope, mean)
     return replace(surface, corners=corners, directions=directions[faces]).chosen(np.arange(len(faces)))
 
 

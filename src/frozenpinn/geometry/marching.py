@@ -22,7 +22,9 @@ TETRAHEDRA = np.array(
 HIDDEN = 0.05  # share of crossed edges of a coarse grid that a finer one may cross more than once
 
 
-def sign_table(function: Callable[[Array], Array], lower: Array, upper: Array, steps: Array) -> tuple[Array, list[Array]]:
+def sign_table(
+    function: Callable[[Array], Array], lower: Array, upper: Array, steps: Array
+) -> tuple[Array, list[Array]]:
     """Return what is inside (negative) on a grid with the given numbers of cells, and the nodes of its axes."""
     axes = [np.linspace(a, b, int(m) + 1) for a, b, m in zip(lower, upper, steps, strict=True)]
     x = grid_points(axes)
@@ -35,12 +37,12 @@ def shown(inside: Array, stride: int) -> bool:
     Edges of the coarse grid on which the sign changes more than once are few (a smooth surface touches some), and no
     node is far from the surface of the coarse grid and on its other side.
     """
-    crossed = twice = 0
+    crossed, twice = 0, 0
     for axis in range(3):
         lines = np.moveaxis(inside[tuple(slice(None, None, 1 if a == axis else stride) for a in range(3))], axis, 0)
         changes = lines[1:] != lines[:-1]
         per_edge = np.sum(changes.reshape(-1, stride, *changes.shape[1:]), axis=1)
-        crossed, twice = crossed + np.count_nonzero(per_edge), twice + np.count_nonzero(per_edge > 1)
+        crossed, twice = crossed + int(np.sum(per_edge > 0)), twice + int(np.sum(per_edge > 1))
     if twice > HIDDEN * crossed:
         return False
     corners = _corners(inside[::stride, ::stride, ::stride])

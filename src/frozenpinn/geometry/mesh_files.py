@@ -18,7 +18,7 @@ Array = np.ndarray
 CORNERS = {"line": 2, "line3": 2, "triangle": 3, "triangle6": 3, "tetra": 4, "tetra10": 4}
 
 
-def read_mesh(file: str | Path) -> Faceted:
+def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
     """Read a domain from a mesh file (STL, OBJ, PLY, MSH, VTK, …).
 
     Tetrahedra make a solid with that mesh as quadrature cells; triangles in a plane z = const make a plane domain;
@@ -28,6 +28,8 @@ def read_mesh(file: str | Path) -> Faceted:
     ----------
     file
         Path of the file; its ending tells the format.
+    crossing
+        Whether a surface may cross itself without a warning.
     """
     points, cells, groups = _load(Path(file))
     if "4" in cells:
@@ -45,7 +47,7 @@ def read_mesh(file: str | Path) -> Faceted:
     sides = None
     if number is not None:
         sides = {name: np.flatnonzero(number == name) for name in dict.fromkeys(number) if name}
-    return SurfaceMesh(points, cells["3"], sides)
+    return SurfaceMesh(points, cells["3"], sides, crossing)
 
 
 def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:

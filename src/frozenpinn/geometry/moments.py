@@ -34,7 +34,7 @@ def degree_for(n: int, dimension: int) -> int:
 
 
 def _legendre(s: Array, degree: int) -> Array:
-    """Return Legendre polynomials at s, normalised so that their mean square on [−1, 1] is one, shape (n, degree + 1)."""
+    """Return Legendre polynomials at s, of mean square one on [−1, 1], shape (n, degree + 1)."""
     found = np.empty((len(s), degree + 1))
     found[:, 0] = 1.0
     if degree:

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.alpha_shape import alpha_shape, delaunay, enclosed, flat
 from frozenpinn.geometry.domain import Domain, frozen, numbers, place
 from frozenpinn.geometry.points import Points, Side
 from frozenpinn.geometry.simplices import volumes
 from frozenpinn.geometry.simplicial import Simplicial
 
 Array = np.ndarray
+SLIVER = 1e-6  # volume of cells on the boundary that are left out, as a part of the usual one
 
 
 class PointCloud(Domain):
-    """A domain given by points inside and points on its boundary.
+    """A domain given by points: inside and on its boundary, or all of them together.
 
     Up to three dimensions all points are joined to simplices (Delaunay), those outside are dropped, and the rest
     carries the quadrature. Beyond, the points themselves are used, with equal weights.
@@ -26,13 +28,17 @@ class PointCloud(Domain):
     Parameters
     ----------
     points
-        Points inside, shape (n, d).
+        Points inside, shape (n, d); those on the boundary as well if these are to be found.
     boundary
-        Points on the boundary, shape (m, d), close enough to each other to show its shape.
+        Points on the boundary, shape (m, d), close enough to each other to show its shape. If missing, they are the
+        corners of the alpha shape of all points.
     normals
         Outward normals at the boundary points; estimated from neighbours if missing.
     sides
         Names with the numbers of their boundary points; the others belong to ``boundary``.
+    alpha
+        Largest radius of a simplex of the alpha shape: gaps and dents that are wider stay open. Without it, a little
+        more than the least that keeps all points together, and only gaps inside that are much wider stay open.
 
     Examples
     --------
@@ -40,13 +46,28 @@ class PointCloud(Domain):
     >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> PointCloud(0.5 * circle[::4], circle)
     PointCloud(10 points inside, 40 on the boundary, in 2-d)
+    >>> PointCloud(np.concatenate([0.5 * circle[::4], circle]))
+    PointCloud(10 points inside, 40 on the boundary, in 2-d)
     """
 
-    def __init__(self, points: Any, boundary: Any, normals: Any = None, sides: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        points: Any,
+        boundary: Any = None,
+        normals: Any = None,
+        sides: Mapping[str, Any] | None = None,
+        alpha: float | None = None,
+    ) -> None:
         inner = numbers(points, None, "the points of a cloud")
         d = inner.shape[1]
         if d < 2:
             raise ProblemError("a point cloud has at least two dimensions; use Interval(a, b) in one.")
+        if boundary is None:
+            self._find_boundary(inner, normals, sides, alpha)
+            return
+        if alpha is not None:
+            raise ProblemError("alpha finds the boundary of a cloud, but its boundary points are given; leave out one.")
+        self.alpha: float | None = None
         outer = numbers(boundary, d, "the boundary points of a cloud")
         if len(inner) < 1 or len(outer) < d + 1:
             raise ProblemError(
@@ -55,10 +76,7 @@ class PointCloud(Domain):
             )
         self.points, self.boundary = frozen(inner), frozen(outer)
         together = np.concatenate([inner, outer])
-        self._bounds(np.min(together, axis=0), np.max(together, axis=0))
-        if np.any(self.lengths <= 0):
-            raise ProblemError("all points of the cloud lie in a plane across an axis; leave out that coordinate.")
-        self._refuse_duplicates(together)
+        self._measure_up(together)
         self.normals = frozen(self._estimated() if normals is None else _unit(normals, outer.shape))
         self._members = _members(sides or {}, len(outer))
         self._mesh = self._simplices(together) if d <= 3 else None
@@ -69,6 +87,43 @@ class PointCloud(Domain):
         )
 
     # ---- construction ---------------------------------------------------------------------------
+
+    def _measure_up(self, together: Array) -> None:
+        self._bounds(np.min(together, axis=0), np.max(together, axis=0))
+        if np.any(self.lengths <= 0):
+            raise ProblemError("all points of the cloud lie in a plane across an axis; leave out that coordinate.")
+        self._refuse_duplicates(together)
+
+    def _find_boundary(self, x: Array, normals: Any, sides: Mapping[str, Any] | None, alpha: Any) -> None:
+        """Tell points inside from those on the boundary by the alpha shape of all."""
+        d = x.shape[1]
+        if d > 3:
+            raise ProblemError(f"boundary points are found in two and three dimensions; in {d}-d give boundary=.")
+        if normals is not None or sides:
+            raise ProblemError(
+                "normals and sides are for boundary points that are given (boundary=); "
+                "where they are found, use with_sides(…) to name parts of the boundary."
+            )
+        if alpha is not None and (not isinstance(alpha, int | float) or not 0 < alpha < np.inf):
+            raise ProblemError(f"alpha is a positive length, got {alpha!r}.")
+        if len(x) < d + 2:
+            raise ProblemError(f"the alpha shape of a cloud in {d}-d needs at least {d + 2} points; got {len(x)}.")
+        self._measure_up(x)
+        cells, moved, radius = alpha_shape(x, alpha)
+        outer = np.unique(Simplicial(moved, cells).facets)
+        inner = np.setdiff1d(np.arange(len(x)), outer)
+        if not len(inner):
+            raise ProblemError(
+                f"all {len(x)} points are on the boundary of their alpha shape (alpha = {radius:.4g}). For points on a "
+                "surface, read its mesh, or give them as boundary=, with points inside."
+            )
+        order = np.concatenate([inner, outer])
+        place_of = np.argsort(order)
+        self.alpha, self._given = radius, (frozen(x), alpha)
+        self.points, self.boundary = frozen(x[inner]), frozen(x[outer])
+        self._mesh = mesh = Simplicial(moved[order], place_of[cells])
+        self.normals = frozen(_mean_normals(mesh)[len(inner) :])
+        self._members = _members({}, len(outer))
 
     def _refuse_duplicates(self, together: Array) -> None:
         distance, _ = _tree(together).query(together, k=2)
@@ -92,19 +147,16 @@ class PointCloud(Domain):
 
     def _simplices(self, together: Array) -> Simplicial:
         """Join all points to simplices; drop those beyond the tangent plane of the nearest boundary point."""
-        from scipy.spatial import Delaunay, QhullError
-
-        try:
-            cells = Delaunay(together).simplices
-        except QhullError:
-            raise ProblemError("the points of the cloud lie in a line or plane; its measure is zero.") from None
+        cells, neighbours, together = delaunay(together)
         centres = np.mean(together[cells], axis=1)
         _, nearest = _tree(self.boundary).query(centres)
         beyond = np.sum((centres - self.boundary[nearest]) * self.normals[nearest], axis=1) > 0
         on_boundary = np.sum(cells >= len(self.points), axis=1) >= self.dimension
         sizes = volumes(together[cells])
-        flat = sizes <= 1e-9 * np.max(np.linalg.norm(np.ptp(together[cells], axis=1), axis=1)) ** self.dimension * 1e-3
-        kept = cells[~(beyond & on_boundary) & ~flat]
+        sliver = SLIVER * float(np.median(sizes))
+        dropped = (beyond & on_boundary) | (sizes <= sliver)
+        dropped &= ~enclosed(dropped, neighbours, sizes, sliver)
+        kept = cells[~dropped & ~flat(together[cells])]
         if not len(kept):
             raise ProblemError("no simplex of the cloud is inside; do the given normals point outward?")
         return Simplicial(together, kept)
@@ -186,6 +238,16 @@ def _tree(x: Array) -> Any:
     from scipy.spatial import cKDTree
 
     return cKDTree(x)
+
+
+def _mean_normals(mesh: Simplicial) -> Array:
+    """Return the mean normals of the facets that meet at each vertex."""
+    found = np.zeros(mesh.vertices.shape)
+    weighted = mesh.facet_normals * volumes(mesh.vertices[mesh.facets])[:, None]
+    for corner in mesh.facets.T:
+        np.add.at(found, corner, weighted)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.where(lengths > 0, lengths, 1.0))
 
 
 def _spread(x: Array, n: int) -> Array:

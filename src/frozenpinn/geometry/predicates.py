@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -47,12 +48,21 @@ class LevelFunction:
         return self._values(x, 0.0)
 
     @cached_property
-    def smooth_parts(self) -> tuple[LevelFunction, ...]:
-        """The functions of which a text takes the largest or smallest; the function itself if it is not of that form."""
-        leaves = _leaves(self._values.expression)
+    def smooth_parts(self) -> tuple[SmoothPart, ...]:
+        """The functions of which a text takes the largest or smallest; else the function itself."""
+        whole = self._values.expression
+        leaves = _leaves(whole)
         if len(leaves) < 2:
-            return (self,)
-        return tuple(LevelFunction(leaf, self._coordinates, self._what) for leaf in leaves)
+            return (SmoothPart(self, None),)
+        found = []
+        for leaf in leaves:
+            least, most = (_with_leaf(whole, leaf, value) for value in (-sp.oo, sp.oo))
+            margin = self._same(sp.Min(-least, most))
+            found.append(SmoothPart(self._same(leaf), margin))
+        return tuple(found)
+
+    def _same(self, expression: Any) -> LevelFunction:
+        return LevelFunction(expression, self._coordinates, self._what)
 
     def gradient(self, x: Array, size: float) -> Array:
         """Return the gradient (n, d): of the formula, or by central differences with steps of 1e-5 of ``size``."""
@@ -64,6 +74,85 @@ class LevelFunction:
         for shift in step * np.eye(x.shape[1]):
             columns.append((self(x + shift) - self(x - shift)) / (2.0 * step))
         return np.column_stack(columns)
+
+
+class CutLevel(LevelFunction):
+    """A level function within a box: the largest of it and of the distances beyond the faces of the box."""
+
+    def __init__(self, inner: LevelFunction, lower: Array, upper: Array) -> None:
+        self._inner, self._lower, self._upper = inner, lower, upper
+        self._coordinates, self._what = inner._coordinates, inner._what
+
+    def __call__(self, x: Array) -> Array:
+        """Return the values at points (n, d)."""
+        return np.maximum(self._inner(x), np.max(self._beyond(x), axis=1))
+
+    def _beyond(self, x: Array) -> Array:
+        """Return the distances beyond each of the lower faces, then the upper ones; negative within."""
+        return np.column_stack([self._lower - x, x - self._upper])
+
+    @cached_property
+    def smooth_parts(self) -> tuple[SmoothPart, ...]:
+        """Those of the function, and the faces."""
+        found = [SmoothPart(part.level, CutMargin(self, part.margin, None)) for part in self._inner.smooth_parts]
+        ends = (*(f"{low!r} - {name}" for name, low in zip(self._coordinates, self._lower.tolist(), strict=True)),)
+        ends += (*(f"{name} - ({high!r})" for name, high in zip(self._coordinates, self._upper.tolist(), strict=True)),)
+        for number, face in enumerate(ends):
+            found.append(SmoothPart(self._same(face), CutMargin(self, None, number)))
+        return tuple(found)
+
+    def gradient(self, x: Array, size: float) -> Array:
+        """Return the gradient (n, d) of the largest part."""
+        found = self._inner.gradient(x, size)
+        beyond = self._beyond(x)
+        face = np.argmax(beyond, axis=1)
+        d = x.shape[1]
+        rows = np.flatnonzero(beyond[np.arange(len(x)), face] > self._inner(x))
+        found[rows] = np.where(face[rows] < d, -1.0, 1.0)[:, None] * np.eye(d)[face[rows] % d]
+        return found
+
+
+@dataclass(frozen=True)
+class SmoothPart:
+    """One of the smooth functions that make a level function.
+
+    Attributes
+    ----------
+    level
+        The function.
+    margin
+        Positive where its zero level bounds the region, negative beyond; None if it does everywhere.
+    """
+
+    level: LevelFunction
+    margin: Callable[[Array], Array] | None
+
+
+@dataclass(frozen=True)
+class CutMargin:
+    """Where the level of a part, or a face of the box, bounds a region that is cut by a box."""
+
+    cut: CutLevel
+    margin: Callable[[Array], Array] | None
+    face: int | None
+
+    def __call__(self, x: Array) -> Array:
+        """Return the margin at points (n, d)."""
+        beyond = self.cut._beyond(x)
+        if self.face is None:
+            within = -np.max(beyond, axis=1)
+            return within if self.margin is None else np.minimum(within, self.margin(x))
+        others = np.max(np.delete(beyond, self.face, axis=1), axis=1)
+        return -np.maximum(others, self.cut._inner(x))
+
+
+def _with_leaf(expression: Any, leaf: Any, value: Any) -> Any:
+    """Return outer maxima and minima with one operand replaced."""
+    if expression == leaf:
+        return value
+    if not isinstance(expression, sp.Max | sp.Min):
+        return expression
+    return expression.func(*(_with_leaf(operand, leaf, value) for operand in expression.args))
 
 
 def _leaves(expression: Any) -> list[Any]:

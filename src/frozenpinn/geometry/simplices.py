@@ -113,6 +113,14 @@ def scattered(corners: Array, n: int, method: str, rng: np.random.Generator) -> 
     return np.einsum("nv,nvd->nd", nodes, corners[owner]), owner
 
 
+@lru_cache(maxsize=16)
+def lattice(parts: int) -> Array:
+    """Return barycentric coordinates of a triangle in steps of 1/parts, shape (n, 3)."""
+    nodes = np.array([(i, j, parts - i - j) for i in range(parts + 1) for j in range(parts + 1 - i)]) / parts
+    nodes.flags.writeable = False
+    return nodes
+
+
 def place_in_simplices(unit: Array) -> Array:
     """Return barycentric coordinates, uniform in the simplex, of points that are uniform in the unit cube (n, k)."""
     n, k = unit.shape
@@ -140,6 +148,8 @@ def systematic(corners: Array, n: int) -> tuple[Array, Array]:
 
 def along_curve(x: Array) -> Array:
     """Order points along a Z-curve."""
+    if not len(x):
+        return np.zeros(0, dtype=int)
     lower, lengths = np.min(x, axis=0), np.ptp(x, axis=0)
     cells = ((x - lower) / np.where(lengths > 0, lengths, 1.0) * 1023).astype(np.int64)
     key = np.zeros(len(x), dtype=np.int64)

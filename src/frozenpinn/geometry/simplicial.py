@@ -11,10 +11,15 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
+from frozenpinn.geometry.moments import exponents, solid_moments
 from frozenpinn.geometry.points import Points, Side
-from frozenpinn.geometry.simplices import scattered, simplex_rule, systematic, volumes
+from frozenpinn.geometry.simplices import conical_rule, scattered, simplex_rule, systematic, volumes
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
+PROBE = 1e-7  # distance from a facet, as a part of the size, at which it is seen which side is inside
+FEW_FACETS = 64  # up to so many, columns through a solid are a good rule
+ORDERS = {0.3: 4, 0.1: 3, 0.03: 2}  # Gauss points per direction that suffice on facets up to this part of the box
 
 
 class Faceted(Domain):
@@ -26,6 +31,7 @@ class Faceted(Domain):
     vertices: Array
     facets: Array
     facet_normals: Array
+    crosses = False  # whether facets pass through each other; then what an odd number of sheets encloses is inside
 
     def _boundary(
         self, vertices: Array, facets: Array, normals: Array, sides: Sequence[Side], side_of_facet: Array
@@ -44,7 +50,9 @@ class Faceted(Domain):
 
     @cached_property
     def measure(self) -> float:
-        """Area or volume, exact: ∮ x·n / d."""
+        """Area or volume, exact: ∮ x·n / d; by many lines if the boundary crosses itself."""
+        if self.crosses:
+            return float(self._inner_moments(0)[0])
         corners = self.vertices[self.facets]
         heights = np.sum((corners[:, 0] - (self.lower + self.upper) / 2.0) * self.facet_normals, axis=1)
         return float(np.sum(heights * volumes(corners)) / self.dimension)
@@ -53,17 +61,45 @@ class Faceted(Domain):
         """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         return self._surface.contains(np.asarray(x, dtype=float), tolerance * self.size)
 
+    @property
+    def _lines(self) -> Facets:
+        return self._surface
+
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         return self._surface.crossings(base)
 
     def _corners(self) -> Array:
         return np.asarray(self.vertices[np.unique(self.facets)])
 
+    @property
+    def _intricate(self) -> bool:
+        return self.dimension == 3 and len(self.facets) > FEW_FACETS
+
+    @remembered
+    def _inner_moments(self, degree: int) -> Array:
+        """Return integrals of polynomials: of solids by flow through the facets, exact but for small facets."""
+        if self.dimension != 3 or self.crosses:
+            return super()._inner_moments(degree)
+        corners = self.vertices[self.facets]
+        lengths = np.max(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2), axis=1) / np.min(self.lengths)
+        orders = np.full(len(corners), degree // 2 + 1)
+        for length, order in ORDERS.items():
+            orders[lengths <= length] = np.minimum(orders[lengths <= length], order)
+        total = np.zeros(len(exponents(3, degree)))
+        for order in np.unique(orders):
+            rows = np.flatnonzero(orders == order)
+            nodes, weights = conical_rule(2, int(order))
+            x = np.einsum("qv,mvd->mqd", nodes, corners[rows]).reshape(-1, 3)
+            normals = np.repeat(self.facet_normals[rows], len(nodes), axis=0)
+            areas = np.outer(volumes(corners[rows]), weights).ravel()
+            total = total + solid_moments(x, normals, areas, self.lower, self.upper, degree)
+        return total
+
     def _rule(self, n: int) -> Points:
-        return self._rule_by_lines(self._surface, n)
+        return self._rule_by_points(n) if self._intricate else self._rule_by_lines(self._surface, n)
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        own = np.flatnonzero(self._side_of_facet == self._sides.index(side))
+        own = np.flatnonzero((self._side_of_facet == self._sides.index(side)) & (self._areas > 0))
         corners = self.vertices[self.facets[own]]
         if method != "gauss":
             x, facet = scattered(corners, n, method, rng)
@@ -71,8 +107,21 @@ class Faceted(Domain):
             x, facet = systematic(corners, n)
         else:
             x, weights, facet = simplex_rule(corners, n)
-            return x, self.facet_normals[own[facet]], weights
-        return x, self.facet_normals[own[facet]], np.full(len(x), np.sum(volumes(corners)) / len(x))
+            return x, self._outward(x, self.facet_normals[own[facet]]), weights
+        return x, self._outward(x, self.facet_normals[own[facet]]), np.full(len(x), np.sum(volumes(corners)) / len(x))
+
+    def _outward(self, x: Array, normals: Array) -> Array:
+        """Turn normals that point inward, as some do where the boundary crosses itself."""
+        if not self.crosses:
+            return normals
+        inward = self._surface.inside(x + PROBE * self.size * normals)
+        return np.where(inward[:, None], -normals, normals)
+
+    @cached_property
+    def _areas(self) -> Array:
+        """The areas of the facets; those of facets without area are zero, not round-off."""
+        found = volumes(self.vertices[self.facets])
+        return np.where(found > 1e-14 * self.size ** (self.dimension - 1), found, 0.0)
 
     _least_facets = 0  # up to this many facets of a side, each gets points, even if these are more than asked for
 

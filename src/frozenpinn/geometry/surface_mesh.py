@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry.domain import frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
 from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.self_crossing import crossing_faces
 from frozenpinn.geometry.simplicial import Faceted, indices
 
 Array = np.ndarray
@@ -28,10 +29,20 @@ class SurfaceMesh(Faceted):
         Rows of three vertex numbers. Their orientation is made consistent and outward.
     sides
         Names with the numbers of their faces; the others belong to ``boundary``.
+    crossing
+        Whether the surface may cross itself without a warning.
+
+    Attributes
+    ----------
+    repairs
+        What was mended, as sentences: vertices merged, faces turned or left out.
+    crosses
+        Whether faces pass through each other. Then what an odd number of sheets encloses is inside, normals point out
+        of that, and volumes are good to about three digits.
 
     Notes
     -----
-    Each edge must belong to exactly two faces. That the surface does not cut itself is not checked.
+    Each edge must belong to exactly two faces.
 
     Examples
     --------
@@ -40,17 +51,27 @@ class SurfaceMesh(Faceted):
     SurfaceMesh(4 vertices, 4 faces, volume 0.166667)
     """
 
-    def __init__(self, vertices: Any, faces: Any, sides: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, vertices: Any, faces: Any, sides: Mapping[str, Any] | None = None, crossing: bool = False
+    ) -> None:
         points = numbers(vertices, 3, "the vertices of a surface")
         table = indices(faces, 3, len(points), "the faces of a surface")
         names, side_of_facet = _named_faces(sides or {}, len(table))
+        given = len(np.unique(table))
         points, table = merged(points, table)
         whole = (table[:, 0] != table[:, 1]) & (table[:, 1] != table[:, 2]) & (table[:, 0] != table[:, 2])
         table, side_of_facet = table[whole], side_of_facet[whole]  # merging may leave faces of two corners
         if not len(table) or not np.all(np.ptp(points, axis=0) > 0):
             raise ProblemError(NO_VOLUME)
         _check_closed(points, table)
-        table = _oriented(points, table)
+        before, table = table, _oriented(points, table)
+        turned = int(np.sum(np.any(before != table, axis=1)))
+        self.repairs = _repairs(given - len(points), int(np.sum(~whole)), turned)
+        pairs = crossing_faces(points, table)
+        if len(pairs):
+            self.crosses = True
+            if not crossing:
+                _warn_of_crossings(points, table, pairs)
         corners = points[table]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -60,6 +81,27 @@ class SurfaceMesh(Faceted):
 
     def __repr__(self) -> str:
         return f"SurfaceMesh({len(self.vertices)} vertices, {len(self.facets)} faces, volume {self.measure:g})"
+
+
+def _repairs(merged_vertices: int, dropped: int, turned: int) -> tuple[str, ...]:
+    """Return what was mended, in sentences."""
+    found = []
+    if merged_vertices:
+        found.append(f"{merged_vertices} vertices were merged with others at the same place.")
+    if dropped:
+        found.append(f"{dropped} faces were left out: two of their corners are at the same place.")
+    if turned:
+        found.append(f"{turned} faces were turned, so that all normals point outward.")
+    return tuple(found)
+
+
+def _warn_of_crossings(points: Array, faces: Array, pairs: Array) -> None:
+    where = np.mean(points[faces[pairs[0]]], axis=(0, 1))
+    warn(
+        f"the surface crosses itself: {len(pairs)} pairs of faces do, the first near {place(where)}. What an odd "
+        "number of sheets encloses is taken as inside, so parts that overlap leave a hole there. If they shall be one "
+        "solid, join them in the program that made them; crossing=True accepts the surface as it is."
+    )
 
 
 def merged(points: Array, cells: Array) -> tuple[Array, Array]:
@@ -130,7 +172,7 @@ def _oriented(points: Array, faces: Array) -> Array:
     count, component = connected_components(graph, directed=False)
     flip = np.zeros(f, dtype=bool)
     if np.any(same_way):
-        signs = coo_array(
+        ways = coo_array(
             (
                 np.where(same_way, 2.0, 1.0).repeat(2),
                 (np.column_stack([left, right]).ravel(), np.column_stack([right, left]).ravel()),
@@ -140,8 +182,10 @@ def _oriented(points: Array, faces: Array) -> Array:
         for k in range(count):
             start = int(np.argmax(component == k))
             visited, parent = breadth_first_order(graph, start, directed=False)
-            for face in visited[1:]:
-                flip[face] = flip[parent[face]] ^ bool(signs[parent[face], face] % 2 == 0)
+            before, after = parent[visited[1:]], visited[1:]
+            turns = np.asarray(ways[before, after]).ravel() == 2.0
+            for first_face, face, turn in zip(before.tolist(), after.tolist(), turns.tolist(), strict=True):
+                flip[face] = flip[first_face] ^ turn
         if np.any(flip[left] ^ flip[right] ^ same_way):
             raise ProblemError("the surface can't be oriented: it has one side only, like a Möbius strip.")
     faces = np.where(flip[:, None], faces[:, ::-1], faces)

@@ -47,8 +47,9 @@ def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array
 def _without_time(arrays: list[Array], problem: Problem) -> list[Array]:
     """Check the arguments of a static solution: d coordinates, or points of shape (n, d)."""
     d = problem.domain.dimension
-    points = len(arrays) == 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d
-    if len(arrays) == d or (d > 1 and points):
+    points = d > 1 and bool(arrays) and arrays[0].ndim == 2 and arrays[0].shape[1] == d
+    timed = points and len(arrays) == 2 and arrays[1].ndim == 0  # solution(points, t): not x and one y for all
+    if (len(arrays) == d and not timed) or (points and len(arrays) == 1):
         return arrays
     names = ", ".join(problem.domain.coordinates)
     more = " It has no time: leave t out." if len(arrays) == d + 1 or (d > 1 and len(arrays) == 2) else ""

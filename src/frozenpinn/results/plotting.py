@@ -89,7 +89,8 @@ def _plot_2d(plt: Any, solution: Solution, fields: tuple[str, ...]) -> Any:
     figure, axes = plt.subplots(len(fields), len(t), figsize=size, squeeze=False, layout="constrained")
     for row, name in zip(axes, fields, strict=True):
         values = np.full((len(x), len(y), len(t)), np.nan)
-        values[inside] = solution.jet_values(points[inside], t, solution.problem.jets.field(name))
+        when = () if static else (t,)
+        values[inside] = solution(*points[inside].T[:, :, None], *when, field=name)
         colours = _colours(values)
         for k, axis in enumerate(row):
             image = axis.pcolormesh(x, y, values[..., k].T, shading="auto", **colours)

@@ -116,6 +116,8 @@ def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> f
 
 def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> Arrays:
     """Return a vector function of time as Chebyshev polynomials on as many windows as it needs."""
+    if time[0] == time[1]:  # static
+        return {"starts": np.zeros(1), "lengths": np.ones(1), "coefficients": function(time[0])[None, None]}
     try:
         windows = interpolate(one_by_one(function), *time, tolerance)
     except TooManyWindowsError:

@@ -89,7 +89,7 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
     across = [t for i, row in enumerate(terms) for j, t in enumerate(row) if i != j]
     strong, strong_across = (max((t.strength for t in group), default=0.0) for group in (diagonal, across))
     if strong_across > (0.0 if complete else strong):
-        return _coupled(terms, _sizes(table), complete, rate) if linear.order == 1 else None
+        return _coupled(terms, _sizes(table), complete, rate) if linear.order in (0, 1) else None
     return _separate(table, terms, complete, rate)
 
 

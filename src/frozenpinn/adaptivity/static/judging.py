@@ -72,5 +72,32 @@ def _condition_gap(
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
 
 
+def least_errors(problem: Problem, function: Function, smallest: float, rules: StaticRules) -> dict[str, float]:
+    """Return what errors must be at least, by field, relative to its size, whatever another solution says.
+
+    Two solves may be blind at the same spot. What a solution misses of prescribed values is an error of about that
+    size, and what it leaves of an equation is one of a part of that over the smallest |L u| / |u|: a small part, as
+    residuals vary faster than errors.
+    """
+    places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    sizes = {n: _rms(function.jets(places.inside, [problem.jets.field(n)])[0]) for n in problem.fields}
+    missed = dict.fromkeys(problem.fields, 0.0)
+    for condition, points in zip(problem.conditions, places.sides, strict=True):
+        if len(condition.jets) == 1 and condition.jets[0].order == 0:
+            ((_, factor),) = condition.terms_at(points)
+            gap = function.jets(points.x, condition.jets)[0] - condition.value(points.x, 0.0) / factor
+            name = condition.fields[0]
+            missed[name] = max(missed[name], rules.prescribed * _rms(gap) / (sizes[name] or 1.0))
+    size = max(sizes.values()) or 1.0
+    for name in problem.fields:
+        slopes = slopes_of(problem, name)
+        with np.errstate(all="ignore"):
+            left = slopes.value(*places.inside.T, 0.0, *function.jets(places.inside, slopes.jets))[0]
+        part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
+        implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
+        missed[name] = max(missed[name], implied / (sizes[name] or size))
+    return missed
+
+
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))

@@ -97,8 +97,6 @@ class StaticPlan:
             side = condition.side
             if side.name not in placed:
                 n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
-                if isinstance(domain, Box) and domain.dimension == 3:
-                    n = max(2, round(np.sqrt(n)))
                 placed[side.name] = domain.sample_side(side, n, method, self.task.seed)
         return tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
 

@@ -31,9 +31,12 @@ class StaticRules:
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
+    on_axes: tuple[float, float] = (2.4, 2.6)  #: neurons of each axis of a product, in units of width^(1/d)
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
+    prescribed: float = 0.3  #: part of a misfit of prescribed values that is an error at least, …
+    implied: float = 1e-3  #: … and of a residual of second order over the smallest |Lu|/|u|
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method

@@ -11,6 +11,7 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
+from frozenpinn.adaptivity.static.products import solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
@@ -46,24 +47,31 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
+        start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
+        with watch.stage("products"):
+            # as if the logarithm of what is left fell with the number of neurons along each axis
+            grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / problem.domain.dimension)
+            product = solve_on_product(plan, start, min(pilot.left, 1.0) ** grown, how)
+        if product is not None:
+            return Earlier(product, pilot.family)
         with watch.stage("points"):
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
-            found = _found(collocation, task, pilot, before)
+            found = _found(collocation, task, start, pilot)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
     return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
 
 
-def _found(collocation: Collocation, task: Task, pilot: Pilot, before: Solution | None) -> Found:
-    """Go on from the solve before, or, if there is none or Newton's method fails from there, from the pilot."""
+def _found(collocation: Collocation, task: Task, start: Function, pilot: Pilot) -> Found:
+    """Solve from a start, or, if Newton's method fails from there, from the pilot."""
     rules, tol = task.rules.static.newton, task.tolerances.solution
     accuracy = None if tol is None else 1e-2 * tol
-    if before is not None:
+    if start is not pilot.found.state:
         with suppress(ConvergenceError):
-            return newton(collocation, SolutionStart(before.jet_values), rules, accuracy)
+            return newton(collocation, start, rules, accuracy)
     return newton(collocation, pilot.found.state, rules, accuracy)
 
 

@@ -1,0 +1,70 @@
+"""Static problems on boxes by products of networks of the axes, where they leave less than other features would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from frozenpinn.adaptivity.sizing import Frame, make_plan
+from frozenpinn.adaptivity.static.judging import left_over
+from frozenpinn.adaptivity.static.plan import StaticPlan
+from frozenpinn.adaptivity.static.start import SolutionStart
+from frozenpinn.assembly.collocation import Function
+from frozenpinn.assembly.discretisation import Snapshot, Stage, discretise
+from frozenpinn.errors import ConvergenceError, FrozenPinnError
+from frozenpinn.results.expansion import Piece
+from frozenpinn.results.solution import Solution
+from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.solvers.newton_krylov import balance
+from frozenpinn.solvers.protocol import Work
+from frozenpinn.solvers.steady import SteadyState
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
+    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
+    problem, task, rules = plan.problem, plan.task, plan.task.rules.static
+    if problem.constraints or task.settings.width is not None or task.settings.points is not None:
+        return None
+    if not Frame.of(problem, task.settings).product:
+        return None
+    d = problem.domain.dimension
+    width = 2 * round(rules.on_axes[d - 2] * plan.width ** (1.0 / d) / 2)
+    own = make_plan(problem, task, (width,) * d)
+    try:
+        own.check_memory()
+        spaces = own.build_spaces(problem, own.place_points(problem))
+        values = {name: _snapshot(problem, start, name) for name in problem.fields}
+        system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
+        first = np.zeros(system.size) if problem.is_linear else system.initial_state
+        found = balance(system, first, rules.newton.accuracy)
+    except (ConvergenceError, FrozenPinnError, np.linalg.LinAlgError):
+        return None
+    name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"
+    system = replace(system, stage=Stage.whole(problem))  # the start is not needed any more
+    piece = Piece.of(system, SteadyState(found.state, name, Work(len(found.changes), len(found.changes))), 0.0, name)
+    smallest = np.sort(np.abs(found.eigenvalues))
+    solution = Solution(
+        problem,
+        (piece,),
+        sampler="products of sines",
+        width=own.width,
+        counts=own.counts,
+        bytes=own.bytes,
+        operations=own.operations,
+        provenance=task,
+    )
+    left = left_over(problem, SolutionStart(solution.jet_values), rules)
+    if not left < promised:
+        return None
+    singular = (float(smallest[0]), float(smallest[min(1, len(smallest) - 1)]))
+    steps = () if problem.is_linear else found.changes
+    return replace(solution, facts=StaticFacts("products of sines along the axes", left, singular, steps, how))
+
+
+def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:
+    """Return one field of a function, as initial data are evaluated."""
+    return lambda x, t: function.jets(x, [problem.jets.field(name)])[0]

@@ -1,0 +1,95 @@
+"""Newton's method for static problems on products of networks: nothing is multiplied out.
+
+The linear part is diagonalised axis by axis. Where that is all of it, one division in its modes is the solution; else
+it preconditions GMRES on products with the exact Jacobian.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, gmres
+
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.errors import ConvergenceError
+from frozenpinn.solvers.axis_modes import AxisModes, axis_modes
+
+Array = np.ndarray
+_STEPS = 25  # of Newton's method
+_INNER = 60  # iterations of GMRES before a restart, …
+_RESTARTS = 4  # … and restarts
+_ACCURACY = 1e-14  # of inner solves, relative to the right-hand side
+_SHORTEST = 1.0 / 256.0  # step
+_SETTLED = 0.7  # ratio of two corrections from which on they are round-off, …
+_SMALL = 1e-6  # … if they are small
+
+
+class Balanced(NamedTuple):
+    """Coefficients for which all equations balance, the relative size of each correction, and the modes at the end."""
+
+    state: Array
+    changes: tuple[float, ...]
+    eigenvalues: Array
+
+
+def balance(system: Discretisation, start: Array, accuracy: float) -> Balanced:
+    """Solve L c + b + n(c) = 0.
+
+    Raises
+    ------
+    ConvergenceError
+        If the linear part can't be diagonalised along the axes, or corrections do not get smaller.
+    """
+    state, changes = np.array(start, dtype=float), list[float]()
+    direct = system.pointwise is None
+    for _ in range(_STEPS):
+        modes = axis_modes(system.mean_linear(0.0, state), False, 1.0)
+        if modes is None or not np.all(np.abs(modes.eigenvalues) > 0):
+            raise ConvergenceError("the linear part has no modes along the axes.")
+        correction = -_solved(system, modes, state, system.rhs(0.0, state))
+        size = float(np.linalg.norm(correction))
+        state, share = _damped(system, modes, state, correction)
+        changes.append(size / max(float(np.linalg.norm(state)), 1e-300))
+        if changes[-1] <= accuracy or (direct and modes.rest is None):
+            return Balanced(state, tuple(changes), modes.eigenvalues)
+        if share == 1.0 and len(changes) > 1 and _SMALL > changes[-1] > _SETTLED * changes[-2]:
+            return Balanced(state, tuple(changes), modes.eigenvalues)
+    raise ConvergenceError(f"Newton's method did not converge in {_STEPS} steps.")
+
+
+def _damped(system: Discretisation, modes: AxisModes, state: Array, correction: Array) -> tuple[Array, float]:
+    """Take as much of a correction as makes the next one smaller, as far as the mean linear part can tell."""
+    if system.pointwise is None:
+        return state + correction, 1.0
+    before, share = float(np.linalg.norm(_divided(modes, system.rhs(0.0, state)))), 1.0
+    while share >= _SHORTEST:
+        trial = state + share * correction
+        with np.errstate(all="ignore"):
+            after = float(np.linalg.norm(_divided(modes, system.rhs(0.0, trial))))
+        if after <= (1.0 - 0.25 * share) * before or after <= 1e-12 * float(np.linalg.norm(trial)):
+            return trial, share
+        share /= 2.0
+    small = float(np.linalg.norm(correction)) <= _SMALL * float(np.linalg.norm(state))
+    if small:
+        return state + correction, 1.0
+    raise ConvergenceError("no step of Newton's method makes the next correction smaller.")
+
+
+def _divided(modes: AxisModes, right_side: Array) -> Array:
+    """Divide by the eigenvalues in modal coordinates."""
+    return np.asarray(np.real(modes.vectors @ ((modes.left @ right_side) / modes.eigenvalues)))
+
+
+def _solved(system: Discretisation, modes: AxisModes, state: Array, right_side: Array) -> Array:
+    """Solve with the Jacobian at a state, by GMRES unless the modes are those of all of it."""
+    if system.pointwise is None and modes.rest is None:
+        return _divided(modes, right_side)
+    jacobian, size = system.jacobian_operator(0.0, state), system.size
+    scaled = LinearOperator((size, size), lambda v: _divided(modes, jacobian @ v), dtype=float)
+    target = _divided(modes, right_side)
+    found, info = gmres(scaled, target, rtol=_ACCURACY, atol=0.0, restart=_INNER, maxiter=_RESTARTS)
+    left = float(np.linalg.norm(scaled @ found - target))
+    if info and left > 1e-9 * float(np.linalg.norm(target)):
+        raise ConvergenceError("the linear systems of Newton's method are too far from a sum over the axes.")
+    return np.asarray(found)

@@ -1,0 +1,169 @@
+"""What can be done with a static solution."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.errors import EvaluationError, SettingsError
+
+DISK = fp.Problem("lap(u) - u = 0", fp.Disk(), boundary="u = exp(x)*cos(0*y)", exact="exp(x)")
+SQUARE = fp.Box([0, 0], [1, 1])
+
+
+@pytest.fixture(scope="module")
+def waves():
+    """A solution by least squares."""
+    problem = fp.Problem("lap(u) = 4", fp.Disk(), boundary="u = 1 + x*y", exact="x**2 + y**2 + x*y")
+    return fp.solve(problem, tol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def product():
+    """A solution by products along the axes."""
+    u = "sin(5*x)*exp(2*y)"
+    problem = fp.Problem(f"lap(u) = -21*{u}", SQUARE, boundary=f"u = {u}", exact=u)
+    return fp.solve(problem, tol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["waves", "product"])
+def test_evaluation(kind, request):
+    solution = request.getfixturevalue(kind)
+    x, y = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.1, 0.2])
+    exact = solution.problem.exact["u"](np.stack([x, y], axis=1), 0.0)
+    assert solution(x, y) == pytest.approx(exact, rel=1e-6)
+    assert np.array_equal(solution(np.stack([x, y], axis=1)), solution(x, y))
+    assert solution(x[:, None], y).shape == (3, 3)
+    assert solution(x[:, None], y)[1, 2] == pytest.approx(float(solution(0.2, 0.2)), rel=1e-10)
+    assert float(solution(0.2, 0.1)).__class__ is float
+
+
+@pytest.mark.parametrize("kind", ["waves", "product"])
+def test_pickles_and_files_give_the_same_values(kind, request, tmp_path):
+    solution = request.getfixturevalue(kind)
+    points = 0.5 * np.random.default_rng(0).random((40, 2))
+    copy = pickle.loads(pickle.dumps(solution))
+    assert np.array_equal(copy(points), solution(points))
+    file = str(tmp_path / "static.npz")
+    solution.save(file)
+    again = fp.load(file)
+    assert np.array_equal(again(points, derivative="xy"), solution(points, derivative="xy"))
+    assert again.status == "converged"
+    assert again.error_estimate.worst == solution.error_estimate.worst
+    assert again.facts == solution.facts
+    assert str(again.report) == str(solution.report)
+    assert again.problem.is_static
+
+
+def test_the_same_call_gives_the_same_bits(waves):
+    again = fp.solve(waves.problem, tol=1e-8)
+    points = 0.5 * np.random.default_rng(0).random((40, 2))
+    assert np.array_equal(again(points), waves(points))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda s: s(0.1, 0.2, 0.0), r"expected solution\(x, y\).*got 3 argument\(s\).* It has no time: leave t out"),
+        (lambda s: s(0.1), r"expected solution\(x, y\), or solution\(points\)"),
+        (lambda s: s(np.zeros((3, 2)), 0.5), "It has no time: leave t out"),
+        (lambda s: s(0.1, 0.2, derivative="t"), "is one in time, but the problem is static"),
+        (lambda s: s(3.0, 0.0), r"the point \(3, 0\) lies outside the domain"),
+    ],
+)
+def test_bad_calls(waves, call, words):
+    with pytest.raises(EvaluationError, match=words):
+        call(waves)
+
+
+def test_grids_have_no_time(waves):
+    grid = waves.grid(21)
+    assert grid["u"].dims == ("x", "y")
+    assert np.isnan(grid["u"].sel(x=-1.0, y=-1.0))
+    assert float(grid["u"].sel(x=0.0, y=0.0)) == pytest.approx(0.0, abs=1e-7)
+
+
+def test_errors_at_points_are_about_as_estimated(waves):
+    assert np.all(waves.error_at(np.array([0.1, 0.5]), 0.2) < 1e-7)
+
+
+def test_report(waves):
+    text = str(waves.report)
+    for words in ("converged: the estimated error", "features", "smallest |Lu|/|u|", "PDE residual u", "least squares"):
+        assert words in text
+    assert waves.report.as_dict()["kind"] == "static"
+    assert "neurons" in repr(waves)
+
+
+def test_pictures(waves, tmp_path):
+    waves.plot(str(tmp_path / "disk.png"))
+    assert (tmp_path / "disk.png").stat().st_size > 5_000
+    line = fp.solve(fp.Problem("u_xx = 1", fp.Interval(0, 1), boundary="u = 0"))
+    figure = line.plot()
+    assert len(figure.axes) == 1
+    assert figure.axes[0].get_title() == "u(x)"
+
+
+def test_without_a_tolerance_nothing_is_estimated():
+    solution = fp.solve(fp.Problem("u_xx = 1", fp.Interval(0, 1), boundary="u = 0", exact="x*(x - 1)/2"))
+    assert solution.status == "unchecked"
+    assert solution.error()["rel_l2"] < 1e-11
+    judged = fp.estimate_error(solution)
+    assert judged.error_estimate.worst < 1e-9
+    assert judged.witness is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"integrator": "cvode"}, r"Settings\(integrator=…\) is for time-dependent problems"),
+        ({"rtol": 1e-5}, r"Settings\(rtol=…\)"),
+        ({"windows": 5}, r"Settings\(windows=…\)"),
+        (
+            {"boundary": "null-space"},
+            r"Settings\(boundary=…\) is for time-dependent problems; a static one is solved by",
+        ),
+        ({"width": (20, 20)}, r"write width as one number, got \(20, 20\)"),
+    ],
+)
+def test_settings_in_time_are_refused(settings, words):
+    with pytest.raises(SettingsError, match=words):
+        fp.solve(DISK, settings=fp.Settings(**settings, subspace=None))
+
+
+def test_starts_are_for_static_problems():
+    evolution = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, "u = 0")
+    with pytest.raises(SettingsError, match="start= is for static problems; an evolution starts from its initial"):
+        fp.solve(evolution, start=0)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (np.zeros(5), r"got an array of shape \(5,\); a start must be known everywhere in the domain"),
+        ("waves", "the start is a solution for u in 2 dimension"),
+    ],
+)
+def test_bad_starts(start, words, waves):
+    problem = fp.Problem("u_xx = u**3", fp.Interval(0, 1), boundary="u = 1")
+    with pytest.raises(SettingsError, match=words):
+        fp.solve(problem, start=waves if isinstance(start, str) else start)
+
+
+def test_an_svd_layer_by_request():
+    settings = fp.Settings(width=120, cutoff=1e-8, subspace=None)
+    assert fp.solve(DISK, settings=settings).error()["rel_l2"] < 1e-4
+
+
+def test_memory_is_checked_before_anything_is_allocated():
+    with pytest.raises(SettingsError, match=r"1000000 neurons need about .* GB of memory, .* would fit"):
+        fp.solve(DISK, settings=fp.Settings(width=1_000_000, subspace=None))
+
+
+def test_coefficients_that_are_infinite_are_named():
+    broken = fp.Problem(
+        "u_xx = f", fp.Interval(0, 1), boundary="u = 0", parameters={"f": lambda x: np.where(x > 0.5, np.nan, 1.0)}
+    )
+    with pytest.raises(EvaluationError, match="'f' is nan at x = 0.51"):
+        fp.solve(broken)
