@@ -233,7 +233,7 @@ def bench(
                 record
                 for case in chosen
                 for solver, name in runs
-                if not every or case.can_run(solver, name, precisions[0])
+                if (len(runs) == 1 and not every) or case.can_run(solver, name, precisions[0])
                 for record in run_case(
                     case,
                     name,
