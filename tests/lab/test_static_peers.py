@@ -11,15 +11,15 @@ from frozenpinn.lab.peers.fastlsq import load
 WAVE = "sin(pi*x)*sin(pi*y)"
 
 
-def poisson(boundary="u = 0"):
-    return fp.Problem(f"-lap(u) = 2*pi**2*{WAVE}", fp.Box([0, 0], [1, 1]), boundary=boundary, exact=WAVE)
+def poisson():
+    return fp.Problem(f"-lap(u) = 2*pi**2*{WAVE}", fp.Box([0, 0], [1, 1]), boundary="u = 0", exact=WAVE)
 
 
 @pytest.mark.parametrize("degree", [2, 3, 4])
 def test_errors_of_elements_fall_by_their_order(degree):
     errors = [
         solve_baseline("fem", static_nonlinear.nonlinear_poisson(), mesh_size=h, degree=degree).error()["rel_l2"]
-        for h in (0.4, 0.2)
+        for h in (0.2, 0.1)
     ]
     assert errors[0] / errors[1] > 2**degree
     assert errors[1] < 0.1**degree
@@ -61,14 +61,15 @@ def test_fastlsq_solves_a_nonlinear_equation():
     pytest.importorskip("fastlsq")
     problem = static_nonlinear.steady_burgers()
     first, second = (solve_baseline("fastlsq", problem, width=90, scale=3.0, seed=1) for _ in range(2))
-    assert first.error()["rel_l2"] < 1e-6
+    assert first.error()["rel_l2"] < 1e-3
     assert first.size == 90
     assert np.array_equal(first.error()["rel_l2"], second.error()["rel_l2"])
 
 
-def test_fastlsq_refuses_slopes(monkeypatch):
+def test_fastlsq_refuses_slopes():
+    problem = fp.Problem("-lap(u) + u = 1", fp.Box([0, 0], [1, 1]), boundary="u_n = 0")
     with pytest.raises(fp.errors.SettingsError, match="one static equation of second order with values on all sides"):
-        solve_baseline("fastlsq", poisson({"left": "u_n = 0", **dict.fromkeys(("right", "bottom", "top"), "u = 0")}))
+        solve_baseline("fastlsq", problem)
 
 
 def test_fastlsq_is_an_extra(monkeypatch):
