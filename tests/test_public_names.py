@@ -11,8 +11,8 @@ import frozenpinn as fp
 NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
-    "steps": ("check", "solve", "estimate_error", "load"),
-    "values": ("Settings", "Rules", "Windows", "Solution", "ErrorEstimate", "Findings"),
+    "steps": ("check", "solve", "follow", "estimate_error", "load"),
+    "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
     "errors": (
         "FrozenPinnError",
         "ProblemError",
@@ -20,6 +20,7 @@ NAMES = {
         "EvaluationError",
         "IntegrationError",
         "BudgetError",
+        "ConvergenceError",
         "FrozenPinnWarning",
     ),
     "modules": ("boundary", "domains", "integrators", "samplers", "stages"),

@@ -1,10 +1,12 @@
-"""Time-dependent PDEs solved by frozen random networks: no mesh, no GPU, no gradient descent.
+"""PDEs, time-dependent and static, solved by frozen random networks: no mesh, no GPU, no gradient descent.
 
 State a problem, solve it, evaluate the solution anywhere::
 
     problem = Problem("u_t = u_xx", Interval(0, 1), time=(0, 1), initial="sin(pi*x)", boundary="u = 0")
     solution = solve(problem)
     solution(0.5, 0.1)
+
+Without ``time``, the problem is static, and the solution is called without t.
 
 Choices beyond the usual have modules of their own: :mod:`~frozenpinn.domains`, :mod:`~frozenpinn.samplers`,
 :mod:`~frozenpinn.boundary`, :mod:`~frozenpinn.integrators`; the steps of a solve are in :mod:`~frozenpinn.stages`.
@@ -19,6 +21,7 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
+    ConvergenceError,
     EvaluationError,
     FrozenPinnError,
     FrozenPinnWarning,
@@ -26,8 +29,10 @@ from frozenpinn.errors import (
     ProblemError,
     SettingsError,
 )
+from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
@@ -40,6 +45,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "ConvergenceError",
     "Dirichlet",
     "Disk",
     "ErrorEstimate",
@@ -52,6 +58,7 @@ __all__ = [
     "IntegrationError",
     "Interval",
     "Neumann",
+    "Path",
     "Periodic",
     "Polygon",
     "Problem",
@@ -66,6 +73,7 @@ __all__ = [
     "check",
     "domains",
     "estimate_error",
+    "follow",
     "integrators",
     "load",
     "read_mesh",

@@ -1,4 +1,4 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``."""
+"""The command line: ``frozenpinn list``, ``solve``, ``follow``, ``bench``, ``study``, ``demo``."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape as _escaped
 from rich.table import Table
 
+from frozenpinn.cli_follow import make_follow
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
 app = typer.Typer(
-    help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
+    help="Solve PDEs, time-dependent and static, by frozen random networks: no mesh, no GPU, no gradient descent.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
-
-
 _INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 
@@ -45,12 +45,6 @@ def main() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     label = "warning" if issubclass(category, FrozenPinnWarning) else category.__name__
     log.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 @app.command("list")
@@ -365,6 +359,9 @@ def _write(text: str, target: str) -> None:
     else:
         Path(target).write_text(text + "\n", encoding="utf-8")
         log.print(f"wrote {target}")
+
+
+app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
 
 
 if __name__ == "__main__":

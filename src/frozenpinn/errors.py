@@ -58,7 +58,17 @@ class IntegrationError(FrozenPinnError, RuntimeError):
 
 
 class ConvergenceError(FrozenPinnError, RuntimeError):
-    """An iteration did not converge: Newton's method for a static problem, or one for a linear system."""
+    """An iteration did not converge: Newton's method for a static problem, or one for a linear system.
+
+    Attributes
+    ----------
+    at_fold
+        Whether a path to the problem was seen to end at a fold, so that more neurons would not help.
+    """
+
+    def __init__(self, message: str, at_fold: bool = False) -> None:
+        super().__init__(message)
+        self.at_fold = at_fold
 
 
 class BudgetError(FrozenPinnError, RuntimeError):

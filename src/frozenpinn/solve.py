@@ -7,13 +7,15 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search
 from frozenpinn.adaptivity.settings import Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
+from frozenpinn.adaptivity.static.several import coarse_solutions, refined
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
 from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
@@ -31,6 +33,7 @@ __all__ = ["check", "estimate_error", "solve"]
 _CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
+@overload
 def solve(
     problem: Problem,
     *,
@@ -41,7 +44,37 @@ def solve(
     progress: Progress | None = None,
     settings: Settings | None = None,
     start: Any = None,
-) -> Solution:
+    all: Literal[False] = False,
+) -> Solution: ...
+
+
+@overload
+def solve(
+    problem: Problem,
+    *,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: Literal[True],
+) -> tuple[Solution, ...]: ...
+
+
+def solve(
+    problem: Problem,
+    *,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: bool = False,
+) -> Solution | tuple[Solution, ...]:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
     With ``tol``, the network starts small and grows until the estimated error is within the tolerance; without, the
@@ -67,6 +100,9 @@ def solve(
     start
         What Newton's method starts from in a nonlinear static problem: a number, text, a function of the coordinates, a
         dict of these by field, or a solution. By default the boundary data are extended, then a homotopy is tried.
+    all
+        Whether to look for every solution of a nonlinear static problem, by deflation; they are returned as a tuple,
+        small ones first. Each has a note that says from which start it was found. There may be more.
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
@@ -76,6 +112,8 @@ def solve(
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
     if start is not None and not problem.is_static:
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
+    if all and not problem.is_static:
+        raise SettingsError("all=True is for static problems; an evolution has one solution.")
     task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
     if tol is not None:
         warn_of_contradictions(settings, tol)
@@ -86,9 +124,30 @@ def solve(
     if problem not in _CHECKED:
         check(problem)
     with LateBar() if progress is None else nullcontext(progress) as told:
-        if tol is not None:
-            return Search(problem, task, budget, told).solve()
-        return solve_once(problem, task, Knowledge(), told).solution
+        if all:
+            return _solve_all(problem, task, budget, told)
+        return _solve_one(problem, task, budget, told)
+
+
+def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
+    if task.tolerances.solution is not None:
+        return Search(problem, task, budget, told).solve()
+    return solve_once(problem, task, Knowledge(), told).solution
+
+
+def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:
+    """Return every solution that deflation finds, each to the tolerance; the budget is that of each."""
+    if problem.is_linear:
+        one = _solve_one(problem, task, budget, told)
+        return (replace(one, notes=(*one.notes, "the problem is linear, so there is no other solution to look for")),)
+    told("deflation")
+    found = coarse_solutions(problem, task)
+
+    def refine(start: Any) -> Solution:
+        fresh = Budget(budget.seconds, budget.memory)
+        return _solve_one(problem, replace(task, start=start), fresh, told)
+
+    return refined(found, refine, task.rules.static.deflation)
 
 
 def check(problem: Problem) -> Findings:

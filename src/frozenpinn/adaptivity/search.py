@@ -220,8 +220,8 @@ class Search:
                 if self._fails_again(error) or not self.task.grows:
                     raise
                 effort *= self.rules.stride
-            except ConvergenceError:  # a wider network may have what Newton's method needs
-                if not (left and self.task.grows):
+            except ConvergenceError as error:
+                if error.at_fold or not left or not self.task.grows:
                     raise
                 effort *= self.rules.stride
             except BudgetError as error:

@@ -49,7 +49,7 @@ class Term(NamedTuple):
     coefficient: Array | float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HiddenLayer:
     """M frozen neurons in d dimensions, followed by one constant feature and the singular functions of corners.
 

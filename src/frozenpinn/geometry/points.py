@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from frozenpinn.errors import SettingsError, choices
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Points:
     """Points in a domain.
 
@@ -46,8 +46,13 @@ class Points:
         return int(self.x.shape[1])
 
     def along(self, axis: int) -> Points:
-        """Return the points of one axis of a tensor grid."""
-        return Points(self.axes[axis][:, None], self.axis_weights[axis], self.spacing[axis : axis + 1])
+        """Return the points of one axis of a tensor grid, always the same object."""
+        return self._along[axis]
+
+    @cached_property
+    def _along(self) -> tuple[Points, ...]:
+        parts = zip(self.axes, self.axis_weights, self.spacing, strict=True)
+        return tuple(Points(nodes[:, None], weights, np.array([gap])) for nodes, weights, gap in parts)
 
 
 def grid_points(axes: Sequence[Array]) -> Array:
@@ -60,6 +65,24 @@ def grid_points(axes: Sequence[Array]) -> Array:
     for k, axis in enumerate(axes):
         x[k] = axis.reshape([-1 if a == k else 1 for a in range(len(axes))])
     return x.reshape(len(axes), -1).T
+
+
+def axes_of(x: Array) -> list[Array] | None:
+    """Return the coordinates of which points (n, d) are the grid, as :func:`grid_points` orders them; None if of none.
+
+    >>> axes_of(grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0, 8.0])]))
+    [array([0., 1.]), array([5., 6., 8.])]
+    """
+    axes, stride = list[Array](), len(x)
+    for column in x.T:
+        block = column[:stride]
+        changes = np.flatnonzero(block != block[0]) if stride else block
+        inner = int(changes[0]) if len(changes) else stride
+        if inner == 0 or stride % inner:
+            return None
+        axes.append(np.ascontiguousarray(block[::inner]))
+        stride = inner
+    return axes if stride == 1 and np.array_equal(grid_points(axes), x) else None
 
 
 def tensor_grid(axes: Sequence[Array], axis_weights: Sequence[Array], spacing: Array | Sequence[float]) -> Points:

@@ -266,19 +266,18 @@ class Solution:
         errors of the time integration become visible.
         """
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
-        if len(self.pieces) == 1:
-            return self.pieces[0].outer(x, times, jet, interpolated)
         out, window = np.empty((len(x), len(times))), self._window(times)
         for k in np.unique(window):
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
         return out
 
-    def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
-        """Return one derivative on the tensor grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m).
+    def is_separable(self, field: str) -> bool:
+        """Whether a field consists of products of functions of one coordinate each."""
+        return all(piece.is_separable(field) for piece in self.pieces)
 
-        Products of networks are evaluated axis by axis.
-        """
-        if not all(piece.is_separable(jet.field) for piece in self.pieces):
+    def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return one derivative on the grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m)."""
+        if not self.is_separable(jet.field):
             return self.jet_values(grid_points(axes), times, jet).reshape(*map(len, axes), len(times))
         axes = [self._wrapped(axis, x) for axis, x in enumerate(axes)]
         out, window = np.empty((*map(len, axes), len(times))), self._window(times)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,20 +58,11 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
-            found = _found(collocation, task, start, pilot)
+            accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
+            found = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
     return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
-
-
-def _found(collocation: Collocation, task: Task, start: Function, pilot: Pilot) -> Found:
-    """Solve from a start, or, if Newton's method fails from there, from the pilot."""
-    rules, tol = task.rules.static.newton, task.tolerances.solution
-    accuracy = None if tol is None else 1e-2 * tol
-    if start is not pilot.found.state:
-        with suppress(ConvergenceError):
-            return newton(collocation, start, rules, accuracy)
-    return newton(collocation, pilot.found.state, rules, accuracy)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
@@ -94,20 +84,49 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     if problem.is_linear:
         start = Nothing()
     how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
-    if start is None:
-        how = "the extension of the boundary data"
-        start = _extended(narrow)
-    found = best_family(narrow, start, None if earlier is None else earlier.family)
-    if found is None and given is not None:
-        raise ConvergenceError(
-            "Newton's method finds no solution from the start that was given; give another one, or leave it out."
-        )
-    if found is None:
-        how = "a homotopy from the linear equation"
-        found = best_family(narrow, _continued(narrow))
-    if found is None:
-        raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
-    return found, how
+    chosen = None if earlier is None else earlier.family
+    if start is not None:
+        found = best_family(narrow, start, chosen)
+        if found is None and given is not None:
+            raise ConvergenceError(
+                "Newton's method finds no solution from the start that was given; give another one, or leave it out."
+            )
+        if found is not None:
+            return found, how
+    return _unaided(plan, narrow)
+
+
+def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
+    """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
+    rules = plan.task.rules.static
+    grown = static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort))
+    wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
+    for pilots in (narrow, wider):
+        found = best_family(pilots, _extended(pilots))
+        if found is not None:
+            return found, "the extension of the boundary data"
+        try:
+            found = best_family(pilots, _continued(pilots))
+        except ConvergenceError as error:
+            if pilots is wider or error.at_fold:
+                raise
+            continue
+        if found is not None:
+            return found, "a homotopy from the linear equation"
+    raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
+
+
+def _solved(plan: StaticPlan, collocation: Collocation, start: Function, accuracy: float | None) -> Found:
+    """Solve on the network of the solve; if what a narrower one has found leads nowhere, by a homotopy of its own."""
+    try:
+        return newton(collocation, start, plan.task.rules.static.newton, accuracy)
+    except ConvergenceError as error:
+        if plan.task.start is not None:
+            raise ConvergenceError(
+                "no solution was found from the start that was given: what a narrow network makes of it does not last "
+                f"on {plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
+            ) from error
+        return by_homotopy(plan, collocation)
 
 
 def _extended(plan: StaticPlan) -> Combination:
@@ -129,11 +148,6 @@ def made_solution(
     plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
 ) -> Solution:
     """Return a solution with all that is known of it."""
-    problem, state = plan.problem, found.state
-    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
-    name = "least squares" if problem.is_linear else "Newton"
-    trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
-    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     _warn_if_singular(singular, plan)
     facts = StaticFacts(
         pilot.family.label,
@@ -142,10 +156,20 @@ def made_solution(
         tuple(step.change for step in found.steps),
         how,
     )
+    return solution_of(plan, found.state, points, facts)
+
+
+def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: StaticFacts) -> Solution:
+    """Return a combination of features as a solution."""
+    problem, steps = plan.problem, len(facts.steps)
+    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
+    name = "least squares" if problem.is_linear else "Newton"
+    trajectory = SteadyState(np.ones(1), name, Work(steps, steps))
+    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     return Solution(
         problem,
         (piece,),
-        sampler=replace(pilot.family).label,
+        sampler=facts.features,
         width=state.hidden.width,
         counts=(len(points.x),),
         bytes=plan.bytes,
@@ -159,7 +183,12 @@ def _warn_if_singular(singular: tuple[float, float], plan: StaticPlan) -> None:
     """Say that the problem is near one without a unique solution."""
     rules, (smallest, second) = plan.task.rules.static, singular
     what = "operator" if plan.problem.is_linear else "linearisation about the solution"
-    if smallest <= rules.singular * second:
+    if not plan.problem.is_linear and smallest <= rules.resonance * second:
+        warn(
+            f"a fold or a branch point is near: the {what} takes a function of size 1 to {smallest:.2g}, the next to "
+            f"{second:.2g}. Another solution is close; solve(problem, all=True) looks for it."
+        )
+    elif smallest <= rules.singular * second:
         warn(
             f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
             f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
