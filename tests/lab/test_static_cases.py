@@ -12,6 +12,7 @@ from frozenpinn.lab.cases import CASES, find_case, static_linear, static_nonline
 from frozenpinn.lab.markdown import write_table
 from frozenpinn.lab.references.harmonic import HarmonicReference, around, powers
 from frozenpinn.lab.runner import run_case
+from frozenpinn.lab.studies import static_width
 
 STATIC = [case for case in CASES.values() if case.is_static]
 MEMBERS = [
@@ -149,3 +150,19 @@ def test_published_figures_belong_to_variants():
     assert case.figures("high", case.variants[0]).rel_l2 == 6.90e-7
     assert case.figures("high", case.variants[1]).rel_l2 == 1.02e-3
     assert case.figures("low", case.variants[0]).rel_l2 is None
+
+
+# ---- the study of widths ---------------------------------------------------------------------------------------------
+
+
+def test_errors_fall_with_the_width():
+    exact, source = static_solids.SOLUTIONS["u2"], static_solids.SOURCES["u2"]
+    problem = fp.Problem(f"lap(u) - u = {source}", fp.Ball([0, 0, 0], 0.5), boundary=f"u = {exact}", exact=exact)
+    rows = static_width.rows(1, lambda text: None, (50, 300), {"u2": problem})
+    first, second = rows[:2]
+    assert second["u2_ours"] < 0.1 * first["u2_ours"]
+    assert second["u2_elm"] < first["u2_elm"]
+    assert first["u1_ours"] is None
+    assert {row["width"] for row in rows[2:]} == {3000, 4000}
+    assert rows[2]["published_u1_elm"] == 6.90e-7
+    assert static_width.STUDY.cells(first)[0] == "50"
