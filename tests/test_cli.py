@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import ProblemError, SettingsError, cli
+from frozenpinn.adaptivity.problem_file import read_problem_file
 from frozenpinn.basis.samplers import MultiScale
+from frozenpinn.errors import InterruptionError
 from frozenpinn.lab import cases as registry
 from frozenpinn.lab.cases import Case, Published, Variant
 
@@ -609,4 +611,21 @@ def test_installed_command_solves_the_example():
 
 def test_problem_error_of_a_file_is_raised_in_python(problem_file):
     with pytest.raises(ProblemError, match="no boundary condition"):
-        cli.read_file(Path(problem_file(boundary=None)))
+        read_problem_file(Path(problem_file(boundary=None)))
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_interruption(problem_file, monkeypatch, tmp_path, found):
+    """Ctrl-C: a word, the best so far if there is one, and the exit code of shells."""
+    solve = fp.solve
+
+    def interrupted(problem, **options):
+        best = solve(problem, settings=fp.Settings(width=20)) if found else None
+        raise InterruptionError("the solve was interrupted.", best)
+
+    monkeypatch.setattr(fp, "solve", interrupted)
+    result = run("solve", problem_file(), "--save", tmp_path / "best.fpinn")
+    assert result.exit_code == 130
+    assert "the solve was interrupted." in result.stderr
+    assert ("residual" in result.stdout) == found
+    assert (tmp_path / "best.fpinn").exists() == found

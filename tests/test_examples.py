@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.cli import read_file
+from frozenpinn.adaptivity.problem_file import read_problem_file
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
@@ -36,6 +36,6 @@ def test_example_reads_as_a_tutorial(script):
 
 
 def test_problem_file():
-    problem, options = read_file(EXAMPLES / "problem_file.toml")
+    problem, options = read_problem_file(EXAMPLES / "problem_file.toml")
     for seed in range(3):
         assert fp.solve(problem, seed=seed, **options).error()["rel_l2"] < 1e-9

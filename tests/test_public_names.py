@@ -21,6 +21,7 @@ NAMES = {
         "IntegrationError",
         "BudgetError",
         "ConvergenceError",
+        "StorageError",
         "FrozenPinnWarning",
     ),
     "modules": ("boundary", "domains", "integrators", "samplers", "stages"),

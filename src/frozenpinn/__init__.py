@@ -28,12 +28,14 @@ from frozenpinn.errors import (
     IntegrationError,
     ProblemError,
     SettingsError,
+    StorageError,
 )
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.findings import Findings
@@ -68,6 +70,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Solution",
+    "StorageError",
     "Windows",
     "boundary",
     "check",
@@ -83,8 +86,9 @@ __all__ = [
 ]
 
 
+@spelled(StorageError)
 def load(file: str) -> Solution:
-    """Read a solution that :meth:`Solution.save` has stored."""
+    """Read a solution that :meth:`Solution.save` has stored; :class:`StorageError` if a single bit of it is wrong."""
     from frozenpinn.results.storage import load_solution
 
     return load_solution(file)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +15,9 @@ from rich.markup import escape as _escaped
 from rich.table import Table
 
 from frozenpinn.cli_follow import make_follow
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
+from frozenpinn.runtime.paths import checked_picture, checked_target
 
 app = typer.Typer(
     help="Solve PDEs, time-dependent and static, by frozen random networks: no mesh, no GPU, no gradient descent.",
@@ -81,9 +79,16 @@ def solve(
     problem, options = _problem(what, tol, mesh)
     given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
     options |= {key: value for key, value in given if value is not None}
+    whole = True
     with log.status("solving") as status:
-        solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
-        if estimate:
+        try:
+            solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
+        except KeyboardInterrupt as interrupted:
+            log.print(_escaped(str(interrupted) or "interrupted"))
+            if getattr(interrupted, "solution", None) is None:
+                raise typer.Exit(_INTERRUPTED) from None
+            whole, solution = False, interrupted.solution  # type: ignore[attr-defined]
+        if estimate and whole:
             status.update("estimating the error")
             solution = fp.estimate_error(solution)
         status.update("measuring residuals")
@@ -98,30 +103,22 @@ def solve(
     if save is not None:
         solution.save(str(save))
         log.print(f"wrote {save}")
+    if not whole:
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _check_targets(plot: Path | None, *others: Path | None) -> None:
     """Refuse files that can't be written before minutes are spent on a solve."""
-    for path in (plot, *others):
-        if path is None:
-            continue
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise SettingsError(f"can't write '{path}': there is no folder '{path.parent}'.")
-        if path.is_dir():
-            raise SettingsError(f"can't write '{path}': it is a folder; add the name of a file.")
-        if not os.access(path if path.exists() else folder, os.W_OK):
-            raise SettingsError(f"can't write '{path}': permission denied.")
+    for path in others:
+        if path is not None:
+            checked_target(path, SettingsError)
     if plot is not None:
-        from matplotlib.figure import Figure
-
-        known = Figure().canvas.get_supported_filetypes()
-        if plot.suffix.lstrip(".").lower() not in known:
-            raise SettingsError(f"can't draw '{plot}'; the file must end in one of {', '.join(sorted(known))}.")
+        checked_picture(plot, SettingsError)
 
 
 def _problem(what: str, tol: float | None = None, mesh: str | None = None) -> tuple[Any, dict[str, Any]]:
     """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
+    from frozenpinn.adaptivity.problem_file import read_problem_file
     from frozenpinn.lab.cases import find_case
 
     if not what.endswith(".toml"):
@@ -130,30 +127,7 @@ def _problem(what: str, tol: float | None = None, mesh: str | None = None) -> tu
         return case.problem(**variant.problem), {} if tol is not None else case.options("best", "high", variant)
     if mesh is not None:
         raise SettingsError("--mesh is for the case helmholtz-solid; in a file, write the mesh under [domain].")
-    return read_file(Path(what))
-
-
-def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Read a problem and the options under ``[solve]`` from a TOML file."""
-    from frozenpinn.adaptivity.settings import Settings
-    from frozenpinn.statement.document import problem_from_dict
-
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ProblemError(f"there is no file '{path}'.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
-    options = document.pop("solve", {})
-    if not isinstance(options, dict):
-        raise SettingsError(f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {options!r}.")
-    choices = tuple(field.name for field in fields(Settings))
-    known = ("seed", *choices, "tol", "time_limit", "memory_limit")
-    for key in options:
-        if key not in known:
-            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.")
-    given = {key: options.pop(key) for key in choices if key in options}
-    return problem_from_dict(document), options | ({"settings": Settings(**given)} if given else {})
+    return read_problem_file(what)
 
 
 @app.command()

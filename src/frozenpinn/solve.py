@@ -19,8 +19,9 @@ from frozenpinn.adaptivity.static.several import coarse_solutions, refined
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
 from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
@@ -63,6 +64,7 @@ def solve(
 ) -> tuple[Solution, ...]: ...
 
 
+@spelled(SettingsError)
 def solve(
     problem: Problem,
     *,
@@ -103,10 +105,19 @@ def solve(
     all
         Whether to look for every solution of a nonlinear static problem, by deflation; they are returned as a tuple,
         small ones first. Each has a note that says from which start it was found. There may be more.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    if progress is not None and (isinstance(progress, type) or not callable(progress)):
+        raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
@@ -114,6 +125,7 @@ def solve(
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
     if all and not problem.is_static:
         raise SettingsError("all=True is for static problems; an evolution has one solution.")
+    seed = int(seed) if is_whole(seed) else seed
     task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
     if tol is not None:
         warn_of_contradictions(settings, tol)
@@ -123,7 +135,7 @@ def solve(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         check(problem)
-    with LateBar() if progress is None else nullcontext(progress) as told:
+    with Summarised(), LateBar() if progress is None else nullcontext(progress) as told:
         if all:
             return _solve_all(problem, task, budget, told)
         return _solve_one(problem, task, budget, told)
@@ -132,7 +144,10 @@ def solve(
 def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
     if task.tolerances.solution is not None:
         return Search(problem, task, budget, told).solve()
-    return solve_once(problem, task, Knowledge(), told).solution
+    try:
+        return solve_once(problem, task, Knowledge(), told).solution
+    except KeyboardInterrupt:
+        raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
 
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:
@@ -150,6 +165,7 @@ def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
     return refined(found, refine, task.rules.static.deflation)
 
 
+@spelled(SettingsError)
 def check(problem: Problem) -> Findings:
     """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
 
@@ -169,6 +185,9 @@ def check(problem: Problem) -> Findings:
         If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
         if they jump or are noisy.
     """
-    findings = check_well_posed(problem)
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
+    with Summarised():
+        findings = check_well_posed(problem)
     _CHECKED.add(problem)
     return findings

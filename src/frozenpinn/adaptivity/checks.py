@@ -128,11 +128,12 @@ def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
             lost = [max(basis.shares(c)) > rules.unresolved * scale for c in piece.trajectory(times)[:, block]]
             advice = ", or windows='adaptive' if it is parallel to an axis" if basis.is_product else ""
             since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
+            always = since <= solution.problem.time[0]
+            begin, end = ("", "") if always else (f"from t = {since:.3g} on ", "; before, the solution can be used")
             warn(
-                f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
-                f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
-                f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
-                f"is forming, some viscosity{advice}.",
+                f"{begin}the basis does not resolve {' and '.join(space.fields)}: its finest tenth carries {share:.2g} "
+                f"of the solution, and an error of that size must be expected{end}. Use a larger width than "
+                f"{space.network.width}, a shorter time, or, if a shock is forming, some viscosity{advice}.",
                 ResolutionWarning,
             )
 

@@ -22,6 +22,7 @@ from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, ad
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
+from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
@@ -321,14 +322,8 @@ def _renewal(problem: Problem, windows: int | str | Windows | None, product: boo
 def check_settings(problem: Problem, task: Task) -> None:
     """Refuse settings that make no sense, and warn about those that do not fit together."""
     settings = task.settings
-    if not isinstance(task.seed, int | np.integer) or task.seed < 0:
-        raise SettingsError(f"seed must be a whole number from 0 on, got {task.seed!r}.")
-    for n in settings.points if isinstance(settings.points, tuple | list) else [settings.points]:
-        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
-            raise SettingsError(f"points must be a positive whole number (or one per axis), got {settings.points!r}.")
-    n = settings.boundary_points
-    if n is not None and (not isinstance(n, int | np.integer) or n < 1):
-        raise SettingsError(f"boundary_points must be a positive whole number, got {n!r}.")
+    if not is_whole(task.seed) or task.seed < 0:
+        raise SettingsError(f"seed must be a whole number from 0 on, got {shown(task.seed)}.")
     if problem.is_static:
         return
     plan = make_plan(problem, task)

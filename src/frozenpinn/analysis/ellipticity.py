@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_WAVES = (1e3, 1e4)  # wave numbers in units of one over the size of the domain: the highest derivatives dominate
+_WAVES = (1e8, 1e9)  # wave numbers at which the highest derivatives lead, however small their coefficients
 _DIRECTIONS = 64
 _PLACES = 12
 _VANISHES = 1e-6  # relative size of a symbol that is zero

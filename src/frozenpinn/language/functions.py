@@ -50,11 +50,13 @@ def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
 
 def real_number(value: object) -> float | None:
     """Return a scalar of any numerical type as a float (NaN and ±inf too), or None for everything else."""
-    if isinstance(value, complex | np.complexfloating) or not isinstance(value, Number | np.generic | np.ndarray):
+    if isinstance(value, bool | complex | np.complexfloating) or not isinstance(
+        value, Number | np.generic | np.ndarray
+    ):
         return None
     try:
         array = np.asarray(value)
-        return float(value) if array.ndim == 0 and array.dtype.kind in "biufO" else None  # type: ignore[arg-type]
+        return float(value) if array.ndim == 0 and array.dtype.kind in "iufO" else None  # type: ignore[arg-type]
     except OverflowError:
         return math.inf
     except (TypeError, ValueError):

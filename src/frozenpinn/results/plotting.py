@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
+from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import Domain
@@ -28,6 +29,8 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
 
     Beyond two dimensions a slice is drawn, along the first two coordinates through the middle of the bounding box.
     """
+    if file is not None:
+        checked_picture(file)
     plt = _pyplot()
     dimension = solution.problem.domain.dimension
     fields = solution.problem.fields if field is None else (field,)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.decomposition import Decomposition, can_step, decompose
 from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
@@ -36,6 +37,7 @@ _KEPT = 512  # formulas
 _PLACES_AND_END = np.append(PLACES, 1.0)
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ETD:
     """Exponential multistep predictor–corrector of order eight with step control.

@@ -14,6 +14,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.operators import Dense
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.axis_exponentials import AxisExponentials
 from frozenpinn.solvers.axis_ladder import axis_ladder
 from frozenpinn.solvers.decomposition import Decomposition, decompose
@@ -32,6 +33,7 @@ from frozenpinn.solvers.protocol import NOBODY, Integrator, Observer, OdeSystem,
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ExactPropagator:
     """Closed-form or matrix-exponential solution of linear systems with constant coefficients.

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import DEGREE, chebyshev_nodes
 from frozenpinn.solvers.modal import ModalTrajectory, Modes
@@ -23,6 +24,7 @@ Array = np.ndarray
 _SHORTEST = 2.0**-14
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ExponentialCollocation:
     """Exact in the linear part, a convergent iteration in the rest.

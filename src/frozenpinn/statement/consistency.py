@@ -124,6 +124,8 @@ def _gap(
     start, end = problem.time
     later = [condition.value(points.x, start + share * (end - start)) for share in (0.5, 1.0)]  # may begin at zero
     largest = max(float(np.max(np.abs(values))) for values in later)
+    if not any(jet.order for jet in condition.jets):
+        largest = max(largest, *(data[jet.field].size_of_terms(points.x, t) for jet in condition.jets))
     return gap if gap > tolerance * scale and not gap <= _ROUND_OFF * largest else 0.0
 
 

@@ -26,6 +26,7 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
 from frozenpinn.language.printer import as_text
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.problem import Problem
 
@@ -90,8 +91,8 @@ def _read_boundary(given: Any) -> Any:
 
 def _condition(given: Mapping[str, Any]) -> Condition:
     kind = given["kind"]
-    if kind not in CONDITIONS:
-        raise ProblemError(f"unknown kind of boundary condition '{kind}'; choose one of {choices(CONDITIONS)}.")
+    if not isinstance(kind, str) or kind not in CONDITIONS:
+        raise ProblemError(f"unknown kind of boundary condition {shown(kind)}; choose one of {choices(CONDITIONS)}.")
     names = [f.name for f in fields(CONDITIONS[kind])]
     for key in given:
         if key not in ("kind", *names):

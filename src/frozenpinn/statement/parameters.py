@@ -14,6 +14,7 @@ from frozenpinn.language.functions import Given, UserFunction, read_given
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 
 
@@ -83,9 +84,11 @@ def read_parameters(
 
 def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
     """Refuse names of parameters that a problem does not have."""
+    if isinstance(names, str) or not isinstance(names, Sequence | Mapping | set):
+        raise ProblemError(f"names of parameters are a list such as ['nu'], got {shown(names)}.")
     for name in names:
-        if name not in given:
-            known = f"the parameters are {choices(given)}.{suggestion(name, given)}" if given else "there is none."
+        if not isinstance(name, str) or name not in given:
+            known = f"the parameters are {choices(given)}.{suggestion(str(name), given)}" if given else "there is none."
             raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 

@@ -14,6 +14,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
@@ -31,8 +32,10 @@ from frozenpinn.statement.parameters import Parameters, check_known, read_parame
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+MAX_EQUATIONS = 1000
 
 
+@spelled(ProblemError)
 class Problem:
     """A PDE (or a system), time-dependent or static, with its domain, initial data and boundary conditions.
 
@@ -178,6 +181,7 @@ class Problem:
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
+    @spelled(ProblemError)
     def with_symbols(self, names: Sequence[str]) -> Problem:
         """Return the same problem with some constants left as symbols, so that one can differentiate by them.
 
@@ -194,6 +198,7 @@ class Problem:
         other._read(self._stated(), self.domain, None if self.is_static else self.time, names)
         return other
 
+    @spelled(ProblemError)
     def during(self, time: tuple[float, float]) -> Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
@@ -364,10 +369,10 @@ def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Give
 
 
 def _read_time(time: Any) -> tuple[float, float]:
-    try:
-        start, end = (float(value) for value in time)
-    except (TypeError, ValueError):
-        raise ProblemError(f"time must be (start, end), got {time!r}.") from None
+    ends = reals(time, "time must be (start, end)", ProblemError)
+    if ends.shape != (2,):
+        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
+    start, end = map(float, ends)
     if not (np.isfinite(start) and np.isfinite(end) and end > start):
         raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
     return start, end
@@ -392,6 +397,6 @@ def _as_equations(given: Equations, static: bool = False) -> list[EquationText]:
         return texts
     if isinstance(given, str | sp.Basic):
         return [given]
-    if isinstance(given, Sequence) and given:
+    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
         return list(given)
-    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {given!r}.")
+    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")

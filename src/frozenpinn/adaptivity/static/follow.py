@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, best_family, families
+from frozenpinn.adaptivity.static.families import Family, best_features, families
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.adaptivity.static.rules import PathRules
@@ -52,6 +52,7 @@ class Network:
     @classmethod
     def of(cls, plan: StaticPlan, family: Family, parameter: OneParameter) -> Network:
         """Draw features and points."""
+        plan = plan.with_special(family.count, family.sites)
         points = plan.place_points()
         return cls(plan, family, Bordered(plan.collocation(family.layer(plan, points), points), parameter))
 
@@ -273,7 +274,7 @@ class Follower:
         plan = self._plan(min(self.rules.widest, wider * network.plan.width / self._plan(1.0).width))
         here = replace(plan, problem=self.parameter.at(station.point.value))
         rules = self.task.rules.static
-        pilot = best_family(here.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), station.point.state)
+        pilot = best_features(here.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), station.point.state)
         family = network.family if pilot is None else pilot.family
         new = Network.of(plan, family, self.parameter)
         return new, new.bordered.sign(station.point.state, station.point.value)

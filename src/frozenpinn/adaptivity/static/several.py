@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import best_family, families
+from frozenpinn.adaptivity.static.families import best_features, families
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.adaptivity.static.start import by_homotopy, extended, read_start
@@ -66,9 +66,11 @@ def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
         state = newton(collocation, given or extended(collocation, problem), rules.newton).state
     except ConvergenceError:
         how, state = "a homotopy from the linear equation", by_homotopy(plan, collocation).state
-    pilot = best_family(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
+    pilot = best_features(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
     if pilot is not None:
-        other = plan.collocation(pilot.family.layer(plan, points), points)
+        own = plan.with_special(pilot.family.count, pilot.family.sites)
+        points = own.place_points()
+        other = own.collocation(pilot.family.layer(own, points), points)
         with suppress(ConvergenceError):  # the first features do as well
             state, collocation = newton(other, state, rules.newton).state, other
     return collocation, Candidate(state, values_of(collocation, state), how)

@@ -8,15 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
+from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
+from frozenpinn.adaptivity.static.trust import stall_reason
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError, warn
+from frozenpinn.errors import ConvergenceError, ResolutionWarning, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -32,10 +34,11 @@ Array = np.ndarray
 
 
 class Earlier(NamedTuple):
-    """A coarser solve: its solution, and the features that it has chosen."""
+    """A coarser solve: its solution, the features that it has chosen, and what a pilot with them has left."""
 
     solution: Solution
     family: Family
+    pilot: float
 
 
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
@@ -48,12 +51,16 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             pilot, how = _pilot(plan, earlier)
         start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
         with watch.stage("products"):
-            # as if the logarithm of what is left fell with the number of neurons along each axis
-            grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / problem.domain.dimension)
-            product = solve_on_product(plan, start, min(pilot.left, 1.0) ** grown, how)
-        if product is not None:
-            return Earlier(product, pilot.family)
+            product = solve_on_product(plan, start, _promised(plan, pilot), how)
+        rules = task.rules.static
+        smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
+        if (pilot if product is None or product.facts is None else product.facts).left > smooth:
+            with watch.stage("choice of features"):
+                pilot = with_special_functions(_narrower(plan), pilot)
+        if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
+            return Earlier(product, pilot.family, product.facts.left)
         with watch.stage("points"):
+            plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
@@ -62,7 +69,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             found = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
-    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
+    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family, pilot.left)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
@@ -73,10 +80,21 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
+def _promised(plan: StaticPlan, pilot: Pilot) -> float:
+    """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
+    grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
+    return float(min(pilot.left, 1.0) ** grown)
+
+
+def _narrower(plan: StaticPlan) -> StaticPlan:
+    """Return the plan of a pilot."""
+    rules = plan.task.rules.static
+    return plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+
+
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
-    rules, problem = plan.task.rules.static, plan.problem
-    narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+    problem, narrow = plan.problem, _narrower(plan)
     given = read_start(plan.task.start, problem)
     start: Function | None = given
     if start is None and earlier is not None:
@@ -149,12 +167,16 @@ def made_solution(
 ) -> Solution:
     """Return a solution with all that is known of it."""
     _warn_if_singular(singular, plan)
+    left = left_over(plan.problem, found.state, plan.task.rules.static)
+    if left > plan.task.rules.static.untrusted:
+        warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
         singular,
         tuple(step.change for step in found.steps),
         how,
+        left,
     )
     return solution_of(plan, found.state, points, facts)
 

@@ -13,6 +13,7 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    fuzz,
     gallery,
     half_waves,
     interior_points,
@@ -61,6 +62,7 @@ STUDIES: dict[str, Study] = {
         scaling.STUDY,
         half_waves.STUDY,
         static_width.STUDY,
+        fuzz.STUDY,
     )
 }
 
