@@ -186,8 +186,8 @@ CASES = (
         "a corner that opens to the inside",
         l_shape,
         widths(60, 60),
-        variants=(Variant("singular"), Variant("load", {"load": True}, widths(1920, 960))),
+        variants=(Variant("singular"), Variant("load", {"load": True}, widths(640, 60))),
     ),
-    static_case("poisson-holes", "potential around four holes", holes, widths(960, 960)),
-    static_case("elasticity-hole", "plate with a hole under tension", elasticity, widths(480, 160)),
+    static_case("poisson-holes", "potential around four holes", holes, widths(480, 480)),
+    static_case("elasticity-hole", "plate with a hole under tension", elasticity, widths(640, 480)),
 )
