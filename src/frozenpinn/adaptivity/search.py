@@ -279,7 +279,7 @@ class Search:
         """Return a solve of a task, or of a slightly larger one; None if both fail."""
         alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
         self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
-        for more in (1.0, self.rules.again):
+        for more in (1.0, self.rules.again, self.rules.stride) if self.problem.is_static else (1.0, self.rules.again):
             try:
                 seed = self.task.seed + self.rules.seeds * self._count
                 return self._attempt(replace(task, effort=more * task.effort, seed=seed))
@@ -287,6 +287,8 @@ class Search:
                 # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
                 if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
                     raise
+            except ConvergenceError as error:
+                self._failures.append(IntegrationError(str(error), float("nan")))
         return None
 
     def _attempt(self, task: Task) -> Attempt:

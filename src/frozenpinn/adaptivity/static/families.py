@@ -145,10 +145,12 @@ def best_family(plan: StaticPlan, start: Function, known: Family | None = None) 
         near = (known.sampler.reach, *_neighbours(known.sampler.reach, rules.reaches))
         kinds = [k for k in kinds if not isinstance(k.sampler, Waves) or k.sampler.reach in near] or kinds
     points = plan.with_special(kinds[0].count).place_points()
-    best = _least([run_pilot(plan, family, points, start) for family in kinds])
+    pilots = [run_pilot(plan, family, points, start) for family in kinds]
+    best = _least(pilots)
     if best is None:
         return None
-    for family in stretched(best.family, plan, best.found.state):
+    waves = _least([p for p in pilots if p is not None and isinstance(p.family.sampler, Waves)]) or best
+    for family in stretched(waves.family, plan, best.found.state):
         best = _least([best, run_pilot(plan, family, points, best.found.state)]) or best
     return best
 
