@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.rules import StaticRules
-from frozenpinn.assembly.collocation import Collocation
+from frozenpinn.assembly.collocation import Collocation, nobody
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
@@ -37,6 +38,8 @@ class StaticPlan:
         Number of special functions beside the neurons.
     sites
         Where the boundary has thin layers that need points of their own; None without.
+    told
+        Called before every step of Newton's method, which it may break off; None for nobody.
     """
 
     problem: Problem
@@ -46,6 +49,7 @@ class StaticPlan:
     boundary: int
     special: int = 0
     sites: Sites | None = None
+    told: Callable[[], None] | None = None
 
     @property
     def _unknowns(self) -> float:
@@ -83,7 +87,8 @@ class StaticPlan:
         width = int(np.clip(share * self.width, min(least, self.width), most))
         rules = self.task.rules.static
         count = max(int(self.count * width / self.width), 2)
-        return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
+        boundary = boundary_count(self.problem, count, rules)
+        return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
 
     def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
         """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
@@ -133,7 +138,8 @@ class StaticPlan:
             max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
         )
         weight = self.task.rules.static.boundary_weight
-        return Collocation(self.problem, hidden, points, self.place_boundary(), per_side, weight, mixing)
+        sides, told = self.place_boundary(), self.told or nobody
+        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told)
 
 
 def static_plan(problem: Problem, task: Task) -> StaticPlan:

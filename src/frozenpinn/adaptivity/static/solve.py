@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Earlier(NamedTuple):
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
     """Solve a static problem once, going on from an earlier solve if there is one."""
     before = None if earlier is None else earlier.solution
-    plan = static_plan(problem, task)
+    plan = replace(static_plan(problem, task), told=partial(watch.announce, "Newton's method"))
     plan.check_memory()
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
@@ -117,7 +118,9 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
     rules = plan.task.rules.static
-    grown = static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort))
+    grown = replace(
+        static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort)), told=plan.told
+    )
     wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
         found = best_family(pilots, _extended(pilots))
