@@ -148,9 +148,9 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     _refuse_settings_in_time(task)
     index = min(problem.domain.dimension, 4) - 1
     if settings.width is not None:
-        if not isinstance(settings.width, int | np.integer):
-            raise SettingsError(f"a static problem has one network: write width as one number, got {settings.width!r}.")
-        width = int(settings.width)
+        width = settings.width
+        if isinstance(width, tuple):  # a product, beside which pilots have about as many functions
+            width = round(float(np.prod([w / rules.on_axes[min(len(width), 3) - 2] for w in width])))
     elif not isinstance(settings.sampler, str | None):
         width = settings.sampler.width
     else:
