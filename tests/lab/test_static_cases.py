@@ -166,3 +166,10 @@ def test_errors_fall_with_the_width():
     assert {row["width"] for row in rows[2:]} == {3000, 4000}
     assert rows[2]["published_u1_elm"] == 6.90e-7
     assert static_width.STUDY.cells(first)[0] == "50"
+
+
+def test_modes_of_membranes_are_judged_by_their_eigenvalues():
+    (record,) = run_case(find_case("membrane-modes"), "best", "high", [0], labels=["square"])
+    assert record["status"] == "ok"
+    assert record["rel_l2"]["mean"] < 1e-11
+    assert record["estimate"]["values"][0] < 1e-10

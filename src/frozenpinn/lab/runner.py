@@ -15,6 +15,7 @@ from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
+from frozenpinn.lab.modes_job import judged_modes
 from frozenpinn.lab.peers.methods import PINNS
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.evaluation import exact_values, relative_error
@@ -258,13 +259,15 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
         options["tol"] = run.tol
     sampler = options.get("settings", Settings()).sampler or ("waves" if problem.is_static else "multi-scale")
 
+    if run.case.values is not None:
+        return _modes_job(problem, run, options)
+
     def sizes(solution: Any) -> Record:
         known = {"sampler": solution.sampler, "verdict": solution.status}
         if problem.is_static:  # every neuron of every field has a coefficient, and there are no windows
-            cut = isinstance(
-                options.get("settings", Settings()).cutoff, float
-            )  # how many the SVD layer keeps is not told
-            rank = None if cut else solution.width * len(problem.fields)
+            # how many the SVD layer keeps is not told
+            cut = isinstance(options.get("settings", Settings()).cutoff, float)
+            rank = None if cut else int(np.prod(solution.width)) * len(problem.fields)
             return {"width": solution.width, "rank": rank, "points": len(solution.collocation), **known}
         network = solution.system.spaces[0].network
         sizes = {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}
@@ -280,6 +283,19 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
         lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,
         lambda solution: None if run.recipe == "paper" else own_estimate(solution).worst,
+    )
+
+
+def _modes_job(problem: Problem, run: BenchRun, options: Mapping[str, Any]) -> Job:
+    """Prepare a search for eigenvalues."""
+    assert run.case.values is not None
+    exact = run.case.values(**run.variant.problem)
+    head = {"recipe": run.recipe, "sampler": "", "tol": options.get("tol"), "paper": _paper(Published())}
+    return Job(
+        head,
+        lambda seed: judged_modes(problem, exact, seed, limited(run.budget), **options),
+        lambda solution: dict(solution.sizes),
+        lambda solution: float(solution.estimate),
     )
 
 

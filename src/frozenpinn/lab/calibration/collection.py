@@ -45,7 +45,7 @@ LEFT_OUT = ("kuramoto-sivashinsky-long",)
 def cases(static: bool = False) -> list[Entry]:
     """Return all variants of the benchmark cases that differ in their problem, not in settings only."""
     found: dict[tuple[object, ...], Entry] = {}
-    for case in (case for case in CASES.values() if case.is_static == static):
+    for case in (case for case in CASES.values() if case.is_static == static and case.values is None):
         for variant in case.variants:
             label = f"{case.name}, {variant.label}" if variant.problem and variant.label else case.name
             entry = Entry(

@@ -12,6 +12,7 @@ from frozenpinn.lab.cases.burgers import CASES as _BURGERS
 from frozenpinn.lab.cases.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.lab.cases.high_dimension import CASES as _HIGH_DIMENSION
 from frozenpinn.lab.cases.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
+from frozenpinn.lab.cases.membrane_modes import CASES as _MEMBRANES
 from frozenpinn.lab.cases.nonlinear_diffusion import CASES as _NONLINEAR_DIFFUSION
 from frozenpinn.lab.cases.pinn_standards import CASES as _STANDARDS
 from frozenpinn.lab.cases.static_linear import CASES as _STATIC_LINEAR
@@ -38,6 +39,7 @@ CASES: dict[str, Case] = {
         *_SOLIDS,
         *_STATIC_LINEAR,
         *_STATIC_NONLINEAR,
+        *_MEMBRANES,
     )
 }
 

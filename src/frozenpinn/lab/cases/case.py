@@ -79,6 +79,8 @@ class Case:
         Whether its problem has no time.
     mesh
         File of the user that its domain comes from; empty for domains of its own.
+    values
+        The eigenvalues that are asked for, with the arguments of a variant; None if there are none.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Case:
     costly: tuple[str, ...] = ()
     is_static: bool = False
     mesh: str = ""
+    values: Callable[..., tuple[float, ...]] | None = None
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""
