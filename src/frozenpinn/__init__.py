@@ -27,12 +27,16 @@ from frozenpinn.errors import (
     SettingsError,
 )
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.infer import infer
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.inferred import Estimate, Inferred
 from frozenpinn.results.solution import Solution
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.findings import Findings
+from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import Unknown, UnknownField
 
 __version__ = "0.1.0"
 
@@ -43,29 +47,36 @@ __all__ = [
     "Dirichlet",
     "Disk",
     "ErrorEstimate",
+    "Estimate",
     "EvaluationError",
     "Findings",
     "Free",
     "FrozenPinnError",
     "FrozenPinnWarning",
     "Implicit",
+    "Inferred",
     "IntegrationError",
     "Interval",
+    "Measurements",
     "Neumann",
     "Periodic",
     "Polygon",
     "Problem",
     "ProblemError",
+    "Relative",
     "Robin",
     "Rules",
     "Settings",
     "SettingsError",
     "Solution",
+    "Unknown",
+    "UnknownField",
     "Windows",
     "boundary",
     "check",
     "domains",
     "estimate_error",
+    "infer",
     "integrators",
     "load",
     "read_mesh",

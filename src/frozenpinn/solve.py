@@ -24,6 +24,7 @@ from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import listed
 from frozenpinn.transforms.subspace import read_subspace
 
 __all__ = ["check", "estimate_error", "solve"]
@@ -70,6 +71,11 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
+    if problem.parameters.inferred:
+        raise SettingsError(
+            f"{listed(problem.parameters.inferred)}: to be found from measurements. Call fp.infer(problem, data), or give "
+            "values with problem.at(…)."
+        )
     settings = Settings() if settings is None else settings
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):

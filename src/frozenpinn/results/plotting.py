@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib.pyplot, without a window unless there is one."""
     import matplotlib
 
     matplotlib.use("Agg", force=False)
@@ -27,7 +28,7 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
 
     Beyond two dimensions a slice is drawn, along the first two coordinates through the middle of the bounding box.
     """
-    plt = _pyplot()
+    plt = pyplot()
     dimension = solution.problem.domain.dimension
     fields = solution.problem.fields if field is None else (field,)
     if dimension == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import sympy as sp
@@ -15,6 +15,7 @@ from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.unknowns import Inferable, Unknown, UnknownField, field_expression, field_functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,14 @@ class Parameters:
         What is left in expressions: Python functions, and the numbers of constants that stay symbols.
     arguments
         The coordinates that each Python function takes.
+    inferred
+        What is to be found from measurements; the symbols and functions that stand for it have the values of its start.
     """
 
     expressions: Mapping[str, sp.Expr]
     functions: Mapping[str, UserFunction | float]
     arguments: Mapping[str, tuple[str, ...]]
+    inferred: Mapping[str, Inferable] = field(default_factory=dict)
 
     @property
     def constants(self) -> dict[str, float]:
@@ -44,7 +48,7 @@ class Parameters:
     @property
     def symbols(self) -> tuple[str, ...]:
         """The constants that stay symbols in all expressions."""
-        return tuple(name for name in self.functions if name not in self.arguments)
+        return tuple(name for name in self.functions if name not in (*self.arguments, *self.inferred))
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
@@ -57,7 +61,7 @@ class Parameters:
 
 
 def read_parameters(
-    given: Mapping[str, Given], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+    given: Mapping[str, Given | Inferable], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
     check_known(symbols, given)
@@ -66,6 +70,15 @@ def read_parameters(
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in _in_order(given):
         check_name(name, "parameter", jets, fields)
+        if isinstance(value, Unknown):
+            functions[name], expressions[name] = value.start, sp.Symbol(name, real=True)
+            continue
+        if isinstance(value, UnknownField):
+            own = field_functions(name, value, jets)
+            functions |= own
+            arguments |= {word: function.names for word, function in own.items()}
+            expressions[name] = field_expression(name, value, jets)
+            continue
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
         if name in symbols:
@@ -78,10 +91,11 @@ def read_parameters(
         else:
             function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
             functions[name], arguments[name] = function, function.names
-    return Parameters(expressions, functions, arguments)
+    inferred = {name: value for name, value in given.items() if isinstance(value, Unknown | UnknownField)}
+    return Parameters(expressions, functions, arguments, inferred)
 
 
-def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
+def check_known(names: Iterable[str], given: Mapping[str, Given | Inferable]) -> None:
     """Refuse names of parameters that a problem does not have."""
     for name in names:
         if name not in given:
@@ -89,7 +103,7 @@ def check_known(names: Iterable[str], given: Mapping[str, Given]) -> None:
             raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 
-def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
+def _in_order(given: Mapping[str, Given | Inferable]) -> Iterator[tuple[str, Given | Inferable]]:
     """Yield parameters so that each text comes after those it names, whatever order they were written in."""
     pending = dict(given)
     while pending:
@@ -102,7 +116,7 @@ def _in_order(given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
             yield name, pending.pop(name)
 
 
-def _names(value: Given) -> set[str]:
+def _names(value: Given | Inferable) -> set[str]:
     if isinstance(value, str):
         return set(re.findall(r"[^\W\d]\w*", value))
     return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()

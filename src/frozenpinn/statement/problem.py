@@ -27,6 +27,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.parameters import Parameters, check_known, read_parameters
+from frozenpinn.statement.unknowns import Inferable
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -56,7 +57,8 @@ class Problem:
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t.
+        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Unknown` and
+        :class:`UnknownField`, to be found from measurements.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
@@ -95,7 +97,7 @@ class Problem:
         initial: Data | None = None,
         boundary: Boundary | None = None,
         initial_velocity: Data | None = None,
-        parameters: Mapping[str, Given] | None = None,
+        parameters: Mapping[str, Given | Inferable] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
     ) -> None:
@@ -229,7 +231,7 @@ class Problem:
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
         keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
-        keep(groups=self._coupled_fields())
+        keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
@@ -265,7 +267,7 @@ class Problem:
             "constraints": (),
         }
 
-    def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
+    def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
         """Group the fields that share a boundary condition: they need one common basis."""
         groups = [{name} for name in self.fields]
         for condition in self.conditions:

@@ -1,0 +1,79 @@
+"""All measurements as one vector, with weights from what is known of their noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.language.jets import Jet
+from frozenpinn.statement.measurements import Measurements, Relative
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Measurements of one problem.
+
+    Attributes
+    ----------
+    parts
+        As they were given.
+    jets
+        What each part measures.
+    """
+
+    parts: tuple[Measurements, ...]
+    jets: tuple[Jet, ...]
+
+    @classmethod
+    def read(cls, given: Measurements | Sequence[Measurements], problem: Problem) -> Data:
+        """Check that measurements fit a problem."""
+        parts = (given,) if isinstance(given, Measurements) else given
+        if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, Measurements) for p in parts):
+            raise SettingsError(f"infer() takes Measurements or a list of them, got {type(given).__name__}.")
+        for part in parts:
+            part.check(problem)
+        known = [part.noise is not None for part in parts]
+        if any(known) != all(known):
+            raise ProblemError(
+                "the noise of some measurements is given and that of others is not; give all of them, or none."
+            )
+        return cls(tuple(parts), tuple(part.jet(problem) for part in parts))
+
+    @cached_property
+    def values(self) -> Array:
+        """Everything that was measured."""
+        return np.concatenate([part.values for part in self.parts])
+
+    @property
+    def noise_is_known(self) -> bool:
+        """Whether standard deviations were given."""
+        return self.parts[0].noise is not None
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether some noise depends on the values."""
+        return any(isinstance(part.noise, Relative) for part in self.parts)
+
+    def sigmas(self, rules: InverseRules, predicted: Array | None = None) -> Array:
+        """Return the standard deviations; where they are to be estimated, the spread of each part stands for them."""
+        found, at = [], 0
+        for part in self.parts:
+            n = len(part)
+            level = np.abs(part.values if predicted is None else predicted[at : at + n])
+            at += n
+            size = float(np.sqrt(np.mean(part.values**2))) or 1.0
+            if isinstance(part.noise, Relative):
+                found.append(part.noise.part * np.maximum(level, rules.reach * size))
+            elif part.noise is None:
+                found.append(np.full(n, size))
+            else:
+                found.append(np.broadcast_to(part.noise, n))
+        return np.concatenate(found)

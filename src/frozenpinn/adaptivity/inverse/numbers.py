@@ -1,0 +1,262 @@
+"""Unknown numbers from measurements: fit, refine, judge by a second network, and put together what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
+from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
+from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
+from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.errors import ProblemError, warn
+from frozenpinn.results.inferred import Estimate, Inferred, Minimum
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Stopwatch
+
+Array = np.ndarray
+_OTHER_SEED = 1000  # of the second network, beyond the first
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked: unknowns, data, how to compute, how many starts, and the probability of an interval."""
+
+    numbers: Numbers
+    data: Data
+    task: Task
+    rules: InverseRules
+    starts: int | None = None
+    level: float = 0.95
+
+    def check(self) -> None:
+        """Refuse fewer data than unknowns."""
+        size, count = len(self.numbers.names), len(self.data.values)
+        least = size if self.data.noise_is_known else size + 1
+        if count < least:
+            more = "" if self.data.noise_is_known else " and the noise, which is to be estimated,"
+            raise ProblemError(
+                f"{count} measurement(s) can't tell {size} unknown(s){more} apart; at least {least} are needed."
+            )
+
+    def sigmas(self, fit: Fit | None = None) -> Array:
+        """Return the standard deviations, relative ones from what a fit predicts."""
+        return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
+
+
+def infer_numbers(question: Question, watch: Stopwatch) -> Inferred:
+    """Find the unknown numbers of a static or time-dependent problem."""
+    question.check()
+    if question.numbers.problem.is_static:
+        return _static(question, watch)
+    return _evolution(question, watch)
+
+
+# ---- static problems --------------------------------------------------------------------------------
+
+
+def _static(question: Question, watch: Stopwatch) -> Inferred:
+    numbers, data, rules = question.numbers, question.data, question.rules
+    inference = StaticInference(numbers, question.task, rules)
+    with watch.stage("choice of features"):
+        coarse = inference.coarse(data)
+    with watch.stage("fit"):
+        fits = _fits(coarse.model, question)
+    sigmas = question.sigmas(fits[0])
+    with watch.stage("fine network"):
+        fine = inference.fine(fits[0], coarse, data)
+        best = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+    with watch.stage("second network"):
+        other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
+        second = other.model.at(best.theta)
+
+    def solution() -> Solution:
+        stated = numbers.problem.at(**numbers.values(best.theta))
+        return inference.solution(fine, best.prediction, stated)
+
+    def renew(given: Any) -> Inferred:
+        return _again(replace(question, data=Data.read(given, numbers.problem)), fine, other, best, second)
+
+    return _put_together(question, fits, best, second, solution, watch, renew)
+
+
+def _fits(model: Model, question: Question) -> list[Fit]:
+    """Return all minima, after weights of relative noise have been taken from the first fit."""
+    numbers, data, rules, seed = question.numbers, question.data, question.rules, question.task.seed
+    fits = fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
+    check_seen(fits[0].prediction.slopes, question.sigmas(fits[0]), numbers.names, numbers.scales, rules)
+    return fits
+
+
+def _again(question: Question, fine: Network, other: Network, old: Fit, second: Prediction) -> Inferred:
+    """Infer from new data with old factorisations: steps of the solution and the unknowns at once."""
+    numbers, data, rules = question.numbers, question.data, question.rules
+    question.check()
+    watch = Stopwatch(None)
+    with watch.stage("steps with an old factorisation"):
+        model = replace(fine.model, sensors=fine.model.with_sensors(data))
+        solved = old.prediction.state
+        slopes = model.sensors @ solved.sensitivities
+        sigmas, theta, c, before = question.sigmas(), solved.theta, solved.state.coefficients, np.inf
+        for _ in range(rules.again):
+            values = model.sensors @ c
+            step = gauss_newton_step(Prediction(values, slopes, solved), data.values, sigmas, numbers, theta)
+            size = float(np.max(np.abs(step) / numbers.scales))
+            if size <= rules.fine_settled or size > before:
+                break
+            theta, c, before = theta + step, c + solved.sensitivities @ step, size
+            c = model.corrected(theta, solved, c).coefficients
+        settled = size <= 1e-6
+    if not settled:
+        return infer_numbers(question, watch)
+    moved = solved._replace(state=solved.state.moved(c), theta=theta)
+    left = (data.values - model.sensors @ c) / sigmas
+    best = Fit(theta, Prediction(model.sensors @ c, slopes, moved), float(left @ left), ())
+    rows = other.model.with_sensors(data)
+    gap = rows @ second.state.state.coefficients - model.sensors @ solved.state.coefficients
+    twin = Prediction(best.prediction.values + gap, rows @ second.state.sensitivities, None)
+    inference = StaticInference(numbers, question.task, rules)
+
+    def solution() -> Solution:
+        return inference.solution(fine, best.prediction, numbers.problem.at(**numbers.values(theta)))
+
+    def renew(given: Any) -> Inferred:
+        return _again(replace(question, data=Data.read(given, numbers.problem)), fine, other, old, second)
+
+    return _put_together(question, [best], best, twin, solution, watch, renew)
+
+
+# ---- evolutions -------------------------------------------------------------------------------------
+
+
+def _evolution(question: Question, watch: Stopwatch) -> Inferred:
+    numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
+    model = EvolutionModel(numbers, data, task)
+    with watch.stage("fit"):
+        fits = _fits(model, question)
+        best = fits[0]
+        if data.is_relative:
+            best = refine(model, data, question.sigmas(best), numbers, best.theta, rules)
+    with watch.stage("second network"):
+        second = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED)).at(best.theta)
+
+    def solution() -> Solution:
+        stated = numbers.problem.at(**numbers.values(best.theta))
+        return solve_once(stated, task, Knowledge()).solution
+
+    def renew(given: Any) -> Inferred:
+        started = {name: replace(u, start=float(v)) for (name, u), v in zip(numbers.table.items(), best.theta, strict=True)}
+        near = Numbers(numbers.problem.at(**started))
+        return infer_numbers(
+            replace(question, numbers=near, data=Data.read(given, numbers.problem)), Stopwatch(None)
+        )
+
+    return _put_together(question, fits, best, second, solution, watch, renew)
+
+
+# ---- both -------------------------------------------------------------------------------------------
+
+
+def _put_together(
+    question: Question,
+    fits: list[Fit],
+    best: Fit,
+    second: Prediction,
+    solution: Callable[[], Solution],
+    watch: Stopwatch,
+    renew: Callable[[Any], Inferred],
+) -> Inferred:
+    """Return all that was found, with error bars that contain the noise and the distance of two networks."""
+    numbers, data = question.numbers, question.data
+    sigmas = question.sigmas(best)
+    blur = float(np.sqrt(np.mean((second.values - best.prediction.values) ** 2)))
+    if data.noise_is_known:
+        sigmas = np.sqrt(sigmas**2 + blur**2)
+    residuals = data.values - best.prediction.values
+    spread = spread_of(residuals, best.prediction.slopes, sigmas, data.noise_is_known, question.level)
+    gap = gauss_newton_step(second, data.values, sigmas, numbers, best.theta) - gauss_newton_step(
+        best.prediction, data.values, sigmas, numbers, best.theta
+    )
+    covariance = spread.covariance + np.outer(gap, gap)
+    estimates = _estimates(question, best.theta, covariance, spread.quantile)
+    notes = _notes(question, best, estimates, spread)
+    with watch.stage("solution"):
+        solved = solution()
+    return Inferred(
+        numbers.problem,
+        data.parts,
+        estimates,
+        covariance,
+        solved,
+        best.prediction.values,
+        sigmas,
+        spread.chi_square,
+        spread.freedom,
+        spread.noise,
+        gap,
+        _rivals(question, fits, spread),
+        (*fits[0].steps, *(best.steps if best is not fits[0] else ())),
+        notes,
+        dict(watch.seconds),
+        renew,
+    )
+
+
+def _estimates(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:
+    (lower, upper), rules, found = question.numbers.bounds, question.rules, {}
+    for i, name in enumerate(question.numbers.names):
+        value, std = float(theta[i]), float(np.sqrt(covariance[i, i]))
+        width = upper[i] - lower[i] if np.isfinite(upper[i] - lower[i]) else question.numbers.scales[i]
+        at = "lower" if value - lower[i] <= rules.at_bound * width else ""
+        at = "upper" if upper[i] - value <= rules.at_bound * width else at
+        low, high = np.clip([value - quantile * std, value + quantile * std], lower[i], upper[i])
+        found[name] = Estimate(value, std, float(low), float(high), question.level, at)
+    return found
+
+
+def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread: Spread) -> tuple[str, ...]:
+    """Return what to beware of, and warn of it."""
+    notes = []
+    bounds = dict(zip(question.numbers.names, zip(*question.numbers.bounds, strict=True), strict=True))
+    poor = is_poor(best, question.data, question.numbers, question.rules)
+    for name, estimate in estimates.items():
+        if estimate.at_bound:
+            bound = bounds[name][estimate.at_bound == "upper"]
+            what = "no value between the bounds fits the data" if poor else "the data ask for a value beyond it"
+            notes.append(f"'{name}' lies at its {estimate.at_bound} bound {bound:g}: {what}. Widen the bounds.")
+    objection = None
+    if question.data.noise_is_known:
+        objection = noise_objection(spread.chi_square, spread.freedom, question.rules)
+    elif poor:
+        objection = (
+            f"the fit leaves {spread.noise:.2g} of data that vary by {np.std(question.data.values):.2g}: the equation "
+            "does not describe them, or a better minimum was missed. Give bounds, Unknown(1.0, lower=0.1, upper=10), "
+            "and starts=20."
+        )
+    notes += [objection] if objection else []
+    for note in notes:
+        warn(note)
+    return tuple(notes)
+
+
+def _rivals(question: Question, fits: list[Fit], spread: Spread) -> tuple[Minimum, ...]:
+    """Return other minima, with χ² in units of the noise; warn of those that explain the data as well."""
+    names, unit = question.numbers.names, 1.0
+    if not question.data.noise_is_known:
+        unit = max(spread.chi_square / max(spread.freedom, 1), 1e-300)
+    found = tuple(
+        Minimum(dict(zip(names, map(float, fit.theta), strict=True)), fit.squares / unit) for fit in fits[1:6]
+    )
+    if found and found[0].chi_square <= fits[0].squares / unit + question.rules.rivals:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
+        warn(f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere.")
+    return found

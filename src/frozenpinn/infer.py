@@ -1,0 +1,82 @@
+"""Inference: unknown numbers of a problem from measurements, with error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.numbers import Question, infer_numbers
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.unknowns import Numbers, check_present
+from frozenpinn.adaptivity.settings import Settings, Task
+from frozenpinn.adaptivity.tolerances import Tolerances
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.results.inferred import Inferred
+from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.statement.measurements import Measurements
+from frozenpinn.statement.problem import Problem
+
+__all__ = ["infer"]
+
+
+def infer(
+    problem: Problem,
+    data: Measurements | Sequence[Measurements],
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    starts: int | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+    rules: InverseRules | None = None,
+) -> Inferred:
+    """Find the unknowns of a problem from measurements of its solution.
+
+    The equation holds exactly: the unknowns are what makes its solution fit the measurements best, by Gauss–Newton
+    with exact sensitivities.
+
+    Parameters
+    ----------
+    problem
+        With :class:`Unknown` among its parameters.
+    data
+        Measurements; a list of them if several fields or derivatives were measured.
+    seed
+        Seed of the frozen layers; the same seed gives the same result, bit for bit.
+    level
+        Probability that an interval contains the truth.
+    starts
+        How many other starts are tried, spread over the bounds; by default some if the first fit is poor.
+    progress
+        Called with the name of each stage as it begins.
+    settings
+        Numerical choices that you want to make yourself.
+    rules
+        Tuned numbers that you want to replace.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem(
+    ...     "u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(0.2)}
+    ... )
+    >>> data = fp.Measurements([0.5, 0.5], [0.61, 0.37], times=[0.5, 1.0], noise=0.01)
+    >>> found = infer(problem, data)
+    >>> print(found.parameters["k"])
+    0.1002 ± 0.0022 (95 %: 0.0960 … 0.1044)
+    """
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"infer() takes a Problem, got {type(problem).__name__}.")
+    if not 0 < level < 1:
+        raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
+    if not problem.parameters.inferred:
+        raise ProblemError(
+            "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
+            "solve(problem)."
+        )
+    check_present(problem)
+    settings = Settings() if settings is None else settings
+    rules = InverseRules() if rules is None else rules
+    task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
+    question = Question(Numbers(problem), Data.read(data, problem), task, rules, starts, level)
+    return infer_numbers(question, Stopwatch(progress))

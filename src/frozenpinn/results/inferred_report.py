@@ -1,0 +1,77 @@
+"""An inference in words and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.results.plotting import pyplot
+
+if TYPE_CHECKING:
+    from frozenpinn.results.inferred import Inferred
+
+_STRONG = 0.95  # correlation from which on two unknowns are called hard to tell apart
+
+
+def report_of(found: Inferred) -> str:
+    """Return what was found, how well it fits, and what to beware of."""
+    lines = [f"inferred from {len(found.values)} measurements in {sum(found.seconds.values()):.2g} s"]
+    width = max((len(name) for name in found.names), default=0)
+    lines += [f"  {name:{width}} = {estimate}" for name, estimate in found.parameters.items()]
+    if found.noise is None:
+        lines.append(f"  misfit: χ² = {found.misfit:.3g} per degree of freedom ({found.freedom})")
+    else:
+        lines.append(f"  noise: {found.noise:.3g}, estimated with {found.freedom} degrees of freedom")
+    if found.networks.size:
+        shares = [
+            f"{abs(float(gap)):.1g} for {name}" for name, gap in zip(found.names, found.networks, strict=True)
+        ]
+        lines.append(f"  of the error bars, networks: {', '.join(shares)}")
+    for i, one in enumerate(found.names):
+        for j in range(i):
+            if abs(found.correlations[i, j]) > _STRONG:
+                lines.append(f"  '{found.names[j]}' and '{one}' are correlated: {found.correlations[i, j]:+.3f}")
+    for minimum in found.minima:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in minimum.values.items())
+        lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
+    return "\n".join([*lines, *(f"  note: {note}" for note in found.notes)])
+
+
+def plot_of(found: Inferred, file: str | None = None) -> Any:
+    """Draw measured against predicted, weighted residuals, error bars and the course of χ²."""
+    plt = pyplot()
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
+    left = found.residuals / found.sigmas
+    axes[0, 0].errorbar(found.predicted, found.values, found.sigmas, fmt=".", ms=4, lw=0.7)
+    ends = [float(np.min(found.predicted)), float(np.max(found.predicted))]
+    axes[0, 0].plot(ends, ends, color="black", lw=0.8)
+    axes[0, 0].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
+    _residual_map(figure, axes[0, 1], found, left)
+    names = list(found.names)
+    relative = [100.0 * (e.high - e.low) / 2.0 / (abs(e.value) or 1.0) for e in found.parameters.values()]
+    axes[1, 0].barh(names, relative)
+    axes[1, 0].set(xlabel="half of the interval, % of the value", xscale="log", title="error bars")
+    axes[1, 1].semilogy([step[0] for step in found.steps], "o-", ms=4)
+    axes[1, 1].set(xlabel="evaluation", ylabel="χ²", title="steps")
+    if file is not None:
+        figure.savefig(file, dpi=130)
+        plt.close(figure)
+    return figure
+
+
+def _residual_map(figure: Any, axis: Any, found: Inferred, left: np.ndarray) -> None:
+    points = np.concatenate([part.points for part in found.data])
+    times = [part.times for part in found.data]
+    second = points[:, 1] if points.shape[1] > 1 else None
+    labels = [*found.problem.jets.coordinates[:2]]
+    if second is None and all(t is not None for t in times):
+        second, labels = np.concatenate([t for t in times if t is not None]), [labels[0], "t"]
+    if second is None:
+        axis.plot(points[:, 0], left, ".")
+        axis.set(xlabel=labels[0], ylabel="residual / σ", title="residuals")
+        return
+    limit = float(np.max(np.abs(left))) or 1.0
+    image = axis.scatter(points[:, 0], second, c=left, cmap="RdBu_r", vmin=-limit, vmax=limit, s=14)
+    figure.colorbar(image, ax=axis, label="residual / σ")
+    axis.set(xlabel=labels[0], ylabel=labels[1], title="residuals")
