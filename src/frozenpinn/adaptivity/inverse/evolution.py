@@ -43,8 +43,13 @@ class EvolutionModel:
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, and once more together with its sensitivities."""
+        values, solution = self.values(theta)
+        return Prediction(values, self._slopes(theta), solution)
+
+    def values(self, theta: Array) -> tuple[Array, Solution]:
+        """Solve the problem alone."""
         solution = self._solved(self._fixed(theta), self.task)
-        return Prediction(self._measured(solution), self._slopes(theta), solution)
+        return self._measured(solution), solution
 
     def _fixed(self, theta: Array) -> Problem:
         """Return the problem alone, with numbers for the unknowns."""

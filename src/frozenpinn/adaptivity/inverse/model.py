@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
+from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, slopes_of
 from frozenpinn.assembly.sensitivity import sensitivity_rows, sensor_rows
-from frozenpinn.operators import LeastSquares
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.language.jets import Jet
 from frozenpinn.solvers.newton import NewtonRules, newton
 
 Array = np.ndarray
@@ -77,9 +81,7 @@ class StaticModel:
 
     def collocation(self, theta: Array) -> Collocation:
         """Return the rows of the problem with values of the unknowns."""
-        problem, base = self.numbers.at(theta), self.base
-        sides = tuple((c, points) for c, (_, points) in zip(problem.conditions, base.sides, strict=True))
-        return Collocation(problem, base.hidden, base.points, sides, base.per_side, base.boundary_weight, base.mixing)
+        return self.base.of(self.numbers.at(theta), self.numbers.conditions_are_known)
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem and its sensitivities with one factorisation."""
@@ -93,14 +95,51 @@ class StaticModel:
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
         return Prediction(self.sensors @ found.state.coefficients, self.sensors @ sensitivities, solved)
 
-    def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Combination:
-        """Return a state improved by an old factorisation."""
+    def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
+        """Return coefficients improved by an old factorisation."""
         collocation = self.collocation(theta)
-        state = solved.state.moved(coefficients)
-        left = collocation.residual(state, solved.last.scales) - solved.last.unreachable
-        factor: LeastSquares = solved.last.factor
-        return state.moved(coefficients - factor.solve(left))
+        tabulated = Tabulated(coefficients, collocation.problem.fields, self.tables)
+        left = collocation.residual(tabulated, solved.last.scales) - solved.last.unreachable
+        return np.asarray(coefficients - solved.last.factor.solve(left))
+
+    @cached_property
+    def tables(self) -> dict[Derivative, Array]:
+        """Derivatives of all features at the points, for every derivative in the equations."""
+        problem, found = self.base.problem, {}
+        for name in problem.fields:
+            for jet in slopes_of(problem, name).jets:
+                derivative = derivative_of(jet)
+                if derivative not in found:
+                    found[derivative] = self.base.hidden.operator(self.base.points.x, [Term(name, derivative)])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """A function of a layer at points where the features are known already."""
+
+    coefficients: Array
+    fields: tuple[str, ...]
+    tables: dict[Derivative, Array]
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives at those points, whatever ``x``."""
+        blocks = self.coefficients.reshape(len(self.fields), -1)
+        return [self.tables[derivative_of(jet)] @ blocks[self.fields.index(jet.field)] for jet in jets]
 
 
 def _sensors(base: Collocation, data: Data) -> Array:
     return sensor_rows(base, [(part.points, jet) for part, jet in zip(data.parts, data.jets, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Chord:
+    """A model whose slopes are taken from elsewhere: near a fit they need not be exact."""
+
+    values: Callable[[Array], tuple[Array, Any]]
+    slopes: Array
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured, with the old slopes."""
+        values, state = self.values(theta)
+        return Prediction(values, self.slopes, state)

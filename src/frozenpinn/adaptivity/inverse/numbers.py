@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
-from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
@@ -79,60 +79,69 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
         second = other.model.at(best.theta)
 
-    def solution() -> Solution:
-        stated = numbers.problem.at(**numbers.values(best.theta))
-        return inference.solution(fine, best.prediction, stated)
-
-    def renew(given: Any) -> Inferred:
-        return _again(replace(question, data=Data.read(given, numbers.problem)), fine, other, best, second)
-
-    return _put_together(question, fits, best, second, solution, watch, renew)
+    with watch.stage("solution"):
+        solution = inference.solution(fine, best.prediction)
+    kept = Kept(fine, other, best, second, solution)
+    return _put_together(question, fits, best, second, solution, watch, lambda given: _again(question, kept, given))
 
 
 def _fits(model: Model, question: Question) -> list[Fit]:
-    """Return all minima, after weights of relative noise have been taken from the first fit."""
+    """Return all minima, the best first."""
     numbers, data, rules, seed = question.numbers, question.data, question.rules, question.task.seed
-    fits = fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
-    check_seen(fits[0].prediction.slopes, question.sigmas(fits[0]), numbers.names, numbers.scales, rules)
-    return fits
+    return fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
 
 
-def _again(question: Question, fine: Network, other: Network, old: Fit, second: Prediction) -> Inferred:
+class Kept(NamedTuple):
+    """What new data can be inferred with: two networks, the old fit on both, and its solution."""
+
+    fine: Network
+    other: Network
+    old: Fit
+    second: Prediction
+    solution: Solution
+
+
+def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     """Infer from new data with old factorisations: steps of the solution and the unknowns at once."""
-    numbers, data, rules = question.numbers, question.data, question.rules
+    numbers, watch = question.numbers, Stopwatch(None)
+    question = replace(question, data=Data.read(given, numbers.problem))
     question.check()
-    watch = Stopwatch(None)
     with watch.stage("steps with an old factorisation"):
-        model = replace(fine.model, sensors=fine.model.with_sensors(data))
-        solved = old.prediction.state
-        slopes = model.sensors @ solved.sensitivities
-        sigmas, theta, c, before = question.sigmas(), solved.theta, solved.state.coefficients, np.inf
-        for _ in range(rules.again):
-            values = model.sensors @ c
-            step = gauss_newton_step(Prediction(values, slopes, solved), data.values, sigmas, numbers, theta)
-            size = float(np.max(np.abs(step) / numbers.scales))
-            if size <= rules.fine_settled or size > before:
-                break
-            theta, c, before = theta + step, c + solved.sensitivities @ step, size
-            c = model.corrected(theta, solved, c).coefficients
-        settled = size <= 1e-6
-    if not settled:
+        best = _chord_steps(question, kept)
+    if best is None:
         return infer_numbers(question, watch)
-    moved = solved._replace(state=solved.state.moved(c), theta=theta)
-    left = (data.values - model.sensors @ c) / sigmas
-    best = Fit(theta, Prediction(model.sensors @ c, slopes, moved), float(left @ left), ())
-    rows = other.model.with_sensors(data)
-    gap = rows @ second.state.state.coefficients - model.sensors @ solved.state.coefficients
-    twin = Prediction(best.prediction.values + gap, rows @ second.state.sensitivities, None)
-    inference = StaticInference(numbers, question.task, rules)
+    rows = kept.other.model.with_sensors(question.data)
+    solved, second = kept.old.prediction.state, kept.second.state
+    gap = rows @ second.state.coefficients - kept.fine.model.with_sensors(question.data) @ solved.state.coefficients
+    twin = Prediction(best.prediction.values + gap, rows @ second.sensitivities, None)
+    inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
+    assert facts is not None
+    solution = inference.solution(kept.fine, best.prediction, facts.singular)
+    return _put_together(question, [best], best, twin, solution, watch, lambda more: _again(question, kept, more))
 
-    def solution() -> Solution:
-        return inference.solution(fine, best.prediction, numbers.problem.at(**numbers.values(theta)))
 
-    def renew(given: Any) -> Inferred:
-        return _again(replace(question, data=Data.read(given, numbers.problem)), fine, other, old, second)
-
-    return _put_together(question, [best], best, twin, solution, watch, renew)
+def _chord_steps(question: Question, kept: Kept) -> Fit | None:
+    """Step until nothing changes beside the noise; None if that leads nowhere."""
+    data, numbers, rules, model = question.data, question.numbers, question.rules, kept.fine.model
+    solved, sensors = kept.old.prediction.state, model.with_sensors(data)
+    slopes, sigmas = sensors @ solved.sensitivities, question.sigmas()
+    theta, c, before, steps = solved.theta, solved.state.coefficients, np.inf, list[tuple[float, ...]]()
+    for _ in range(rules.again):
+        prediction = Prediction(sensors @ c, slopes, solved)
+        left = (data.values - prediction.values) / sigmas
+        steps.append((float(left @ left), *map(float, theta)))
+        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
+        bars = spread_of(left * sigmas, slopes, sigmas, data.noise_is_known, question.level).covariance
+        size = float(np.max(np.abs(step) / numbers.scales))
+        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
+        if size <= rules.fine_settled or (small and len(steps) > 1):
+            moved = solved._replace(state=solved.state.moved(c), theta=theta)
+            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
+        if size > rules.contraction * before:
+            return None
+        theta, before = theta + step, size
+        c = model.corrected(theta, solved, c + solved.sensitivities @ step)
+    return None
 
 
 # ---- evolutions -------------------------------------------------------------------------------------
@@ -141,17 +150,19 @@ def _again(question: Question, fine: Network, other: Network, old: Fit, second: 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
     model = EvolutionModel(numbers, data, task)
+    quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
-        fits = _fits(model, question)
-        best = fits[0]
-        if data.is_relative:
-            best = refine(model, data, question.sigmas(best), numbers, best.theta, rules)
+        fits = _fits(EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=1e-5)))
+    with watch.stage("refinement"):
+        slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
+        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)
     with watch.stage("second network"):
-        second = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED)).at(best.theta)
+        finer = replace(task, seed=task.seed + _OTHER_SEED, tolerances=task.tolerances.tighter(rules.tighter))
+        other = replace(model, task=finer)
+        second = Chord(other.values, slopes).at(best.theta)
 
-    def solution() -> Solution:
-        stated = numbers.problem.at(**numbers.values(best.theta))
-        return solve_once(stated, task, Knowledge()).solution
+    with watch.stage("solution"):
+        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
 
     def renew(given: Any) -> Inferred:
         started = {name: replace(u, start=float(v)) for (name, u), v in zip(numbers.table.items(), best.theta, strict=True)}
@@ -171,32 +182,32 @@ def _put_together(
     fits: list[Fit],
     best: Fit,
     second: Prediction,
-    solution: Callable[[], Solution],
+    solution: Solution,
     watch: Stopwatch,
     renew: Callable[[Any], Inferred],
 ) -> Inferred:
     """Return all that was found, with error bars that contain the noise and the distance of two networks."""
     numbers, data = question.numbers, question.data
     sigmas = question.sigmas(best)
+    slopes, blind = best.prediction.slopes, question.rules.blind[not numbers.problem.is_static]
+    check_seen(slopes, slopes - second.slopes, sigmas, numbers.names, numbers.scales, blind)
     blur = float(np.sqrt(np.mean((second.values - best.prediction.values) ** 2)))
     if data.noise_is_known:
         sigmas = np.sqrt(sigmas**2 + blur**2)
     residuals = data.values - best.prediction.values
-    spread = spread_of(residuals, best.prediction.slopes, sigmas, data.noise_is_known, question.level)
+    spread = spread_of(residuals, slopes, sigmas, data.noise_is_known, question.level)
     gap = gauss_newton_step(second, data.values, sigmas, numbers, best.theta) - gauss_newton_step(
         best.prediction, data.values, sigmas, numbers, best.theta
     )
     covariance = spread.covariance + np.outer(gap, gap)
     estimates = _estimates(question, best.theta, covariance, spread.quantile)
     notes = _notes(question, best, estimates, spread)
-    with watch.stage("solution"):
-        solved = solution()
     return Inferred(
         numbers.problem,
         data.parts,
         estimates,
         covariance,
-        solved,
+        solution,
         best.prediction.values,
         sigmas,
         spread.chi_square,

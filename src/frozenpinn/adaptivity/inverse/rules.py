@@ -13,6 +13,8 @@ class InverseRules:
     coarse_most: int = 240  #: … and at most
     steps: int = 40  #: evaluations of one fit, at most
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
+    quick_rtol: float = 1e-5  #: accuracy in time at which a fit is found
+    tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
     fine_settled: float = 1e-11  #: relative change at which these stop, …
     noise_settled: float = 1e-3  #: … or change in units of the standard deviation
@@ -22,7 +24,7 @@ class InverseRules:
     unexplained: float = 0.1  #: part of the spread of the data from which on a fit is poor, if it is not
     same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
     rivals: float = 9.0  #: difference of χ² up to which another minimum explains the data, too
-    blind: float = 1e-10  #: smallest over largest singular value from which on a direction can't be seen
+    blind: tuple[float, float] = (1e-10, 1e-7)  #: smallest over largest slope that can be seen, static and in time
     at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
     inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink

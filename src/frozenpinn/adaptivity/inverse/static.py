@@ -27,7 +27,6 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.solvers.newton import Found
-from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
@@ -90,15 +89,17 @@ class StaticInference:
         pilot = best_family(narrow, state, coarse.family) if seed == 0 else None
         return self.network(plan, coarse.family if pilot is None else pilot.family, data, state)
 
-    def solution(self, network: Network, prediction: Prediction, stated: Problem) -> Solution:
-        """Return the solution at the estimate."""
+    def solution(
+        self, network: Network, prediction: Prediction, singular: tuple[float, float] | None = None
+    ) -> Solution:
+        """Return the solution at the estimate; its conditioning may be known."""
         solved = prediction.state
-        collocation = network.model.collocation(solved.theta)
-        plan = replace(network.plan, problem=stated)
+        plan = replace(network.plan, problem=self.numbers.stated(solved.theta))
         found = Found(solved.state, (), solved.last)
         pilot = Pilot(network.family, found, float("nan"))
-        with blas_threads(plan.operations):
-            singular = smallest_values(collocation, solved.last)
+        if singular is None:
+            with blas_threads(plan.operations):
+                singular = smallest_values(network.model.collocation(solved.theta), solved.last)
         return made_solution(plan, pilot, found, network.points, singular, "the fit")
 
 

@@ -11,6 +11,7 @@ from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.errors import ProblemError
 
 Array = np.ndarray
+_CLEAR = 3.0  # by which a slope must exceed what it may be wrong by
 
 
 class Spread(NamedTuple):
@@ -23,13 +24,14 @@ class Spread(NamedTuple):
     quantile: float
 
 
-def check_seen(slopes: Array, sigmas: Array, names: tuple[str, ...], scales: Array, rules: InverseRules) -> None:
-    """Refuse unknowns, or combinations of them, that no sensor sees."""
+def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...], scales: Array, blind: float) -> None:
+    """Refuse unknowns, or combinations of them, that no sensor sees, given by how much the slopes may be wrong."""
     weighted = slopes * scales / sigmas[:, None]
     if not np.all(np.isfinite(weighted)):
         raise ProblemError("the slopes of what is measured by the unknowns are not finite.")
     _, singular, right = np.linalg.svd(weighted, full_matrices=False)
-    if singular[-1] > rules.blind * max(float(singular[0]), 1e-300) and singular[0] > 0:
+    noise = float(np.linalg.norm(error * scales / sigmas[:, None], 2))
+    if singular[-1] > max(blind * float(singular[0]), _CLEAR * noise, 1e-300):
         return
     direction = right[-1] * scales
     parts = [(name, float(c)) for name, c, r in zip(names, direction, right[-1], strict=True) if abs(r) > 1e-3]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
 from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.errors import ProblemError
 from frozenpinn.statement.problem import Problem
@@ -21,15 +22,18 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The unknown numbers of a problem.
+    """The unknown numbers of a problem, and the coefficients of its unknown fields if these have got a basis.
 
     Attributes
     ----------
     problem
         What they are unknowns of.
+    fields
+        The functions that unknown fields are combined of.
     """
 
     problem: Problem
+    fields: tuple[FieldBasis, ...] = ()
 
     @cached_property
     def table(self) -> dict[str, Unknown]:
@@ -42,9 +46,24 @@ class Numbers:
         return tuple(self.table)
 
     @cached_property
+    def conditions_are_known(self) -> bool:
+        """Whether no unknown stands in a boundary condition."""
+        texts = [e for c in self.problem.conditions for e in (*c.coefficients, c.value.expression) if e is not None]
+        atoms = [atom for direction in self.directions for atom in direction.atoms]
+        return not any(text.has(atom) for text in texts for atom in atoms)
+
+    @cached_property
     def start(self) -> Array:
         """The first guess."""
-        return np.array([u.start for u in self.table.values()])
+        return np.array([u.start for u in self.table.values()] + [0.0] * sum(f.size for f in self.fields))
+
+    def parts(self) -> list[tuple[FieldBasis, slice]]:
+        """Return which entries belong to each field."""
+        found, at = [], len(self.names)
+        for basis in self.fields:
+            found.append((basis, slice(at, at + basis.size)))
+            at += basis.size
+        return found
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -64,15 +83,26 @@ class Numbers:
     @property
     def directions(self) -> list[Directions]:
         """In which directions they may change."""
-        return [Directions((sp.Symbol(n, real=True),), 1, _one) for n in self.names]
+        numbers = [Directions((sp.Symbol(n, real=True),), 1, _one) for n in self.names]
+        return [*numbers, *(basis.directions for basis in self.fields)]
 
     def at(self, theta: Array) -> Problem:
         """Return the problem with values of the unknowns."""
-        return with_values(self.problem, self.values(theta))
+        values: dict[str, Any] = dict(self.values(theta))
+        for basis, own in self.parts():
+            values |= basis.functions(theta[own])
+        return with_values(self.problem, values)
+
+    def stated(self, theta: Array) -> Problem:
+        """Return the problem as if it had been stated with these values; they stay symbols in its equations."""
+        other, values = self.at(theta), self.values(theta)
+        given = {**self.problem.given, "parameters": {**self.problem.given["parameters"], **values}}
+        given = {} if self.fields else given
+        return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
 
     def values(self, theta: Array) -> dict[str, float]:
         """Return the values by name."""
-        return {name: float(value) for name, value in zip(self.names, theta, strict=True)}
+        return {name: float(value) for name, value in zip(self.names, theta, strict=False)}
 
 
 def _one(x: Array) -> Sequence[Array]:
