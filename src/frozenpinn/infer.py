@@ -1,11 +1,13 @@
-"""Inference: unknown numbers of a problem from measurements, with error bars."""
+"""Inference: unknown numbers and fields of a problem from measurements, with error bars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from frozenpinn.adaptivity.inverse.data import Data
-from frozenpinn.adaptivity.inverse.numbers import Question, infer_numbers
+from frozenpinn.adaptivity.inverse.fields import infer_fields
+from frozenpinn.adaptivity.inverse.numbers import infer_numbers
+from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.unknowns import Numbers, check_present
 from frozenpinn.adaptivity.settings import Settings, Task
@@ -15,6 +17,7 @@ from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import UnknownField
 
 __all__ = ["infer"]
 
@@ -38,7 +41,7 @@ def infer(
     Parameters
     ----------
     problem
-        With :class:`Unknown` among its parameters.
+        With :class:`Unknown` or :class:`UnknownField` among its parameters.
     data
         Measurements; a list of them if several fields or derivatives were measured.
     seed
@@ -79,4 +82,5 @@ def infer(
     rules = InverseRules() if rules is None else rules
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
     question = Question(Numbers(problem), Data.read(data, problem), task, rules, starts, level)
-    return infer_numbers(question, Stopwatch(progress))
+    has_fields = any(isinstance(unknown, UnknownField) for unknown in problem.parameters.inferred.values())
+    return (infer_fields if has_fields else infer_numbers)(question, Stopwatch(progress))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
@@ -104,6 +106,8 @@ class Inferred:
         What else there is to say.
     seconds
         Wall-clock seconds of each stage.
+    fields
+        The unknown fields.
     """
 
     problem: Problem
@@ -116,11 +120,12 @@ class Inferred:
     chi_square: float
     freedom: int
     noise: float | None = None
-    networks: Array = field(default_factory=lambda: np.zeros(0))
+    networks: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     minima: tuple[Minimum, ...] = ()
     steps: tuple[tuple[float, ...], ...] = ()
     notes: tuple[str, ...] = ()
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    fields: Mapping[str, InferredField] = dataclasses.field(default_factory=dict)
     _renew: Callable[[Any], Inferred] | None = None
 
     def __repr__(self) -> str:
@@ -177,6 +182,14 @@ class Inferred:
                 f"'{name}' is no unknown number; they are {choices(self.parameters)}.{suggestion(name, self.parameters)}"
             )
         return self.parameters[name]
+
+    def field(self, name: str) -> InferredField:
+        """Return one unknown field."""
+        if name not in self.fields:
+            raise EvaluationError(
+                f"'{name}' is no unknown field; they are {choices(self.fields)}.{suggestion(name, self.fields)}"
+            )
+        return self.fields[name]
 
     @property
     def report(self) -> str:

@@ -19,6 +19,7 @@ def report_of(found: Inferred) -> str:
     lines = [f"inferred from {len(found.values)} measurements in {sum(found.seconds.values()):.2g} s"]
     width = max((len(name) for name in found.names), default=0)
     lines += [f"  {name:{width}} = {estimate}" for name, estimate in found.parameters.items()]
+    lines += [f"  {name}: a field with {f.effective:.3g} effective degrees of freedom" for name, f in found.fields.items()]
     if found.noise is None:
         lines.append(f"  misfit: χ² = {found.misfit:.3g} per degree of freedom ({found.freedom})")
     else:

@@ -41,11 +41,23 @@ class PriorGrid:
 class _Member(NamedTuple):
     evidence: float
     mean: Array
-    factor: Array  # whose square is the covariance of the coefficients, in units of the variance
-    effective: float
+    back: Array
+    right: Array
+    gain: Array
     variance: float
     strength: float
     length: float
+
+    @property
+    def effective(self) -> float:
+        """How many coefficients the data tell about."""
+        return float(np.sum(1.0 - 1.0 / self.gain))
+
+    @property
+    def covariance(self) -> Array:
+        """τ² B (I − V diag(1 − 1/gain) Vᵀ) Bᵀ, written as a square."""
+        factor = self.strength * (self.back - self.back @ (self.right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ self.right)
+        return np.asarray(self.variance * (factor @ factor.T))
 
 
 def averaged(y: Array, free: Array, slopes: Array, roughness: list[Array], grid: PriorGrid, known: bool) -> Posterior:
@@ -68,7 +80,7 @@ def averaged(y: Array, free: Array, slopes: Array, roughness: list[Array], grid:
     mean = sum(w * m.mean for w, m in zip(weights, members, strict=True))
     covariance = np.zeros((len(mean), len(mean)))
     for w, m in zip(weights, members, strict=True):
-        covariance += w * (m.variance * (m.factor @ m.factor.T) + np.outer(m.mean - mean, m.mean - mean))
+        covariance += w * (m.covariance + np.outer(m.mean - mean, m.mean - mean))
     top = members[int(np.argmax(weights))]
     variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
     effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
@@ -93,10 +105,8 @@ def _members(left: Array, seen: Array, roughness: Array, length: float, lost: in
         evidence -= 0.5 * quadratic if known else 0.5 * count * np.log(max(quadratic, 1e-300))
         shrunk = strength**2 * s / gain
         mean = back @ (vt.T @ (shrunk * along))
-        # back·(τ²(I − V diag(τ²s²/gain) Vᵀ))·backᵀ, written as a square
-        factor = strength * (back - back @ (vt.T * (1.0 - 1.0 / np.sqrt(gain))) @ vt)
         variance = 1.0 if known else quadratic / max(count, 1)
-        found.append(_Member(evidence, mean, factor, float(np.sum(1.0 - 1.0 / gain)), variance, float(strength), length))
+        found.append(_Member(evidence, mean, back, vt, gain, variance, float(strength), length))
     return found
 
 

@@ -3,54 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
-from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.errors import ProblemError, warn
+from frozenpinn.errors import warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
 
 Array = np.ndarray
 _OTHER_SEED = 1000  # of the second network, beyond the first
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked: unknowns, data, how to compute, how many starts, and the probability of an interval."""
-
-    numbers: Numbers
-    data: Data
-    task: Task
-    rules: InverseRules
-    starts: int | None = None
-    level: float = 0.95
-
-    def check(self) -> None:
-        """Refuse fewer data than unknowns."""
-        size, count = len(self.numbers.names), len(self.data.values)
-        least = size if self.data.noise_is_known else size + 1
-        if count < least:
-            more = "" if self.data.noise_is_known else " and the noise, which is to be estimated,"
-            raise ProblemError(
-                f"{count} measurement(s) can't tell {size} unknown(s){more} apart; at least {least} are needed."
-            )
-
-    def sigmas(self, fit: Fit | None = None) -> Array:
-        """Return the standard deviations, relative ones from what a fit predicts."""
-        return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
 
 
 def infer_numbers(question: Question, watch: Stopwatch) -> Inferred:
@@ -104,7 +76,7 @@ class Kept(NamedTuple):
 def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     """Infer from new data with old factorisations: steps of the solution and the unknowns at once."""
     numbers, watch = question.numbers, Stopwatch(None)
-    question = replace(question, data=Data.read(given, numbers.problem))
+    question = question.with_data(given)
     question.check()
     with watch.stage("steps with an old factorisation"):
         best = _chord_steps(question, kept)
@@ -166,10 +138,8 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
 
     def renew(given: Any) -> Inferred:
         started = {name: replace(u, start=float(v)) for (name, u), v in zip(numbers.table.items(), best.theta, strict=True)}
-        near = Numbers(numbers.problem.at(**started))
-        return infer_numbers(
-            replace(question, numbers=near, data=Data.read(given, numbers.problem)), Stopwatch(None)
-        )
+        near = replace(question, numbers=Numbers(numbers.problem.at(**started)))
+        return infer_numbers(near.with_data(given), Stopwatch(None))
 
     return _put_together(question, fits, best, second, solution, watch, renew)
 
@@ -200,7 +170,7 @@ def _put_together(
         best.prediction, data.values, sigmas, numbers, best.theta
     )
     covariance = spread.covariance + np.outer(gap, gap)
-    estimates = _estimates(question, best.theta, covariance, spread.quantile)
+    estimates = estimates_of(question, best.theta, covariance, spread.quantile)
     notes = _notes(question, best, estimates, spread)
     return Inferred(
         numbers.problem,
@@ -218,20 +188,8 @@ def _put_together(
         (*fits[0].steps, *(best.steps if best is not fits[0] else ())),
         notes,
         dict(watch.seconds),
-        renew,
+        _renew=renew,
     )
-
-
-def _estimates(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:
-    (lower, upper), rules, found = question.numbers.bounds, question.rules, {}
-    for i, name in enumerate(question.numbers.names):
-        value, std = float(theta[i]), float(np.sqrt(covariance[i, i]))
-        width = upper[i] - lower[i] if np.isfinite(upper[i] - lower[i]) else question.numbers.scales[i]
-        at = "lower" if value - lower[i] <= rules.at_bound * width else ""
-        at = "upper" if upper[i] - value <= rules.at_bound * width else at
-        low, high = np.clip([value - quantile * std, value + quantile * std], lower[i], upper[i])
-        found[name] = Estimate(value, std, float(low), float(high), question.level, at)
-    return found
 
 
 def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread: Spread) -> tuple[str, ...]:
@@ -254,9 +212,7 @@ def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread
             "and starts=20."
         )
     notes += [objection] if objection else []
-    for note in notes:
-        warn(note)
-    return tuple(notes)
+    return told(notes)
 
 
 def _rivals(question: Question, fits: list[Fit], spread: Spread) -> tuple[Minimum, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from frozenpinn.adaptivity.inverse.evidence import PriorGrid
 
 
 @dataclass(frozen=True)
@@ -30,3 +32,12 @@ class InverseRules:
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
     again: int = 30  #: steps with an old factorisation for new data, at most
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
+    field_width: tuple[int, int, int, int] = (40, 240, 400, 400)  #: neurons of a field in one, two, three, more dimensions
+    field_reach: float = 0.5  #: of their waves
+    field_cutoff: float = 1e-7  #: singular value, relative to the largest, up to which combinations of them are kept
+    field_steps: int = 15  #: Gauss–Newton steps for a field, at most
+    field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
+    field_halvings: int = 6  #: of one step, at most
+    worse: float = 1.5  #: factor by which a step may raise the misfit
+    prior: PriorGrid = field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior
