@@ -63,7 +63,10 @@ class Data:
         return any(isinstance(part.noise, Relative) for part in self.parts)
 
     def sigmas(self, rules: InverseRules, predicted: Array | None = None) -> Array:
-        """Return the standard deviations; where they are to be estimated, the spread of each part stands for them."""
+        """Return the standard deviations, or multiples of them where they are to be estimated.
+
+        Noise that is not given is the same everywhere, unless what a fit leaves says clearly that it is relative.
+        """
         found, at = [], 0
         for part in self.parts:
             n = len(part)
@@ -73,7 +76,17 @@ class Data:
             if isinstance(part.noise, Relative):
                 found.append(part.noise.part * np.maximum(level, rules.reach * size))
             elif part.noise is None:
-                found.append(np.full(n, size))
+                own = np.maximum(level, rules.reach * size)
+                left = None if predicted is None else part.values - predicted[at - n : at]
+                found.append(own if left is not None and _is_relative(left, own, rules) else np.full(n, size))
             else:
                 found.append(np.broadcast_to(part.noise, n))
         return np.concatenate(found)
+
+
+def _is_relative(left: Array, sizes: Array, rules: InverseRules) -> bool:
+    """Whether residuals in proportion to the values are much more likely than equal ones."""
+    count = len(left)
+    equal = 0.5 * count * np.log(max(float(np.mean(left**2)), 1e-300))
+    relative = 0.5 * count * np.log(max(float(np.mean((left / sizes) ** 2)), 1e-300)) + float(np.sum(np.log(sizes)))
+    return equal - relative > rules.clearly

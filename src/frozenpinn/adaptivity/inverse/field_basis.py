@@ -1,7 +1,7 @@
 """The functions that an unknown field is combined of: a small network, orthogonal, with a measure of smoothness.
 
 γ(x) = start + a₀ + Σ aₖψₖ(x), where the ψₖ have mean zero and are orthonormal. How rough a combination is, is told by
-Σ_j C(3, j) ℓ^{2j} ∫ Dʲψ : Dʲψ; for neurons σ(w·x + b) the contraction is (wᵢ·wₖ)ʲ σᵢ⁽ʲ⁾σₖ⁽ʲ⁾.
+Σ_j C(3, j) ℓ^{2j} ∫ Dʲψ : Dʲψ.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb
-from typing import Any
+from itertools import product
+from math import comb, factorial, prod
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.sensitivity import Directions
-from frozenpinn.basis.activation import activation
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.geometry import Domain
@@ -109,15 +108,22 @@ class FieldBasis:
             found[word] = as_function(FieldValue(self.hidden, raw, derivative_of(jet), offset), self.name, self.jets)
         return found
 
+    def fitted(self, values: Array, x: Array) -> Array:
+        """Return the coefficients that come closest to values at points, less the start."""
+        return np.asarray(np.linalg.lstsq(self.at(x), values - self.unknown.inner_start, rcond=1e-12)[0])
+
     def roughness(self, length: float) -> Array:
         """Return the matrix of the roughness on a scale, in units of the domain."""
         return np.asarray(sum(comb(_ORDER, j) * length ** (2 * j) * gram for j, gram in enumerate(self.grams)))
 
 
-def field_basis(name: str, unknown: UnknownField, domain: Domain, jets: JetSpace, width: int, reach: float, cutoff: float) -> FieldBasis:
-    """Draw a small network for a field, and orthogonalise it."""
-    points = domain.sample(max(6 * width, 400), "sobol" if domain.dimension > 1 else "gauss", int(Seed.UNKNOWN_FIELD))
-    hidden = Waves(width, reach).sample(points, np.random.default_rng(int(Seed.UNKNOWN_FIELD)))
+def field_basis(
+    name: str, unknown: UnknownField, domain: Domain, jets: JetSpace, size: tuple[int, float, float], seed: int
+) -> FieldBasis:
+    """Draw a small network for a field, of a width, reach and cut-off, and orthogonalise it."""
+    (width, reach, cutoff), start = size, int(Seed.UNKNOWN_FIELD) + seed
+    points = domain.sample(max(5 * width, 400), "sobol" if domain.dimension > 1 else "gauss", start)
+    hidden = Waves(width, reach).sample(points, np.random.default_rng(start))
     weights = points.weights / np.sum(points.weights)
     features = hidden.features(points.x)
     means = weights @ features
@@ -128,16 +134,18 @@ def field_basis(name: str, unknown: UnknownField, domain: Domain, jets: JetSpace
     mixing[: hidden.width, 1:] = right[:rank].T / singular[:rank]
     mixing[hidden.width, 1:] = -means[: hidden.width] @ mixing[: hidden.width, 1:]
     mixing[hidden.width, 0] = 1.0
-    grams = _grams(hidden, points.x, weights, mixing[: hidden.width, 1:], float(np.max(domain.lengths)))
+    grams = _grams(hidden, points.x, weights, mixing, float(np.max(domain.lengths)))
     return FieldBasis(name, unknown, jets, hidden, mixing, grams)
 
 
 def _grams(hidden: HiddenLayer, x: Array, weights: Array, mixing: Array, length: float) -> tuple[Array, ...]:
-    """Return ∫ Dʲψ : Dʲψ of combinations of neurons; the first is the identity."""
-    contracted = hidden.weights @ hidden.weights.T * length**2
-    values: Any = activation(hidden.activation)(hidden.pre_activation(x), list(range(_ORDER + 1)))
-    found = [np.eye(mixing.shape[1])]
+    """Return ∫ Dʲψ : Dʲψ = Σ j!/α! ∫ (∂^α ψ)² of combinations; the first is the identity."""
+    size, roots = mixing.shape[1] - 1, np.sqrt(weights)[:, None]
+    found = [np.eye(size)]
     for j in range(1, _ORDER + 1):
-        inner = (values[j] * weights[:, None]).T @ values[j]
-        found.append(mixing.T @ (contracted**j * inner) @ mixing)
-    return tuple(0.5 * (g + g.T) for g in found)
+        total = np.zeros((size, size))
+        for alpha in (a for a in product(range(j + 1), repeat=x.shape[1]) if sum(a) == j):
+            values = roots * (hidden.operator(x, [Term("", Derivative(alpha))]) @ mixing[:, 1:])
+            total += factorial(j) / prod(map(factorial, alpha)) * length ** (2 * j) * (values.T @ values)
+        found.append(total)
+    return tuple(found)

@@ -20,6 +20,8 @@ from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.statement.unknowns import UnknownField
 
@@ -86,7 +88,10 @@ class FieldInference:
             following = self._shortened(model, current, change, sigmas)
             if following is None:
                 break
+            stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
             current = following
+            if stalls:
+                break
         return current, steps
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
@@ -107,7 +112,7 @@ class FieldInference:
         return None
 
 
-def with_bases(question: Question) -> Question:
+def with_bases(question: Question, seed: int = 0) -> Question:
     """Give every unknown field functions that it is combined of."""
     problem, rules = question.numbers.problem, question.rules
     if not problem.is_static:
@@ -115,13 +120,34 @@ def with_bases(question: Question) -> Question:
             "unknown fields are inferred in static problems only; in time, write the field with unknown numbers, such "
             "as 'a + b*x' with Unknown a and b."
         )
-    width = rules.field_width[min(problem.domain.dimension, 4) - 1]
+    size = (rules.field_width[min(problem.domain.dimension, 4) - 1], rules.field_reach, rules.field_cutoff)
     bases = tuple(
-        field_basis(name, unknown, problem.domain, problem.jets, width, rules.field_reach, rules.field_cutoff)
+        field_basis(name, unknown, problem.domain, problem.jets, size, seed)
         for name, unknown in problem.parameters.inferred.items()
         if isinstance(unknown, UnknownField)
     )
     return replace(question, numbers=Numbers(problem, bases))
+
+
+def second_opinion(question: Question, inference: StaticInference, fit: Fit, network: Network) -> tuple[Array, Array]:
+    """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
+    mine, data = question.numbers, question.data
+    other = with_bases(question, question.task.seed + _OTHER_SEED)
+    x = mine.problem.domain.sample(4 * max(b.size for b in mine.fields), "random", int(Seed.UNKNOWN_FIELD)).x
+    theta, count = other.numbers.start, len(mine.names)
+    theta[:count] = fit.theta[:count]
+    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+        theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
+    twin = StaticInference(other.numbers, question.task, question.rules)
+    model = twin.fine(fit._replace(theta=theta), network, data, _OTHER_SEED).model
+    sigmas = question.sigmas(fit)
+    search = FieldInference(other)
+    first = search._step(model, theta, sigmas, None)
+    found, gap = first.posterior.mean, np.zeros(len(fit.theta))
+    gap[:count] = found[:count] - fit.theta[:count]
+    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+        gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
+    return first.prediction.values - fit.prediction.values, gap
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
@@ -139,32 +165,26 @@ def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
         fine = inference.fine(fit, coarse, data)
         sigmas = question.sigmas(fit)
         best, more = search.descend(fine.model, first.theta, sigmas, question.rules.fine_steps)
+    fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
     with watch.stage("second network"):
-        fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
-        other = inference.fine(fit, coarse._replace(family=fine.family), data, _OTHER_SEED)
-        second = other.model.at(best.theta)
-    return _put_together(search, inference, fine, best, second, fit, watch)
+        blur, gap = second_opinion(question, inference, fit, coarse._replace(family=fine.family))
+    with watch.stage("solution"):
+        solution = inference.solution(fine, best.prediction)
+    return _put_together(search, best, fit, blur, gap, solution, watch)
 
 
 def _put_together(
-    search: FieldInference,
-    inference: StaticInference,
-    fine: Network,
-    best: Step,
-    second: Prediction,
-    fit: Fit,
-    watch: Stopwatch,
+    search: FieldInference, best: Step, fit: Fit, blur: Array, gap: Array, solution: Solution, watch: Stopwatch
 ) -> Inferred:
     question, data, numbers = search.question, search.question.data, search.numbers
     sigmas = question.sigmas(fit)
     if data.noise_is_known:
-        sigmas = np.sqrt(sigmas**2 + np.mean((second.values - best.prediction.values) ** 2))
+        sigmas = np.sqrt(sigmas**2 + np.mean(blur**2))
     free, _ = search._columns()
     slopes, names = best.prediction.slopes[:, free], (*numbers.names, *(f"the mean of {b.name}" for b in numbers.fields))
     check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
     posterior = search.posterior(best.prediction, best.theta, sigmas)
-    gap = search.posterior(second, best.theta, sigmas).mean - posterior.mean
-    covariance = posterior.covariance + np.outer(gap, gap)
+    covariance = posterior.covariance + np.outer(gap, gap) + np.diag(gap**2)  # one gap vanishes here and there
     left = data.values - best.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(free) - posterior.effective), 0)
@@ -193,8 +213,6 @@ def _put_together(
         )
     objection = noise_objection(squares, freedom, question.rules) if data.noise_is_known else None
     notes += [objection] if objection else []
-    with watch.stage("solution"):
-        solution = inference.solution(fine, best.prediction)
     quantile = float(stats.norm.ppf(0.5 + level / 2)) if data.noise_is_known else float(stats.t.ppf(0.5 + level / 2, max(freedom, 1)))
     return Inferred(
         numbers.problem,

@@ -30,13 +30,15 @@ class InverseRules:
     at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
     inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
+    clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     again: int = 30  #: steps with an old factorisation for new data, at most
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
     field_width: tuple[int, int, int, int] = (40, 240, 400, 400)  #: neurons of a field in one, two, three, more dimensions
-    field_reach: float = 0.5  #: of their waves
-    field_cutoff: float = 1e-7  #: singular value, relative to the largest, up to which combinations of them are kept
+    field_reach: float = 0.8  #: of their waves
+    field_cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most
     field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
+    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
     prior: PriorGrid = field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
