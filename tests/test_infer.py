@@ -92,7 +92,10 @@ def test_the_same_seed_gives_the_same_bits(places):
 
 def test_an_unknown_in_a_boundary_condition_is_found():
     problem = fp.Problem(
-        "u_xx = 0", fp.Interval(0, 1), boundary={"left": "u = 1", "right": "u_n + h*u = 0"}, parameters={"h": fp.Unknown(1.0)}
+        "u_xx = 0",
+        fp.Interval(0, 1),
+        boundary={"left": "u = 1", "right": "u_n + h*u = 0"},
+        parameters={"h": fp.Unknown(1.0)},
     )  # u = 1 − h x/(1 + h)
     x = np.linspace(0, 1, 9)
     found = fp.infer(problem, fp.Measurements(x, 1 - 2.5 / 3.5 * x))
@@ -107,7 +110,9 @@ def test_derivatives_can_be_measured():
 
 def test_a_nonlinear_problem():
     problem = fp.Problem(
-        "u_xx = k*u**3 + f", fp.Interval(0, 1), boundary={"left": "u = 1", "right": "u = e"},
+        "u_xx = k*u**3 + f",
+        fp.Interval(0, 1),
+        boundary={"left": "u = 1", "right": "u = e"},
         parameters={"k": fp.Unknown(0.1), "f": "exp(x) - 2*exp(3*x)", "e": "exp(1)"},
     )
     x = np.linspace(0.1, 0.9, 9)
@@ -118,7 +123,10 @@ def test_a_nonlinear_problem():
 def test_a_poor_start_is_left_by_other_starts():
     """u'' + k²u = 0 with u(0) = 0, u(1) = 1 resonates at k = π, 2π: fits are stuck between."""
     problem = fp.Problem(
-        "u_xx + k**2*u = 0", fp.Interval(0, 1), boundary={"left": "u = 0", "right": "u = 1"}, parameters={"k": fp.Unknown(1.0, 0.5, 9.0)}
+        "u_xx + k**2*u = 0",
+        fp.Interval(0, 1),
+        boundary={"left": "u = 0", "right": "u = 1"},
+        parameters={"k": fp.Unknown(1.0, 0.5, 9.0)},
     )
     x = np.linspace(0.05, 0.95, 19)
     found = fp.infer(problem, fp.Measurements(x, np.sin(7.5 * x) / np.sin(7.5)), settings=fp.Settings(width=60))
@@ -144,8 +152,12 @@ def test_evolutions_and_their_initial_values():
 
 def test_two_fields_of_a_reaction():
     problem = fp.Problem(
-        ["u_t = 0.1*u_xx - k*u", "v_t = 0.1*v_xx + k*u"], fp.Interval(0, 1), (0, 1), ["1", "0"],
-        [fp.Neumann(0, field="u"), fp.Neumann(0, field="v")], parameters={"k": fp.Unknown(1.0)},
+        ["u_t = 0.1*u_xx - k*u", "v_t = 0.1*v_xx + k*u"],
+        fp.Interval(0, 1),
+        (0, 1),
+        ["1", "0"],
+        [fp.Neumann(0, field="u"), fp.Neumann(0, field="v")],
+        parameters={"k": fp.Unknown(1.0)},
     )
     t = np.linspace(0.2, 1.0, 5)
     data = [
@@ -170,7 +182,12 @@ def test_what_can_not_be_inferred(places):
     refused(poisson(a=free), [1.0], "takes Measurements or a list of them, got list")
     refused(poisson(a=free), data, "level must lie between 0 and 1, got 95", level=95)
     refused(poisson(a=free, q=free), data, "unknown 'q' does not appear in the equations")
-    refused(poisson(a=free, s=free), data, "can't tell 'a', 's' apart: they do not change along the direction", settings=QUICK)
+    refused(
+        poisson(a=free, s=free),
+        data,
+        "can't tell 'a', 's' apart: they do not change along the direction",
+        settings=QUICK,
+    )
     refused(poisson(a=free), fp.Measurements(places[:1], [0.1]), "1 measurement.* can't tell 1 unknown.* at least 2")
     on_side = np.stack([np.zeros(5), np.linspace(0, 1, 5)], axis=1)
     refused(poisson(a=free), fp.Measurements(on_side, np.zeros(5), noise=0.1), "do not depend on 'a'", settings=QUICK)
@@ -195,5 +212,7 @@ def test_bounds_that_exclude_every_fit_are_told(places):
 
 
 def test_a_start_without_a_solution_is_told():
-    problem = fp.Problem("u_xx + lam*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Unknown(6.0)})
+    problem = fp.Problem(
+        "u_xx + lam*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Unknown(6.0)}
+    )
     refused(problem, fp.Measurements([0.5, 0.6], [0.1, 0.1]), "no solution at the start of the unknowns, lam = 6")

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from frozenpinn import cli_infer
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 
@@ -27,8 +28,7 @@ app = typer.Typer(
 )
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
-
-
+cli_infer.register(app)
 _INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 

@@ -83,7 +83,9 @@ def test_measurements_that_do_not_fit_the_problem(data, message):
 
 
 def test_measurements_at_other_times_are_refused():
-    problem = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(1.0)})
+    problem = fp.Problem(
+        "u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(1.0)}
+    )
     with pytest.raises(fp.ProblemError, match="1 of 2 measurements lie outside the time 0 … 1, the first at t = 2"):
         fp.infer(problem, fp.Measurements([0.5, 0.5], [1.0, 1.0], times=[0.5, 2.0]))
     with pytest.raises(fp.ProblemError, match="give times= between 0 and 1"):

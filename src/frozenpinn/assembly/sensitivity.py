@@ -44,7 +44,11 @@ class Directions:
 
 
 def slopes_by(
-    problem: Problem, expression: sp.Expr, unknowns: Sequence[Directions], compiled: Callable[[list[sp.Expr]], list[Array]], x: Array
+    problem: Problem,
+    expression: sp.Expr,
+    unknowns: Sequence[Directions],
+    compiled: Callable[[list[sp.Expr]], list[Array]],
+    x: Array,
 ) -> Array:
     """Return the derivative of an expression at points in all directions, shape (n, directions)."""
     blocks = []
@@ -73,7 +77,9 @@ def sensitivity_rows(
         jets = slopes_of(problem, equation.field).jets
         values = state.jets(x, jets)
 
-        def compiled(slopes: list[sp.Expr], jets: Sequence[Jet] = jets, values: Sequence[Array] = values) -> list[Array]:
+        def compiled(
+            slopes: list[sp.Expr], jets: Sequence[Jet] = jets, values: Sequence[Array] = values
+        ) -> list[Array]:
             return problem.compile(slopes, jets)(*x.T, 0.0, *values)
 
         parts.append(-scale * inner[:, None] * slopes_by(problem, equation.right_side, unknowns, compiled, x))
@@ -87,9 +93,7 @@ def sensitivity_rows(
     return np.concatenate(parts)
 
 
-def _condition_rows(
-    collocation: Collocation, index: int, state: Function, unknowns: Sequence[Directions]
-) -> Array:
+def _condition_rows(collocation: Collocation, index: int, state: Function, unknowns: Sequence[Directions]) -> Array:
     """Return ∂g/∂θ − ∂B/∂θ u at the points of one side."""
     problem, (condition, points) = collocation.problem, collocation.sides[index]
     functions, symbols = problem.parameters.functions, problem.jets.x

@@ -170,9 +170,7 @@ class Inferred:
     def again(self, data: Any) -> Inferred:
         """Infer from new data of the same problem, with all that is factorised already."""
         if self._renew is None:
-            raise EvaluationError(
-                "what was factorised is gone after pickling; call infer(found.problem, data) again."
-            )
+            raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
         return self._renew(data)
 
     def estimate(self, name: str) -> Estimate:

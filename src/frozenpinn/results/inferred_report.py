@@ -19,15 +19,15 @@ def report_of(found: Inferred) -> str:
     lines = [f"inferred from {len(found.values)} measurements in {sum(found.seconds.values()):.2g} s"]
     width = max((len(name) for name in found.names), default=0)
     lines += [f"  {name:{width}} = {estimate}" for name, estimate in found.parameters.items()]
-    lines += [f"  {name}: a field with {f.effective:.3g} effective degrees of freedom" for name, f in found.fields.items()]
+    lines += [
+        f"  {name}: a field with {f.effective:.3g} effective degrees of freedom" for name, f in found.fields.items()
+    ]
     if found.noise is None:
         lines.append(f"  misfit: χ² = {found.misfit:.3g} per degree of freedom ({found.freedom})")
     else:
         lines.append(f"  noise: {found.noise:.3g}, estimated with {found.freedom} degrees of freedom")
     if found.networks.size:
-        shares = [
-            f"{abs(float(gap)):.1g} for {name}" for name, gap in zip(found.names, found.networks, strict=True)
-        ]
+        shares = [f"{abs(float(gap)):.1g} for {name}" for name, gap in zip(found.names, found.networks, strict=True)]
         lines.append(f"  of the error bars, networks: {', '.join(shares)}")
     for i, one in enumerate(found.names):
         for j in range(i):

@@ -107,7 +107,9 @@ class Measurements:
         wanted = measured[0] if field is None and len(measured) == 1 else field
         if wanted not in measured:
             what = f"field='{field}' is not a column" if field else "there are several columns of values"
-            raise ProblemError(f"'{file}': {what}; say field= one of {choices(measured)}.{suggestion(str(field), measured)}")
+            raise ProblemError(
+                f"'{file}': {what}; say field= one of {choices(measured)}.{suggestion(str(field), measured)}"
+            )
         column = {name: rows[:, i] for i, name in enumerate(header)}
         name, _, suffix = str(wanted).partition("_")
         points = np.stack([column[c] for c in place], axis=1)
@@ -213,7 +215,9 @@ def _read_csv(file: str | os.PathLike[str]) -> tuple[list[str], Array]:
         try:
             rows.append([float(entry) for entry in row])
         except ValueError:
-            raise ProblemError(f"line {number} of '{file}' holds something that is no number: {','.join(row)!r}.") from None
+            raise ProblemError(
+                f"line {number} of '{file}' holds something that is no number: {','.join(row)!r}."
+            ) from None
         if len(row) != len(header):
             raise ProblemError(f"line {number} of '{file}' has {len(row)} entries; the header has {len(header)}.")
     return header, np.array(rows)

@@ -15,7 +15,7 @@ from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.unknowns import Inferable, Unknown, UnknownField, field_expression, field_functions
+from frozenpinn.statement.unknowns import Inferable, Unknown, UnknownField, field_expression, field_functions, read_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,7 @@ def read_parameters(
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
     check_known(symbols, given)
+    given = {name: cast(Given, read_unknown(value, f"parameter '{name}'")) for name, value in given.items()}
     expressions: dict[str, sp.Expr] = {}
     functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}

@@ -23,9 +23,7 @@ def with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
     def rebound(condition: LinearCondition) -> LinearCondition:
         terms = dict(zip(condition.jets, condition.coefficients, strict=True))
-        return LinearCondition(
-            condition.side, terms, bound(condition.value), condition.text, problem.jets, parameters
-        )
+        return LinearCondition(condition.side, terms, bound(condition.value), condition.text, problem.jets, parameters)
 
     return problem.replaced(
         parameters=parameters,

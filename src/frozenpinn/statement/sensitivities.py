@@ -29,7 +29,10 @@ def with_sensitivities(problem: Problem, values: Mapping[str, float]) -> Problem
     made = _Sensitivities(problem, numbers)
     other = problem.replaced(
         fields=(*problem.fields, *(sensitivity_field(f, s.name) for s in numbers for f in problem.fields)),
-        equations=(*map(made.fixed, problem.equations), *(made.equation(e, s) for s in numbers for e in problem.equations)),
+        equations=(
+            *map(made.fixed, problem.equations),
+            *(made.equation(e, s) for s in numbers for e in problem.equations),
+        ),
         conditions=(
             *map(made.fixed_condition, problem.conditions),
             *(made.condition(c, s) for s in numbers for c in problem.conditions),

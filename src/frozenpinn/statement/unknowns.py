@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import POINTS, UserFunction, real_number
 from frozenpinn.language.jets import Jet, JetSpace
 
@@ -147,6 +147,24 @@ def field_expression(name: str, unknown: UnknownField, jets: JetSpace) -> sp.Exp
     """Return what stands for a field in all texts."""
     inner = sp.Function(inner_name(name, unknown), real=True)(*jets.x)
     return sp.exp(inner) if unknown.positive else inner
+
+
+def read_unknown(value: object, what: str) -> object:
+    """Return an unknown that is written as a table, as problem files do: ``k = {start = 1.0, lower = 0.1}``.
+
+    With ``field = true`` it is a field, which may be ``positive``. Anything else is returned as it is.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    is_field = bool(value.get("field", False))
+    known = ("start", "positive") if is_field else ("start", "lower", "upper")
+    for key in value:
+        if key not in (*known, "field"):
+            raise ProblemError(f"{what} is an unknown with '{key}'; it may have {choices(known)}, and field = true.")
+    given = {key: value[key] for key in known if key in value}
+    if "start" not in given:
+        raise ProblemError(f"{what} is an unknown without a start; write for example {{start = 1.0}}.")
+    return UnknownField(**given) if is_field else Unknown(**given)
 
 
 def listed(inferred: Mapping[str, Inferable]) -> str:

@@ -52,6 +52,15 @@ class Data:
         """Everything that was measured."""
         return np.concatenate([part.values for part in self.parts])
 
+    def has_places_of(self, other: Data) -> bool:
+        """Whether the same was measured at the same places and times."""
+        pairs = list(zip(self.parts, other.parts, strict=False))
+        alike = len(self.parts) == len(other.parts) and self.jets == other.jets
+        return alike and all(
+            np.array_equal(a.points, b.points) and (a.times is b.times or np.array_equal(a.times, b.times))  # type: ignore[arg-type]
+            for a, b in pairs
+        )
+
     @property
     def noise_is_known(self) -> bool:
         """Whether standard deviations were given."""

@@ -56,7 +56,9 @@ class _Member(NamedTuple):
     @property
     def covariance(self) -> Array:
         """τ² B (I − V diag(1 − 1/gain) Vᵀ) Bᵀ, written as a square."""
-        factor = self.strength * (self.back - self.back @ (self.right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ self.right)
+        factor = self.strength * (
+            self.back - self.back @ (self.right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ self.right
+        )
         return np.asarray(self.variance * (factor @ factor.T))
 
 
@@ -72,7 +74,11 @@ def averaged(y: Array, free: Array, slopes: Array, roughness: list[Array], grid:
     """
     q = np.linalg.qr(free)[0] if free.shape[1] else np.zeros((len(y), 0))
     left, seen = y - q @ (q.T @ y), slopes - q @ (q.T @ slopes)
-    members = [m for matrix, length in zip(roughness, grid.lengths, strict=True) for m in _members(left, seen, matrix, length, q.shape[1], grid, known)]
+    members = [
+        m
+        for matrix, length in zip(roughness, grid.lengths, strict=True)
+        for m in _members(left, seen, matrix, length, q.shape[1], grid, known)
+    ]
     best = max(m.evidence for m in members)
     members = [m for m in members if m.evidence > best + np.log(_KEPT)]
     weights = np.exp([m.evidence - best for m in members])
@@ -88,7 +94,9 @@ def averaged(y: Array, free: Array, slopes: Array, roughness: list[Array], grid:
     return Posterior(whole, spread, effective, variance, top.strength, top.length)
 
 
-def _members(left: Array, seen: Array, roughness: Array, length: float, lost: int, grid: PriorGrid, known: bool) -> list[_Member]:
+def _members(
+    left: Array, seen: Array, roughness: Array, length: float, lost: int, grid: PriorGrid, known: bool
+) -> list[_Member]:
     """Return the posteriors of one length for all strengths."""
     root = sla.cholesky(roughness + 1e-12 * np.trace(roughness) / len(roughness) * np.eye(len(roughness)), lower=True)
     whitened = sla.solve_triangular(root, seen.T, lower=True).T
@@ -110,7 +118,9 @@ def _members(left: Array, seen: Array, roughness: Array, length: float, lost: in
     return found
 
 
-def _with_free(y: Array, free: Array, slopes: Array, mean: Array, covariance: Array, variance: float) -> tuple[Array, Array]:
+def _with_free(
+    y: Array, free: Array, slopes: Array, mean: Array, covariance: Array, variance: float
+) -> tuple[Array, Array]:
     """Return mean and covariance with those of the free numbers before them."""
     f = free.shape[1]
     if not f:

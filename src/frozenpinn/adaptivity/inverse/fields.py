@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,15 +50,16 @@ class FieldInference:
         """All unknowns as one vector."""
         return self.question.numbers
 
-    def _columns(self) -> tuple[Array, Array]:
-        """Return which unknowns have no prior (numbers, and the mean of each field), and which have one."""
+    @cached_property
+    def columns(self) -> tuple[Array, Array]:
+        """Which unknowns have no prior (numbers, and the mean of each field), and which have one."""
         size = len(self.numbers.start)
         free = [*range(len(self.numbers.names)), *(own.start for _, own in self.numbers.parts())]
         return np.array(free, dtype=int), np.setdiff1d(np.arange(size), free)
 
     def posterior(self, prediction: Prediction, theta: Array, sigmas: Array) -> Posterior:
         """Return what the linearised problem says, in the order of the unknowns."""
-        free, smooth = self._columns()
+        free, smooth = self.columns
         data, grid = self.question.data, self.question.rules.prior
         slopes = prediction.slopes / sigmas[:, None]
         y = (data.values - prediction.values) / sigmas + slopes @ theta
@@ -69,7 +71,8 @@ class FieldInference:
         mean, covariance = found.mean * scale, found.covariance * scale * scale[:, None]
         return found._replace(mean=mean[order], covariance=covariance[np.ix_(order, order)])
 
-    def _step(self, model: Model, theta: Array, sigmas: Array, near: Any) -> Step:
+    def step(self, model: Model, theta: Array, sigmas: Array, near: Any) -> Step:
+        """Return where a model is with values of the unknowns."""
         prediction = model.at(theta, near)
         left = (self.question.data.values - prediction.values) / sigmas
         return Step(theta, prediction, self.posterior(prediction, theta, sigmas), float(left @ left))
@@ -77,7 +80,7 @@ class FieldInference:
     def descend(self, model: Model, theta: Array, sigmas: Array, most: int) -> tuple[Step, list[tuple[float, ...]]]:
         """Take Gauss–Newton steps until nothing changes beside the noise."""
         rules, steps = self.question.rules, list[tuple[float, ...]]()
-        current = self._step(model, theta, sigmas, None)
+        current = self.step(model, theta, sigmas, None)
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
             change = current.posterior.mean - current.theta
@@ -102,7 +105,7 @@ class FieldInference:
             theta = current.theta + length * change
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
             try:
-                following = self._step(model, theta, sigmas, current.prediction.state)
+                following = self.step(model, theta, sigmas, current.prediction.state)
             except ConvergenceError:
                 length /= 2.0
                 continue
@@ -129,7 +132,7 @@ def with_bases(question: Question, seed: int = 0) -> Question:
     return replace(question, numbers=Numbers(problem, bases))
 
 
-def second_opinion(question: Question, inference: StaticInference, fit: Fit, network: Network) -> tuple[Array, Array]:
+def second_opinion(question: Question, fit: Fit, network: Network) -> tuple[Array, Array]:
     """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
     mine, data = question.numbers, question.data
     other = with_bases(question, question.task.seed + _OTHER_SEED)
@@ -142,7 +145,7 @@ def second_opinion(question: Question, inference: StaticInference, fit: Fit, net
     model = twin.fine(fit._replace(theta=theta), network, data, _OTHER_SEED).model
     sigmas = question.sigmas(fit)
     search = FieldInference(other)
-    first = search._step(model, theta, sigmas, None)
+    first = search.step(model, theta, sigmas, None)
     found, gap = first.posterior.mean, np.zeros(len(fit.theta))
     gap[:count] = found[:count] - fit.theta[:count]
     for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
@@ -150,86 +153,120 @@ def second_opinion(question: Question, inference: StaticInference, fit: Fit, net
     return first.prediction.values - fit.prediction.values, gap
 
 
+class Kept(NamedTuple):
+    """What new data can be inferred with: the network, the old fit, and by how much second networks differ."""
+
+    question: Question
+    inference: StaticInference
+    fine: Network
+    fit: Fit
+    blur: Array
+    gap: Array
+    solution: Solution
+
+
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
     """Find unknown fields, and unknown numbers beside them, of a static problem."""
     question = with_bases(question)
     question.check()
-    search, data = FieldInference(question), question.data
-    inference = StaticInference(question.numbers, question.task, question.rules)
+    search, data, rules = FieldInference(question), question.data, question.rules
+    inference = StaticInference(question.numbers, question.task, rules)
     with watch.stage("choice of features"):
         coarse = inference.coarse(data)
     with watch.stage("fit"):
-        first, steps = search.descend(coarse.model, question.numbers.start, question.sigmas(), question.rules.field_steps)
+        first, steps = search.descend(coarse.model, question.numbers.start, question.sigmas(), rules.field_steps)
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     with watch.stage("fine network"):
         fine = inference.fine(fit, coarse, data)
-        sigmas = question.sigmas(fit)
-        best, more = search.descend(fine.model, first.theta, sigmas, question.rules.fine_steps)
+        best, more = search.descend(fine.model, first.theta, question.sigmas(fit), rules.fine_steps)
     fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, inference, fit, coarse._replace(family=fine.family))
+        blur, gap = second_opinion(question, fit, coarse._replace(family=fine.family))
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
-    return _put_together(search, best, fit, blur, gap, solution, watch)
+    return _put_together(search, Kept(question, inference, fine, fit, blur, gap, solution), watch)
 
 
-def _put_together(
-    search: FieldInference, best: Step, fit: Fit, blur: Array, gap: Array, solution: Solution, watch: Stopwatch
-) -> Inferred:
-    question, data, numbers = search.question, search.question.data, search.numbers
-    sigmas = question.sigmas(fit)
+def _again(kept: Kept, given: Any) -> Inferred:
+    """Infer from new data on the same network, from the old fit on."""
+    question, watch = kept.question.with_data(given), Stopwatch(None)
+    question.check()
+    with watch.stage("fine network"):
+        model = replace(kept.fine.model, sensors=kept.fine.model.with_sensors(question.data), start=kept.fit.prediction.state.state)
+        same = question.data.has_places_of(kept.question.data)
+        search = FieldInference(question)
+        sigmas = question.sigmas(kept.fit if same else None)
+        best, steps = search.descend(model, kept.fit.theta, sigmas, question.rules.fine_steps)
+    facts = kept.solution.facts
+    assert facts is not None
+    solution = kept.inference.solution(kept.fine, best.prediction, facts.singular)
+    fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
+    blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
+    return _put_together(search, kept._replace(question=question, fit=fit, blur=blur, solution=solution), watch)
+
+
+def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Inferred:
+    """Return all that was found."""
+    question, data, numbers, fit = search.question, search.question.data, search.numbers, kept.fit
+    sigmas, free = question.sigmas(fit), search.columns[0]
     if data.noise_is_known:
-        sigmas = np.sqrt(sigmas**2 + np.mean(blur**2))
-    free, _ = search._columns()
-    slopes, names = best.prediction.slopes[:, free], (*numbers.names, *(f"the mean of {b.name}" for b in numbers.fields))
+        sigmas = np.sqrt(sigmas**2 + np.mean(kept.blur**2))
+    slopes = fit.prediction.slopes[:, free]
+    names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
     check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
-    posterior = search.posterior(best.prediction, best.theta, sigmas)
-    covariance = posterior.covariance + np.outer(gap, gap) + np.diag(gap**2)  # one gap vanishes here and there
-    left = data.values - best.prediction.values
+    posterior = search.posterior(fit.prediction, fit.theta, sigmas)
+    # the difference of two networks vanishes here and there, by chance: that of each coefficient counts by itself, too
+    covariance = posterior.covariance + 0.5 * (np.outer(kept.gap, kept.gap) + np.diag(kept.gap**2))
+    left = data.values - fit.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(free) - posterior.effective), 0)
-    noise = None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1)))
+    ends = stats.norm if data.noise_is_known else stats.t(max(freedom, 1))
     count = len(numbers.names)
-    level = question.level
-    fields = {
+    return Inferred(
+        numbers.problem,
+        data.parts,
+        estimates_of(question, fit.theta, covariance, float(ends.ppf(0.5 + question.level / 2))),
+        covariance[:count, :count],
+        kept.solution,
+        fit.prediction.values,
+        sigmas,
+        squares,
+        freedom,
+        None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
+        kept.gap[:count],
+        (),
+        fit.steps,
+        _notes(question, posterior, squares, freedom),
+        dict(watch.seconds),
+        _fields(question, fit, covariance, posterior.effective),
+        lambda given: _again(kept, given),
+    )
+
+
+def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
+    domain = question.numbers.problem.domain
+    return {
         basis.name: InferredField(
             basis.name,
-            numbers.problem.domain,
+            domain,
             basis.at,
             basis.unknown.inner_start,
-            best.theta[own],
+            fit.theta[own],
             covariance[own, own],
             basis.unknown.positive,
-            posterior.effective,
-            level,
+            effective,
+            question.level,
         )
-        for basis, own in numbers.parts()
+        for basis, own in question.numbers.parts()
     }
+
+
+def _notes(question: Question, posterior: Posterior, squares: float, freedom: int) -> tuple[str, ...]:
     notes = []
     if posterior.effective < question.rules.few:
         notes.append(
             f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "
             "assumption that it is smooth."
         )
-    objection = noise_objection(squares, freedom, question.rules) if data.noise_is_known else None
-    notes += [objection] if objection else []
-    quantile = float(stats.norm.ppf(0.5 + level / 2)) if data.noise_is_known else float(stats.t.ppf(0.5 + level / 2, max(freedom, 1)))
-    return Inferred(
-        numbers.problem,
-        data.parts,
-        estimates_of(question, best.theta, covariance, quantile),
-        covariance[:count, :count],
-        solution,
-        best.prediction.values,
-        sigmas,
-        squares,
-        freedom,
-        noise,
-        gap[:count],
-        (),
-        fit.steps,
-        told(notes),
-        dict(watch.seconds),
-        fields=fields,
-        _renew=lambda given: infer_fields(question.with_data(given), Stopwatch(None)),
-    )
+    objection = noise_objection(squares, freedom, question.rules) if question.data.noise_is_known else None
+    return told([*notes, objection] if objection else notes)

@@ -110,7 +110,10 @@ def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
     lower, upper = numbers.bounds
     unit = qmc.Halton(len(lower), seed=seed).random(count)
     wide = (lower > 0) & (upper > 10.0 * lower)
-    low, high = np.where(wide, np.log(np.where(wide, lower, 1.0)), lower), np.where(wide, np.log(np.where(wide, upper, 1.0)), upper)
+    low, high = (
+        np.where(wide, np.log(np.where(wide, lower, 1.0)), lower),
+        np.where(wide, np.log(np.where(wide, upper, 1.0)), upper),
+    )
     spread = low + unit * (high - low)
     return list(np.where(wide, np.exp(np.where(wide, spread, 0.0)), spread))
 

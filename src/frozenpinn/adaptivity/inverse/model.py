@@ -70,7 +70,13 @@ class StaticModel:
 
     @classmethod
     def of(
-        cls, numbers: Numbers, base: Collocation, data: Data, rules: NewtonRules, start: Function, accuracy: float | None = None
+        cls,
+        numbers: Numbers,
+        base: Collocation,
+        data: Data,
+        rules: NewtonRules,
+        start: Function,
+        accuracy: float | None = None,
     ) -> StaticModel:
         """Return the model for data."""
         return cls(numbers, base, _sensors(base, data), rules, accuracy, start)

@@ -137,11 +137,27 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
 
     def renew(given: Any) -> Inferred:
-        started = {name: replace(u, start=float(v)) for (name, u), v in zip(numbers.table.items(), best.theta, strict=True)}
-        near = replace(question, numbers=Numbers(numbers.problem.at(**started)))
-        return infer_numbers(near.with_data(given), Stopwatch(None))
+        return _again_in_time(question, best, second, given)
 
     return _put_together(question, fits, best, second, solution, watch, renew)
+
+
+def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
+    """Infer from new data near an old fit: slopes from there, then solutions only."""
+    question, watch = old.with_data(given), Stopwatch(None)
+    question.check()
+    numbers, data, task = question.numbers, question.data, question.task
+    if not data.has_places_of(old.data):
+        return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
+    with watch.stage("refinement"):
+        chord = Chord(EvolutionModel(numbers, data, task).values, fit.prediction.slopes)
+        best = refine(chord, data, question.sigmas(fit), numbers, fit.theta, question.rules)
+    twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
+    with watch.stage("solution"):
+        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
+    return _put_together(
+        question, [best], best, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
+    )
 
 
 # ---- both -------------------------------------------------------------------------------------------
@@ -225,5 +241,7 @@ def _rivals(question: Question, fits: list[Fit], spread: Spread) -> tuple[Minimu
     )
     if found and found[0].chi_square <= fits[0].squares / unit + question.rules.rivals:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
-        warn(f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere.")
+        warn(
+            f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere."
+        )
     return found

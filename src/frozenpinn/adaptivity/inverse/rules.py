@@ -33,7 +33,12 @@ class InverseRules:
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     again: int = 30  #: steps with an old factorisation for new data, at most
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
-    field_width: tuple[int, int, int, int] = (40, 240, 400, 400)  #: neurons of a field in one, two, three, more dimensions
+    field_width: tuple[int, int, int, int] = (
+        40,
+        240,
+        400,
+        400,
+    )  #: neurons of a field in one, two, three, more dimensions
     field_reach: float = 0.8  #: of their waves
     field_cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most

@@ -76,9 +76,7 @@ class StaticInference:
         points = plan.place_points()
         collocation = plan.collocation(family.layer(plan, points), points)
         newton = self.task.rules.static.newton
-        return Network(
-            StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points
-        )
+        return Network(StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points)
 
     def fine(self, found: Fit, coarse: Network, data: Data, seed: int = 0) -> Network:
         """Choose features where the coarse fit has led to, and return the fine network."""
@@ -118,7 +116,8 @@ def refine(model: Model, data: Data, sigmas: Array, numbers: Numbers, theta: Arr
         step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
         deviations = 1.0 / np.maximum(np.linalg.norm(prediction.slopes / sigmas[:, None], axis=0), 1e-300)
         change = float(np.max(np.abs(step) / np.maximum(np.abs(theta), 1e-12 * numbers.scales)))
-        small = np.max(np.abs(step) / deviations) <= rules.noise_settled and data.noise_is_known
+        noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
+        small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
         if change <= rules.fine_settled or small or change > before:
             break
         before, near, theta = change, prediction.state, theta + step

@@ -100,6 +100,11 @@ class Numbers:
         given = {} if self.fields else given
         return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
 
+    def started(self, theta: Array) -> Numbers:
+        """Return the same unknowns with another start."""
+        other = {n: replace(u, start=float(v)) for (n, u), v in zip(self.table.items(), theta, strict=False)}
+        return Numbers(self.problem.at(**other), self.fields)
+
     def values(self, theta: Array) -> dict[str, float]:
         """Return the values by name."""
         return {name: float(value) for name, value in zip(self.names, theta, strict=False)}
