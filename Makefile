@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test speed lint bench report boxes format clean
+.PHONY: demo test speed lint bench report boxes static format clean
 
 demo: $(STAMP)
 	$(BIN)/frozenpinn demo
@@ -41,6 +41,12 @@ BOXES := allen-cahn-2d brusselator-2d gray-scott-2d burgers-2d swirl-2d schroedi
 boxes: $(STAMP)  ## the table of boxes in the README
 	$(BIN)/frozenpinn bench $(BOXES) --method frozen-pinn --method spectral --recipe best --recipe auto --tol 1e-6 \
 		--seeds 1 --table boxes.md --json boxes.json
+
+STATIC := helmholtz-solid poisson-5d nonlinear-poisson bratu nonlinear-helmholtz steady-burgers liouville minimal-surface \
+	plate elasticity-hole l-shape poisson-holes
+static: $(STAMP)  ## the table of static problems in the README
+	$(BIN)/frozenpinn bench $(STATIC) --method frozen-pinn --method fem --recipe best --recipe auto --recipe paper \
+		--seeds 1 --table static.md --json static.json
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix --quiet . || true

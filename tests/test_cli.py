@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import ProblemError, SettingsError, cli
+from frozenpinn.adaptivity.problem_file import read_problem_file
 from frozenpinn.basis.samplers import MultiScale
+from frozenpinn.errors import InterruptionError
 from frozenpinn.lab import cases as registry
 from frozenpinn.lab.cases import Case, Published, Variant
 
@@ -316,11 +318,11 @@ def test_broken_toml(refused, tmp_path, content):
     ("replaced", "appended", "text"),
     [
         ({}, "widht = 3\n", "unknown key 'widht' under [solve]; the keys are seed, width, points,"),
-        ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', 'domain',"),
+        ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', 'constraint',"),
         ({}, "[bondary]\nleft = 0\n", "Did you mean 'boundary'?"),
         ({"lower": "0\nmiddle = 3"}, "", "unknown key 'middle' in the domain; the keys are"),
         ({"equation": None}, "", "the key 'equation' is missing."),
-        ({"initial": None}, "", "the key 'initial' is missing."),
+        ({"initial": None}, "", "the key 'initial' is missing; a static problem has neither"),
         ({"upper": None}, "", "the domain needs the keys 'lower' and 'upper'."),
         ({"boundary": None}, "", "no boundary condition for the sides 'left', 'right'"),
         ({"boundary": "5"}, "", "a boundary condition is text such as 'u = 0', a list or a table by side; got 5."),
@@ -609,4 +611,21 @@ def test_installed_command_solves_the_example():
 
 def test_problem_error_of_a_file_is_raised_in_python(problem_file):
     with pytest.raises(ProblemError, match="no boundary condition"):
-        cli.read_file(Path(problem_file(boundary=None)))
+        read_problem_file(Path(problem_file(boundary=None)))
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_interruption(problem_file, monkeypatch, tmp_path, found):
+    """Ctrl-C: a word, the best so far if there is one, and the exit code of shells."""
+    solve = fp.solve
+
+    def interrupted(problem, **options):
+        best = solve(problem, settings=fp.Settings(width=20)) if found else None
+        raise InterruptionError("the solve was interrupted.", best)
+
+    monkeypatch.setattr(fp, "solve", interrupted)
+    result = run("solve", problem_file(), "--save", tmp_path / "best.fpinn")
+    assert result.exit_code == 130
+    assert "the solve was interrupted." in result.stderr
+    assert ("residual" in result.stdout) == found
+    assert (tmp_path / "best.fpinn").exists() == found

@@ -92,13 +92,13 @@ def test_the_same_seed_gives_the_same_bits(places):
 
 def test_an_unknown_in_a_boundary_condition_is_found():
     problem = fp.Problem(
-        "u_xx = 0",
+        "u_xx = 1",
         fp.Interval(0, 1),
         boundary={"left": "u = 1", "right": "u_n + h*u = 0"},
         parameters={"h": fp.Unknown(1.0)},
-    )  # u = 1 − h x/(1 + h)
+    )  # u = 1 - (1 + 1.5 h)/(1 + h) x + x²/2
     x = np.linspace(0, 1, 9)
-    found = fp.infer(problem, fp.Measurements(x, 1 - 2.5 / 3.5 * x))
+    found = fp.infer(problem, fp.Measurements(x, 1 - 4.75 / 3.5 * x + x**2 / 2))
     assert float(found.parameters["h"]) == pytest.approx(2.5, rel=1e-8)
 
 

@@ -11,8 +11,9 @@ import frozenpinn as fp
 NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
-    "steps": ("check", "solve", "estimate_error", "load"),
-    "values": ("Settings", "Rules", "Windows", "Solution", "ErrorEstimate", "Findings"),
+    "steps": ("check", "solve", "follow", "estimate_error", "load", "modes", "steady", "stability"),
+    "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
+    "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),
     "errors": (
         "FrozenPinnError",
         "ProblemError",
@@ -20,6 +21,8 @@ NAMES = {
         "EvaluationError",
         "IntegrationError",
         "BudgetError",
+        "ConvergenceError",
+        "StorageError",
         "FrozenPinnWarning",
     ),
     "modules": ("boundary", "domains", "integrators", "samplers", "stages"),

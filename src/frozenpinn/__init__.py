@@ -1,10 +1,12 @@
-"""Time-dependent PDEs solved by frozen random networks: no mesh, no GPU, no gradient descent.
+"""PDEs, time-dependent and static, solved by frozen random networks: no mesh, no GPU, no gradient descent.
 
 State a problem, solve it, evaluate the solution anywhere::
 
     problem = Problem("u_t = u_xx", Interval(0, 1), time=(0, 1), initial="sin(pi*x)", boundary="u = 0")
     solution = solve(problem)
     solution(0.5, 0.1)
+
+Without ``time``, the problem is static, and the solution is called without t.
 
 Choices beyond the usual have modules of their own: :mod:`~frozenpinn.domains`, :mod:`~frozenpinn.samplers`,
 :mod:`~frozenpinn.boundary`, :mod:`~frozenpinn.integrators`; the steps of a solve are in :mod:`~frozenpinn.stages`.
@@ -19,20 +21,29 @@ from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
+    ConvergenceError,
     EvaluationError,
     FrozenPinnError,
     FrozenPinnWarning,
     IntegrationError,
     ProblemError,
     SettingsError,
+    StorageError,
 )
+from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.infer import infer
+from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.inferred import Estimate, Inferred
+from frozenpinn.results.modes import Mode, Modes
+from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
+from frozenpinn.results.stability import Stability
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
@@ -44,8 +55,10 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "ConvergenceError",
     "Dirichlet",
     "Disk",
+    "Eigenvalue",
     "ErrorEstimate",
     "Estimate",
     "EvaluationError",
@@ -58,7 +71,10 @@ __all__ = [
     "IntegrationError",
     "Interval",
     "Measurements",
+    "Mode",
+    "Modes",
     "Neumann",
+    "Path",
     "Periodic",
     "Polygon",
     "Problem",
@@ -69,6 +85,8 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Solution",
+    "Stability",
+    "StorageError",
     "Unknown",
     "UnknownField",
     "Windows",
@@ -76,21 +94,29 @@ __all__ = [
     "check",
     "domains",
     "estimate_error",
+    "follow",
     "infer",
     "integrators",
     "load",
+    "modes",
     "read_mesh",
     "samplers",
     "solve",
+    "stability",
     "stages",
+    "steady",
 ]
 
 
-def load(file: str) -> Solution:
-    """Read a solution that :meth:`Solution.save` has stored."""
-    from frozenpinn.results.storage import load_solution
+@spelled(StorageError)
+def load(file: str) -> Solution | Modes:
+    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
 
-    return load_solution(file)
+    :class:`StorageError` if a single bit of it is wrong.
+    """
+    from frozenpinn.results.storage import load_stored
+
+    return load_stored(file)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,34 +1,33 @@
-"""The command line: ``frozenpinn list``, ``solve``, ``bench``, ``study``, ``demo``."""
+"""The command line: ``list``, ``solve``, ``follow``, ``modes``, ``stability``, ``bench``, ``study``, ``demo``."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape as _escaped
 from rich.table import Table
 
-from frozenpinn import cli_infer
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
+from frozenpinn import cli_infer, cli_modes
+from frozenpinn.cli_follow import make_follow
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
+from frozenpinn.runtime.paths import checked_picture, checked_target
 
 app = typer.Typer(
-    help="Solve time-dependent PDEs by frozen random networks: no mesh, no GPU, no gradient descent.",
+    help="Solve PDEs, time-dependent and static, by frozen random networks: no mesh, no GPU, no gradient descent.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 log = Console(stderr=True, soft_wrap=True)
-cli_infer.register(app)
 _INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 
@@ -47,30 +46,13 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
     log.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
 
 
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
-
-
 @app.command("list")
 def list_cases() -> None:
     """List the benchmark cases with the figures published for them, and the peers that have settings."""
     from frozenpinn.lab.cases import CASES
+    from frozenpinn.lab.console import cases_table
 
-    columns = ("case", "problem", "recipes", "published, low", "published, high", "peers")
-    table = Table(*columns, box=None, pad_edge=False)
-    for case in CASES.values():
-        recipes = ", ".join(sorted({f"{recipe}/{precision}" for recipe, precision in case.settings}))
-        published = [case.published.get(p) for p in ("low", "high")]
-        figures = [_figure(p.rel_l2, p.seconds) if p else "–" for p in published]
-        table.add_row(case.name, case.title, recipes, *figures, ", ".join(case.baselines) or "–")
-    out.print(table)
-
-
-def _figure(error: float | None, seconds: float | None) -> str:
-    parts = [f"{error:.2e}" if error is not None else "", f"{seconds:.3g} s" if seconds is not None else ""]
-    return ", ".join(part for part in parts if part) or "–"
+    out.print(cases_table(CASES.values()))
 
 
 @app.command()
@@ -86,6 +68,7 @@ def solve(
     estimate: Annotated[bool, typer.Option(help="Estimate the error by a second, independent solve.")] = True,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the solution.")] = None,
     save: Annotated[Path | None, typer.Option(help="Store the solution (arrays and JSON).")] = None,
+    mesh: Annotated[str | None, typer.Option(help="Closed surface of your own for helmholtz-solid, bunny.ply.")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report as JSON; '-' for standard output.")
     ] = None,
@@ -94,12 +77,19 @@ def solve(
     import frozenpinn as fp
 
     _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
-    problem, options = _problem(what, tol)
+    problem, options = _problem(what, tol, mesh)
     given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
     options |= {key: value for key, value in given if value is not None}
+    whole = True
     with log.status("solving") as status:
-        solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
-        if estimate:
+        try:
+            solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
+        except KeyboardInterrupt as interrupted:
+            log.print(_escaped(str(interrupted) or "interrupted"))
+            if getattr(interrupted, "solution", None) is None:
+                raise typer.Exit(_INTERRUPTED) from None
+            whole, solution = False, interrupted.solution  # type: ignore[attr-defined]
+        if estimate and whole:
             status.update("estimating the error")
             solution = fp.estimate_error(solution)
         status.update("measuring residuals")
@@ -114,60 +104,31 @@ def solve(
     if save is not None:
         solution.save(str(save))
         log.print(f"wrote {save}")
+    if not whole:
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _check_targets(plot: Path | None, *others: Path | None) -> None:
     """Refuse files that can't be written before minutes are spent on a solve."""
-    for path in (plot, *others):
-        if path is None:
-            continue
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise SettingsError(f"can't write '{path}': there is no folder '{path.parent}'.")
-        if path.is_dir():
-            raise SettingsError(f"can't write '{path}': it is a folder; add the name of a file.")
-        if not os.access(path if path.exists() else folder, os.W_OK):
-            raise SettingsError(f"can't write '{path}': permission denied.")
+    for path in others:
+        if path is not None:
+            checked_target(path, SettingsError)
     if plot is not None:
-        from matplotlib.figure import Figure
-
-        known = Figure().canvas.get_supported_filetypes()
-        if plot.suffix.lstrip(".").lower() not in known:
-            raise SettingsError(f"can't draw '{plot}'; the file must end in one of {', '.join(sorted(known))}.")
+        checked_picture(plot, SettingsError)
 
 
-def _problem(what: str, tol: float | None = None) -> tuple[Any, dict[str, Any]]:
+def _problem(what: str, tol: float | None = None, mesh: str | None = None) -> tuple[Any, dict[str, Any]]:
     """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
+    from frozenpinn.adaptivity.problem_file import read_problem_file
     from frozenpinn.lab.cases import find_case
 
     if not what.endswith(".toml"):
-        case = find_case(what)
+        case = find_case(what) if mesh is None else find_case(what).with_mesh(mesh)
         variant = case.variants[-1]
         return case.problem(**variant.problem), {} if tol is not None else case.options("best", "high", variant)
-    return read_file(Path(what))
-
-
-def read_file(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Read a problem and the options under ``[solve]`` from a TOML file."""
-    from frozenpinn.adaptivity.settings import Settings
-    from frozenpinn.statement.document import problem_from_dict
-
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ProblemError(f"there is no file '{path}'.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
-    options = document.pop("solve", {})
-    if not isinstance(options, dict):
-        raise SettingsError(f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {options!r}.")
-    choices = tuple(field.name for field in fields(Settings))
-    known = ("seed", *choices, "tol", "time_limit", "memory_limit")
-    for key in options:
-        if key not in known:
-            raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.")
-    given = {key: options.pop(key) for key in choices if key in options}
-    return problem_from_dict(document), options | ({"settings": Settings(**given)} if given else {})
+    if mesh is not None:
+        raise SettingsError("--mesh is for the case helmholtz-solid; in a file, write the mesh under [domain].")
+    return read_problem_file(what)
 
 
 @app.command()
@@ -198,11 +159,13 @@ def bench(
     variant: Annotated[
         list[str] | None, typer.Option(help="Label of a member of a sweep (default: all); may be given several times.")
     ] = None,
+    mesh: Annotated[str | None, typer.Option(help="Closed surface of your own for helmholtz-solid, bunny.ply.")] = None,
 ) -> None:
     """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
     from frozenpinn.lab.campaign import Selection
     from frozenpinn.lab.cases import CASES, find_case
     from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
+    from frozenpinn.lab.console import records_table
     from frozenpinn.lab.markdown import write_table
     from frozenpinn.lab.runner import run_case
 
@@ -218,6 +181,7 @@ def bench(
     if not cases and not every:
         raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
     chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
+    chosen = chosen if mesh is None else [case.with_mesh(mesh) for case in chosen]
     _check_targets(picture, report, table, None if json_file in (None, "-") else Path(json_file))
     labels = sorted({v.label for case in chosen for v in case.variants if v.label})
     for what, names, known in (
@@ -238,7 +202,7 @@ def bench(
                 record
                 for case in chosen
                 for solver, name in runs
-                if not every or case.can_run(solver, name, precisions[0])
+                if (len(runs) == 1 and not every) or case.can_run(solver, name, precisions[0])
                 for record in run_case(
                     case,
                     name,
@@ -258,7 +222,7 @@ def bench(
     if table is not None:
         _write(write_table(records), str(table))
     if json_file != "-":
-        out.print(_records_table(records))
+        out.print(records_table(records))
     if not whole:
         raise typer.Exit(_INTERRUPTED)
 
@@ -311,32 +275,6 @@ def _report(
     return records, whole
 
 
-def _records_table(records: list[dict[str, Any]]) -> Table:
-    headings = ("case", "recipe", "method", "relative L² error", "estimate", "seconds", "rank", "published")
-    table = Table(*headings, box=None, pad_edge=False)
-    for r in records:
-        name = f"{r['case']} {r['variant']}".strip()
-        recipe = f"{r['recipe'] or 'own'}/{r['precision']}"
-        if r.get("tol") is not None:
-            recipe = f"{r['recipe']}/{r['tol']:.0e}"
-        published = _figure(r["paper"]["rel_l2"], r["paper"]["seconds"])
-        if r["status"] != "ok":
-            table.add_row(name, recipe, r["method"], f"failed: {_escaped(r['reason'])}", "", "", "", published)
-            continue
-        estimates = [v for v in r["estimate"]["values"] if v is not None]
-        table.add_row(
-            name,
-            recipe,
-            r["method"],
-            f"{r['rel_l2']['mean']:.2e} ± {r['rel_l2']['std']:.1e}",
-            f"{sum(estimates) / len(estimates):.2e}" if estimates else "–",
-            f"{r['seconds']['median']:.4f}",
-            str(r["rank"]),
-            published,
-        )
-    return table
-
-
 @app.command()
 def study(
     name: Annotated[str, typer.Argument(help=f"Which study: {', '.join(STUDIES)}.")],
@@ -346,7 +284,9 @@ def study(
     ] = None,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the rows; '-' for standard output.")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the rows; lists as JSON.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="gallery: name of a problem; several times.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="gallery, calibration: name of a problem; several times.")
+    ] = None,
     tol: Annotated[float | None, typer.Option(help="gallery: tolerance of every solve (1e-4).")] = None,
     time_limit: Annotated[float | None, typer.Option(help="gallery: seconds of every solve (60).")] = None,
     size: Annotated[list[str] | None, typer.Option(help="scaling: neurons per axis, 64x64; several times.")] = None,
@@ -394,6 +334,11 @@ def _write(text: str, target: str) -> None:
     else:
         Path(target).write_text(text + "\n", encoding="utf-8")
         log.print(f"wrote {target}")
+
+
+app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
+cli_modes.register(app)
+cli_infer.register(app)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,11 @@ def infer(
 ) -> None:
     """Find the unknowns of a problem from measurements, with error bars."""
     import frozenpinn as fp
-    from frozenpinn.cli import _check_targets, _write, log, out, read_file
+    from frozenpinn.adaptivity.problem_file import read_problem_file
+    from frozenpinn.cli import _check_targets, _write, log, out
 
     _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
-    problem, _ = read_file(file)
+    problem, _ = read_problem_file(file)
     measured = [fp.Measurements.read(path, noise=_noise(noise)) for path in data]
     with log.status("inference") as status:
         found = fp.infer(problem, measured, level=level, starts=starts, seed=seed, progress=status.update)

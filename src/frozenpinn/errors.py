@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -58,11 +60,39 @@ class IntegrationError(FrozenPinnError, RuntimeError):
 
 
 class ConvergenceError(FrozenPinnError, RuntimeError):
-    """An iteration did not converge: Newton's method for a static problem, or one for a linear system."""
+    """An iteration did not converge: Newton's method for a static problem, or one for a linear system.
+
+    Attributes
+    ----------
+    at_fold
+        Whether a path to the problem was seen to end at a fold, so that more neurons would not help.
+    """
+
+    def __init__(self, message: str, at_fold: bool = False) -> None:
+        super().__init__(message)
+        self.at_fold = at_fold
 
 
 class BudgetError(FrozenPinnError, RuntimeError):
     """The limits of time or memory were reached before there was anything to return."""
+
+
+class InterruptionError(KeyboardInterrupt):
+    """A solve was interrupted by Ctrl-C; like any KeyboardInterrupt it passes ``except Exception``.
+
+    Attributes
+    ----------
+    solution
+        The best :class:`Solution` so far, with its estimate; None if there was none.
+    """
+
+    def __init__(self, message: str, solution: Any = None) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class StorageError(FrozenPinnError, OSError):
+    """A file of a solution or a picture can't be written or read, or is damaged; the message names file and place."""
 
 
 class FrozenPinnWarning(UserWarning):
@@ -81,12 +111,34 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
     warnings.warn(message, category, stacklevel=level)
 
 
+class Summarised:
+    """Tells warnings that differ in numbers only once, with their count, when a block ends."""
+
+    def __enter__(self) -> None:
+        self._recorder = warnings.catch_warnings(record=True)
+        self._caught = self._recorder.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        self._recorder.__exit__(kind, error, trace)
+        groups: dict[tuple[type[Warning], str], list[Warning | str]] = {}
+        for caught in self._caught or ():
+            groups.setdefault((caught.category, _NUMBER.sub("#", str(caught.message))), []).append(caught.message)
+        for (category, _), messages in groups.items():
+            more = f" There are {len(messages) - 1} more of this kind." if len(messages) > 1 else ""
+            try:
+                warn(messages[0] if not more else f"{messages[0]}{more}", category)
+            except Warning:
+                if error is None:  # which is worth more than a warning that is taken for an error
+                    raise
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'beta'?`` if a known name is close to ``name``, else nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(str(name), list(known), n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
 def choices(names: Iterable[str]) -> str:
     """Return a readable, sorted list of legal names for an error text."""
-    return ", ".join(f"'{name}'" for name in sorted(names)) or "none"
+    return ", ".join(f"'{name}'" for name in sorted(map(str, names))) or "none"

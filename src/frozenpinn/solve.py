@@ -7,18 +7,21 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search
 from frozenpinn.adaptivity.settings import Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
+from frozenpinn.adaptivity.static.several import coarse_solutions, refined
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
 from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
@@ -32,6 +35,7 @@ __all__ = ["check", "estimate_error", "solve"]
 _CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
+@overload
 def solve(
     problem: Problem,
     *,
@@ -42,7 +46,38 @@ def solve(
     progress: Progress | None = None,
     settings: Settings | None = None,
     start: Any = None,
-) -> Solution:
+    all: Literal[False] = False,
+) -> Solution: ...
+
+
+@overload
+def solve(
+    problem: Problem,
+    *,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: Literal[True],
+) -> tuple[Solution, ...]: ...
+
+
+@spelled(SettingsError)
+def solve(
+    problem: Problem,
+    *,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: bool = False,
+) -> Solution | tuple[Solution, ...]:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
     With ``tol``, the network starts small and grows until the estimated error is within the tolerance; without, the
@@ -68,6 +103,14 @@ def solve(
     start
         What Newton's method starts from in a nonlinear static problem: a number, text, a function of the coordinates, a
         dict of these by field, or a solution. By default the boundary data are extended, then a homotopy is tried.
+    all
+        Whether to look for every solution of a nonlinear static problem, by deflation; they are returned as a tuple,
+        small ones first. Each has a note that says from which start it was found. There may be more.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
@@ -76,12 +119,24 @@ def solve(
             f"{listed(problem.parameters.inferred)}: to be found from measurements. Call fp.infer(problem, data), or give "
             "values with problem.at(…)."
         )
+    if problem.parameters.unknown:
+        raise SettingsError(
+            f"the problem has an eigenvalue, '{problem.parameters.unknown[0]}'; call modes(problem, 10) for the first "
+            "ten, or give it a value by problem.at(…)."
+        )
     settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    if progress is not None and (isinstance(progress, type) or not callable(progress)):
+        raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
     if start is not None and not problem.is_static:
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
+    if all and not problem.is_static:
+        raise SettingsError("all=True is for static problems; an evolution has one solution.")
+    seed = int(seed) if is_whole(seed) else seed
     task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
     if tol is not None:
         warn_of_contradictions(settings, tol)
@@ -91,12 +146,37 @@ def solve(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         check(problem)
-    with LateBar() if progress is None else nullcontext(progress) as told:
-        if tol is not None:
-            return Search(problem, task, budget, told).solve()
+    with Summarised(), LateBar() if progress is None else nullcontext(progress) as told:
+        if all:
+            return _solve_all(problem, task, budget, told)
+        return _solve_one(problem, task, budget, told)
+
+
+def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
+    if task.tolerances.solution is not None:
+        return Search(problem, task, budget, told).solve()
+    try:
         return solve_once(problem, task, Knowledge(), told).solution
+    except KeyboardInterrupt:
+        raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
 
 
+def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:
+    """Return every solution that deflation finds, each to the tolerance; the budget is that of each."""
+    if problem.is_linear:
+        one = _solve_one(problem, task, budget, told)
+        return (replace(one, notes=(*one.notes, "the problem is linear, so there is no other solution to look for")),)
+    told("deflation")
+    found = coarse_solutions(problem, task)
+
+    def refine(start: Any) -> Solution:
+        fresh = Budget(budget.seconds, budget.memory)
+        return _solve_one(problem, replace(task, start=start), fresh, told)
+
+    return refined(found, refine, task.rules.static.deflation)
+
+
+@spelled(SettingsError)
 def check(problem: Problem) -> Findings:
     """Check that a problem is well posed, as :func:`solve` does the first time it sees one.
 
@@ -116,6 +196,9 @@ def check(problem: Problem) -> Findings:
         If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
         if they jump or are noisy.
     """
-    findings = check_well_posed(problem)
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
+    with Summarised():
+        findings = check_well_posed(problem)
     _CHECKED.add(problem)
     return findings

@@ -14,6 +14,7 @@ from frozenpinn.basis.samplers.swim import HALF, pair_neurons
 
 SAMPLER_NAMES = sorted(SAMPLERS)
 DIMENSIONS = [1, 2, 3, 5]
+PAIRED = ("sines", "waves")  # sines of two phases each
 
 
 def cloud(dimension, n=60):
@@ -56,14 +57,14 @@ def test_different_seeds_give_different_layers(name, dimension):
 def test_any_layer_is_finite_and_reproducible(seed, name, dimension, width):
     sampler, points = sampler_by_name(name, width), cloud(dimension)
     first, second = sampler.sample(points, seed), sampler.sample(points, seed)
-    assert first.width == (width + width % 2 if name == "sines" else width)
+    assert first.width == (width + width % 2 if name in PAIRED else width)
     assert first.dimension == dimension
     for a, b in zip(arrays(first), arrays(second), strict=True):
         assert np.all(np.isfinite(a))
         assert a.tobytes() == b.tobytes()
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLER_NAMES if name != "sines"])
+@pytest.mark.parametrize("name", [name for name in SAMPLER_NAMES if name not in PAIRED])
 @pytest.mark.parametrize("activation", ["tanh", "sin"])
 def test_the_activation_is_handed_on(name, activation):
     assert SAMPLERS[name](5, activation=activation).sample(cloud(1), 0).activation == activation

@@ -166,8 +166,9 @@ def test_what_can_not_be_combined(build, words):
 
 
 def test_other_objects_are_no_domains():
-    with pytest.raises(TypeError, match="unsupported operand"):
-        Disk() - 3
+    for combine in (lambda: Disk() - 3, lambda: 3 - Disk(), lambda: "a" | Disk(), lambda: Disk() & None):
+        with pytest.raises(ProblemError, match=r"a domain is combined with another domain, got (3|'a'|None)\."):
+            combine()
 
 
 # ---- columns -------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_a_surface_with_one_side_is_refused():
 def test_wrong_names_of_faces():
     with pytest.raises(ProblemError, match="the side 'a' names face 99; faces are numbered 0 to 11"):
         SurfaceMesh(CUBE, BOX, {"a": [99]})
-    with pytest.raises(ProblemError, match="the side 'a' needs a list of face numbers"):
+    with pytest.raises(ProblemError, match="the side 'a' needs a list of numbers of faces"):
         SurfaceMesh(CUBE, BOX, {"a": [0.5]})
 
 

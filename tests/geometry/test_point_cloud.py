@@ -181,7 +181,12 @@ RING = circle(20)
         ([[0.0, 0.0]], RING, {"normals": 0 * RING}, "the normal at boundary point 0 is zero"),
         ([[0.0, 0.0]], RING, {"sides": {"a": [20]}}, "goes beyond the boundary points, which are numbered 0 to 19"),
         ([[0.0, 0.0]], RING, {"sides": {"a": [1], "b": [1]}}, "boundary point 1 belongs to more than one side"),
-        ([[0.0, 0.0]], RING, {"sides": {"a": "all"}}, "needs a list of numbers of boundary points, got 'all'"),
+        (
+            [[0.0, 0.0]],
+            RING,
+            {"sides": {"a": "all"}},
+            "needs a list of numbers of boundary points such as \\[0, 1\\], got 'all'",
+        ),
         ([[0.0, 0.0]], RING, {"sides": {"boundary": [1]}}, "'boundary' is the name of points that have no other"),
         ([[0.5, 0.0]], [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], {}, "lie in a plane across an axis"),
         ([[0.5, 0.5]], [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], {}, "lie in a line or plane"),

@@ -147,8 +147,8 @@ def test_vertices_along_straight_edges_and_very_close_ones():
         (SQUARE, [[[0.1, 0.1], [0.5, 0.1]]], None, "hole 1 needs at least 3 vertices, got 2"),
         (SQUARE, (), {"a": [4]}, "the side 'a' names edge 4; the edges are numbered 0 to 3"),
         (SQUARE, (), {"a": [0], "b": [1, 0]}, "edge 0 belongs to the sides 'a' and 'b'; choose one"),
-        (SQUARE, (), {"a": []}, r"the side 'a' needs a list of edge numbers such as \[0, 1\], got \[\]"),
-        (SQUARE, (), {"a": [0.5]}, "needs a list of edge numbers"),
+        (SQUARE, (), {"a": []}, r"the side 'a' needs a list of numbers of edges such as \[0, 1\], got \[\]"),
+        (SQUARE, (), {"a": [0.5]}, "needs a list of numbers of edges"),
         (SQUARE, (), {"outer": [0]}, "'outer' is the name of the edges that have no other"),
     ],
 )

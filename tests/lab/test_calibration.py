@@ -10,7 +10,19 @@ from typer.testing import CliRunner
 
 import frozenpinn as fp
 from frozenpinn import cli
-from frozenpinn.lab.calibration import GROUPS, SEEDS, collection, describe, draft, manufactured
+from frozenpinn.lab.calibration import (
+    GROUPS,
+    SEEDS,
+    collection,
+    describe,
+    draft,
+    manufactured,
+    static_collection,
+    static_describe,
+    static_draft,
+    static_generated,
+    static_manufactured,
+)
 from frozenpinn.lab.calibration.entry import ROUND_OFF
 from frozenpinn.lab.studies import STUDIES, calibration, find_study, plot_study
 
@@ -233,3 +245,47 @@ def test_the_table_shows_words_numbers_and_gaps():
     cells = study.cells(run_of(None, None, status=None))
     assert cells == ["p", "", "1e-06", "–", "–", "–", "–", "1", "0"]
     assert study.cells(run_of(1e-7, 2e-7))[3:7] == ["1e-07", "2e-07", "2", "converged"]
+
+
+# ---- static problems ------------------------------------------------------------------------------------------------
+
+STATIC = static_collection()
+
+
+@pytest.mark.parametrize("group", ["test", "generated"])
+def test_static_problems_are_well_posed_and_their_solutions_solve_them(group):
+    linear = []
+    for entry in STATIC.values():
+        if entry.group == group:
+            problem = entry.build()
+            assert problem.is_static
+            assert set(problem.exact) == set(problem.fields), entry.name
+            fp.check(problem)
+            linear.append(problem.is_linear)
+    assert len(linear) >= 30
+    assert len(linear) / 4 < sum(linear) < len(linear)
+
+
+def test_static_problems_are_various():
+    drafts = [static_draft(seed) for seed in static_generated.SEEDS]
+    dimensions = Counter(d.region.domain.dimension for d in drafts)
+    assert dimensions[1] >= 8
+    assert dimensions[2] >= 15
+    assert dimensions[3] >= 4
+    assert min(dimensions[4], dimensions[5]) >= 2
+    assert {d.boundary for d in drafts} >= {"Dirichlet", "Neumann", "Robin", "mixed", "periodic", "clamped"}
+    assert {d.region.kind for d in drafts} >= {"interval", "box", "ball", "annulus", "polygon"}
+    assert len({d.kind.name for d in drafts}) == 14
+    assert not any(entry.build().is_static for name, entry in ENTRIES.items() if entry.group == "test")
+    assert static_manufactured(7) is not static_manufactured(7)
+    assert static_describe(7) == "reaction pair, 2-d polygon, Dirichlet, plane wave front, amplitude 53"
+
+
+def test_static_study():
+    study = find_study("static-calibration")
+    rows = study.compute(1, quiet, only=["line, Poisson", "line, slopes and mean"])
+    runs = [row for row in rows if row["group"] != calibration.BAR]
+    assert [run["status"] for run in runs] == ["converged", "converged"]
+    assert all(0.1 <= run["ratio"] <= 10 for run in runs)
+    with pytest.raises(fp.errors.SettingsError, match=r"there is no problem 'line, Poison' here\. Did you mean"):
+        study.compute(1, quiet, only=["line, Poison"])

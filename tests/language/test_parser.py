@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frozenpinn.language.jets import JetSpace, coordinate_names
-from frozenpinn.language.parser import FUNCTIONS, Scope, fields_in, parse, parse_equation, tokenize
+from frozenpinn.language.parser import FUNCTIONS, Scope, parse, parse_equation, tokenize
 from frozenpinn.language.program import Program
+from frozenpinn.language.unknowns import fields_in
 
 x, y, t = sp.symbols("x y t", real=True)
 U = x**3 * y**2 * sp.exp(t) + sp.sin(x * y)

@@ -10,9 +10,8 @@ import scipy.sparse.linalg as spla
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError
+from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationError, SettingsError
 from frozenpinn.operators import (
-    ConvergenceError,
     Dense,
     Diagonal,
     Identity,

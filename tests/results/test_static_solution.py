@@ -165,5 +165,5 @@ def test_coefficients_that_are_infinite_are_named():
     broken = fp.Problem(
         "u_xx = f", fp.Interval(0, 1), boundary="u = 0", parameters={"f": lambda x: np.where(x > 0.5, np.nan, 1.0)}
     )
-    with pytest.raises(EvaluationError, match="'f' is nan at x = 0.51"):
+    with pytest.raises(EvaluationError, match=r"'f' is nan at x = 0\.51"):
         fp.solve(broken)

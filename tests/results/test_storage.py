@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn import EvaluationError, FrozenPinnError
-from frozenpinn.results.storage import FORMAT
+from frozenpinn import EvaluationError
+from frozenpinn.results.archive import FORMAT
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.statement.outline import Outline
 
@@ -353,89 +353,3 @@ def test_file_names_are_kept_as_given(tmp_path):
         assert (tmp_path / name).is_file()
         assert float(fp.load(str(tmp_path / name))(0.5, 0.1)) == float(solution(0.5, 0.1))
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["plain", "with.dots.fpinn", "wärme.npz"])
-
-
-# ---- what is no stored solution -------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    file = tmp_path_factory.mktemp("damaged") / "heat.fpinn"
-    solved(heat).save(file)
-    return file
-
-
-def rewritten(stored, target, change=lambda meta: meta, drop=()):
-    """Write a copy of a stored solution with changed metadata or without some arrays."""
-    with np.load(stored) as archive:
-        arrays = {name: archive[name] for name in archive.files if name not in drop}
-    meta = change(json.loads(arrays["meta"].tobytes()))
-    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
-    with open(target, "wb") as handle:
-        np.savez(handle, **arrays)
-    return target
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.fpinn"):
-        fp.load(str(tmp_path / "nowhere.fpinn"))
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda raw: b"",
-        lambda raw: b"hello, this is a text\n",
-        lambda raw: raw[: len(raw) // 2],
-        lambda raw: raw[:2000] + bytes(300) + raw[2300:],
-    ],
-    ids=["empty", "text", "cut off", "overwritten"],
-)
-def test_corrupt_file(stored, tmp_path, damage):
-    file = tmp_path / "broken.fpinn"
-    file.write_bytes(damage(stored.read_bytes()))
-    with pytest.raises(FrozenPinnError, match=r"broken\.fpinn' is not a stored frozenpinn solution") as caught:
-        fp.load(file)
-    assert "pickle" not in str(caught.value), "no advice to load something unsafely"
-
-
-def test_other_files_of_numpy(tmp_path):
-    np.save(tmp_path / "one.npy", np.zeros(3))
-    np.savez(tmp_path / "several.npz", a=np.zeros(3))
-    for name in ("one.npy", "several.npz"):
-        with pytest.raises(FrozenPinnError, match="is not a stored frozenpinn solution"):
-            fp.load(tmp_path / name)
-
-
-def test_pickles_are_refused(tmp_path):
-    class Trap:
-        def __reduce__(self):
-            return (print, ("executed",))
-
-    np.savez(tmp_path / "trap.fpinn", meta=np.array([Trap()], dtype=object))
-    (tmp_path / "trap.fpinn.npz").rename(tmp_path / "trap.fpinn")
-    with pytest.raises(FrozenPinnError, match="is not a stored frozenpinn solution"):
-        fp.load(tmp_path / "trap.fpinn")
-
-
-def test_format_of_another_version(stored, tmp_path):
-    file = rewritten(stored, tmp_path / "new.fpinn", lambda meta: {**meta, "format": 99})
-    with pytest.raises(FrozenPinnError, match=rf"new\.fpinn' has format 99; this version reads format {FORMAT}\."):
-        fp.load(file)
-
-
-@pytest.mark.parametrize(
-    ("change", "drop"),
-    [
-        (lambda meta: {k: v for k, v in meta.items() if k != "pieces"}, ()),
-        (lambda meta: [1, 2, 3], ()),
-        (lambda meta: {}, ()),
-        (lambda meta: meta, ("0/basis/0/0/weights",)),
-        (lambda meta: {**meta, "pieces": [{**meta["pieces"][0], "trajectory": "sundial"}]}, ()),
-    ],
-    ids=["no pieces", "a list", "nothing", "no weights", "unknown trajectory"],
-)
-def test_incomplete_file(stored, tmp_path, change, drop):
-    file = rewritten(stored, tmp_path / "part.fpinn", change, drop)
-    with pytest.raises(FrozenPinnError, match=r"stored (frozenpinn )?solution"):
-        fp.load(file)

@@ -11,6 +11,7 @@ from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.operators import Dense
 from frozenpinn.solvers import etd
 from frozenpinn.solvers.decomposition import Decomposition
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.solvers.modal import Modes
 
@@ -133,7 +134,7 @@ def test_etdrk4_has_order_four():
     system, errors = Small(), []
     for count in (40, 80):
         h = 1.0 / count
-        stepper, z = etd._Krogstad(system.eigenvalues[[0, 2]], h), system.exact(0.0)[[0, 2]]
+        stepper, z = etd._Krogstad(Distinct.of(system.eigenvalues[[0, 2]]), h), system.exact(0.0)[[0, 2]]
 
         def load(t, z):
             return system.load(t, np.array([z[0], np.sin(2 * t), z[1]]))[[0, 2]]

@@ -9,13 +9,17 @@ from one width to the next shows where it reaches a tolerance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
@@ -47,23 +51,33 @@ def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequen
     if network.lift_size:
         values = values + network.lift_at_points(terms) @ space.data(t, 0)
     grid = values.reshape([len(f.points.weights) for f in network.factors])
-    rng, found = np.random.default_rng(0), []
+    found = []
     for axis, factor in enumerate(network.factors):
         weight = np.sqrt(factor.points.weights)[:, None]
         lines = np.moveaxis(grid, axis, 0).reshape(len(weight), -1)
-        lines = weight * (lines @ rng.normal(size=(lines.shape[1], _COLUMNS)))
-        features = weight * factor.hidden.features(factor.points.x)
-        found.append([_missed(features, max(2, 2 * int(s * factor.width / 2)), lines) for s in shares])
+        lines = weight * (lines @ _combinations(lines.shape[1], axis))
+        found.append([_missed(_slower(factor, max(2, 2 * int(s * factor.width / 2))), lines) for s in shares])
     return np.array(found)
 
 
-def _missed(features: Array, count: int, lines: Array) -> float:
-    """Return what the first of some features, and the constant, miss of some lines."""
-    own = np.concatenate([features[:, :count], features[:, -1:]], axis=1)
-    u, s, _ = np.linalg.svd(own, full_matrices=False)
-    u = u[:, s > _ROUND_OFF * s[0]]
+@lru_cache(maxsize=8)
+def _combinations(count: int, axis: int) -> Array:
+    """Return random combinations of lines."""
+    return read_only(np.random.default_rng(axis).normal(size=(count, _COLUMNS)))
+
+
+@remembered
+def _slower(factor: Network, count: int) -> Array:
+    """Return an orthonormal basis of the first of the neurons of an axis, and of the constant, at its points."""
+    features = np.sqrt(factor.points.weights)[:, None] * factor.hidden.features(factor.points.x)
+    u, s, _ = np.linalg.svd(np.concatenate([features[:, :count], features[:, -1:]], axis=1), full_matrices=False)
+    return read_only(u[:, s > _ROUND_OFF * s[0]])
+
+
+def _missed(basis: Array, lines: Array) -> float:
+    """Return what an orthonormal basis misses of some lines."""
     size = float(np.linalg.norm(lines))
-    return float(np.linalg.norm(lines - u @ (u.T @ lines))) / size if size else 0.0
+    return float(np.linalg.norm(lines - basis @ (basis.T @ lines))) / size if size else 0.0
 
 
 def needed_width(misfits: Sequence[float], width: int, wanted: float, digits: float, noise: float) -> float:

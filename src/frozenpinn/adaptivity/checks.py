@@ -9,13 +9,17 @@ from frozenpinn.adaptivity.rules import CheckRules, Rules
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
-from frozenpinn.results.expansion import Piece
+from frozenpinn.results.expansion import Piece, looked_up
 from frozenpinn.results.residuals import condition_gap, initial_misfits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import typical_size
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _TELLING = 20  # functions (of an axis) whose finest tenth tells something
@@ -23,9 +27,10 @@ _TELLING = 20  # functions (of an axis) whose finest tenth tells something
 
 def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     """Warn about a basis that can't represent the initial data, or a solution that has exploded."""
-    norms = raise_if_infinite(solution)
+    quiet = _is_quiet(solution, rules.checks)
+    norms = np.zeros(1) if quiet else raise_if_infinite(solution)
     problem, first = solution.problem, _system(solution.pieces[0])
-    misfits = initial_misfits(solution, problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
+    misfits = initial_misfits(solution, _places(problem))
     for name, error in misfits.items():
         if error > rules.checks.initial:
             warn(
@@ -39,7 +44,8 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
             "the initial data have details between the points of the basis, which the solution does not contain. Use a "
             "larger width."
         )
-    _warn_if_unresolved(solution, rules.checks)
+    if not quiet:
+        _warn_if_unresolved(solution, rules.checks)
     _warn_if_boundary_is_missed(solution, rules.checks)
     growth = float(norms.max() / max(norms[0], 1e-300))
     if growth > rules.checks.growth:  # suspicious, unless the solution starts from zero and is driven
@@ -51,6 +57,12 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
             "unstable: use more points, a larger cutoff (1e-8), or check the boundary conditions.",
             ResolutionWarning,
         )
+
+
+@remembered
+def _places(problem: Problem) -> Array:
+    """Return where the initial data are checked."""
+    return read_only(problem.domain.sample(60, "random", Seed.INITIAL_CHECK).x)
 
 
 def raise_if_infinite(solution: Solution) -> Array:
@@ -65,6 +77,25 @@ def raise_if_infinite(solution: Solution) -> Array:
     return norms
 
 
+def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
+    """Whether bounds tell that a solution on a product stays finite, does not grow much and is resolved."""
+    piece = solution.pieces[0]
+    system, trajectory = _system(piece), piece.trajectory
+    network, bounds = system.spaces[0].network, getattr(trajectory, "bounds", None)
+    if bounds is None or len(solution.pieces) > 1 or len(system.spaces) > 1 or network.lift_size:
+        return False
+    if not isinstance(network, ProductNetwork):
+        return False
+    found = bounds(np.linspace(piece.start, piece.end, 3), [f.finest for f in network.factors])
+    if found is None:
+        return False
+    start = float(np.linalg.norm(system.initial_state))
+    size = float(np.linalg.norm(system.initial_state[system.layout.blocks[0]]))
+    grows, rough = (float(np.max(bound)) for bound in found)
+    resolved = min(network.sizes) < _TELLING or rough <= rules.unresolved * size
+    return bool(grows <= rules.growth * start and resolved)
+
+
 def _system(piece: Piece) -> Discretisation:
     assert piece.system is not None, "solutions are checked when they are made"
     return piece.system
@@ -73,16 +104,18 @@ def _system(piece: Piece) -> Discretisation:
 def _norms(piece: Piece) -> Array:
     """Return the sizes of the states at start, middle and end of a window: in L², whatever the basis."""
     with np.errstate(over="ignore"):
-        return np.linalg.norm(
-            piece.trajectory(np.array([piece.start, (piece.start + piece.end) / 2, piece.end])), axis=1
-        )
+        return np.linalg.norm(looked_up(piece.trajectory, _three_times(piece)), axis=1)
+
+
+def _three_times(piece: Piece) -> Array:
+    return np.array([piece.start, (piece.start + piece.end) / 2, piece.end])
 
 
 def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
     """Warn if the finest tenth of the basis carries a visible part of the solution: the next finer would too."""
     piece = solution.pieces[-1]
-    system, times = _system(piece), np.linspace(piece.start, piece.end, 3)
-    states = piece.trajectory(times)
+    system, times = _system(piece), _three_times(piece)
+    states = looked_up(piece.trajectory, times)
     scale = max(float(np.max(np.linalg.norm(states[:, block], axis=1))) for block in system.layout.blocks)
     scale = max(scale, *(_lifted_size(space, system.points, times) for space in system.spaces))
     for block, space in zip(system.layout.blocks, system.spaces, strict=True):
@@ -95,11 +128,12 @@ def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
             lost = [max(basis.shares(c)) > rules.unresolved * scale for c in piece.trajectory(times)[:, block]]
             advice = ", or windows='adaptive' if it is parallel to an axis" if basis.is_product else ""
             since = float(times[np.argmax(lost)]) if np.any(lost) else piece.end
+            always = since <= solution.problem.time[0]
+            begin, end = ("", "") if always else (f"from t = {since:.3g} on ", "; before, the solution can be used")
             warn(
-                f"from t = {since:.3g} on the basis does not resolve {' and '.join(space.fields)}: its finest tenth "
-                f"carries {share:.2g} of the solution, and an error of that size must be expected; before, the "
-                f"solution can be used. Use a larger width than {space.network.width}, a shorter time, or, if a shock "
-                f"is forming, some viscosity{advice}.",
+                f"{begin}the basis does not resolve {' and '.join(space.fields)}: its finest tenth carries {share:.2g} "
+                f"of the solution, and an error of that size must be expected{end}. Use a larger width than "
+                f"{space.network.width}, a shorter time, or, if a shock is forming, some viscosity{advice}.",
                 ResolutionWarning,
             )
 

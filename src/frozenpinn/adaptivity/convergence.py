@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.rules import EstimateRules
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
@@ -50,15 +52,32 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
 def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     """Look at a solution at places and times that are the same for all."""
     problem, rng = solution.problem, np.random.default_rng(Seed.RESIDUALS)
-    x = problem.domain.sample(rules.residual_points, "random", rng).x
+    on_axes = all(solution.is_separable(name) for name in problem.fields)
+    x = _grid(problem, rules, rng) if on_axes else problem.domain.sample(rules.residual_points, "random", rng).x
     start, end = problem.time
     shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
     times = start + (end - start) * (shares[:1] if problem.is_static else shares)
     equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
     return LeftOver(
         max(gap / scale if scale > 0 else gap for gap, scale in equations),
-        _boundary(solution, x, times, rng) if problem.domain.dimension > 1 else 0.0,  # two ends are met to round-off
+        0.0 if _obeys_conditions(solution) else _boundary(solution, x, times, rng),
         max(initial_misfits(solution, x).values(), default=0.0),
+    )
+
+
+def _grid(problem: Problem, rules: EstimateRules, rng: np.random.Generator) -> Array:
+    """Return as many places as are asked for, about, that are the grid of places on the axes of a box."""
+    domain = problem.domain
+    count = max(2, round(rules.residual_points ** (1.0 / domain.dimension)))
+    ends = zip(domain.lower, domain.lengths, strict=True)
+    return grid_points([lower + length * (np.arange(count) + rng.random(count)) / count for lower, length in ends])
+
+
+def _obeys_conditions(solution: Solution) -> bool:
+    """Whether all conditions are met to round-off by construction: at two ends, by products with no data to lift."""
+    expansions = [e for piece in solution.pieces for e in piece.expansions]
+    return solution.problem.domain.dimension == 1 or all(
+        e.basis.is_product and not e.basis.lift_size for e in expansions
     )
 
 

@@ -18,7 +18,7 @@ from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.judging import least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
-from frozenpinn.analysis.probing import Probe, forcings, probe
+from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.problem import Problem
@@ -51,20 +51,22 @@ class _Values(NamedTuple):
 
 def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
-    return _estimate(solution, _values(solution, witness, rules), rules)
+    places = _places(solution, witness)
+    return _estimate(solution, places, _values(solution, witness, places, rules), rules)
 
 
 def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair:
     """Estimate the errors of two solutions, each by the other."""
-    values = _values(coarser, finer, rules)
-    distance = _estimate(coarser, values, rules)
+    places = _places(coarser, finer)
+    values = _values(coarser, finer, places, rules)
+    distance = _estimate(coarser, places, values, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules)
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
     if not _is_comparable(coarser, finer, rules):
         part = 1.0
-    return Pair(distance, _estimate(finer, values, rules, part), ratio)
+    return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
 
 
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
@@ -80,10 +82,18 @@ def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> 
     return sharp and coarser.integrator == finer.integrator
 
 
-def _values(solution: Solution, witness: Solution, rules: EstimateRules) -> dict[str, _Values]:
+def _places(solution: Solution, witness: Solution) -> Probe:
+    """Return where two solutions are compared: on a grid if both are evaluated axis by axis."""
+    problem = solution.problem
+    several = problem.domain.dimension > 1
+    on_axes = several and all(s.is_separable(name) for s in (solution, witness) for name in problem.fields)
+    return grid_probe(problem) if on_axes else probe(problem)
+
+
+def _values(solution: Solution, witness: Solution, places: Probe, rules: EstimateRules) -> dict[str, _Values]:
     """Return all fields of two solutions where they are compared."""
     problem = solution.problem
-    x, (times, _), jets = probe(problem).x, _times(problem, rules), problem.jets
+    x, (times, _), jets = places.x, _times(problem, rules), problem.jets
     return {
         name: _Values(*(s.jet_values(x, times, jets.field(name)) for s in (solution, witness)))
         for name in problem.fields
@@ -91,11 +101,11 @@ def _values(solution: Solution, witness: Solution, rules: EstimateRules) -> dict
 
 
 def _estimate(
-    solution: Solution, values: dict[str, _Values], rules: EstimateRules, part: float | None = None
+    solution: Solution, places: Probe, values: dict[str, _Values], rules: EstimateRules, part: float | None = None
 ) -> ErrorEstimate:
     """Estimate the error of the first of two solutions by their distance, or of the second by a part of it."""
     problem = solution.problem
-    places, (times, even) = probe(problem), _times(problem, rules)
+    times, even = _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
     for name, (mine, theirs) in values.items():

@@ -8,7 +8,7 @@ then projected onto the new basis and goes on (see handover.py and time_windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.geometry import Points
 from frozenpinn.geometry.points import gauss
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -61,19 +63,22 @@ def initial_slopes(problem: Problem, rules: WindowRules) -> list[Slopes]:
     ]
 
 
-def _initial_values(problem: Problem, rules: WindowRules) -> Iterator[tuple[Array, list[Array]]]:
-    """Yield for each axis places on it and the initial data there, on some lines: shape (places, lines)."""
+@remembered
+def _initial_values(problem: Problem, rules: WindowRules) -> tuple[tuple[Array, list[Array]], ...]:
+    """Return for each axis places on it and the initial data there, on some lines: shape (places, lines)."""
     domain, d = problem.domain, problem.domain.dimension
     data = [*problem.initial.values(), *problem.initial_velocity.values()]
     lines = rules.across[d - 2] if d > 1 else 1
     middles = [a + n * (np.arange(lines) + 0.5) / lines for a, n in zip(domain.lower, domain.lengths, strict=True)]
+    found = []
     for axis in range(d):
         x = np.linspace(
             float(domain.lower[axis]), float(domain.upper[axis]), rules.places if d == 1 else rules.places_on_products
         )
         points = along([x if k == axis else middle for k, middle in enumerate(middles)], axis)
         tables = [np.broadcast_to(datum(points, problem.time[0]), len(points)) for datum in data]
-        yield x, [table.reshape(len(x), -1) for table in tables]
+        found.append((read_only(x), [read_only(table.reshape(len(x), -1)) for table in tables]))
+    return tuple(found)
 
 
 def falls_between(system: Discretisation, rules: WindowRules) -> bool:

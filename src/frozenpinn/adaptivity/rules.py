@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from frozenpinn.adaptivity.modes.rules import ModeRules
 from frozenpinn.adaptivity.static.rules import StaticRules
 
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
@@ -26,6 +27,7 @@ class SizingRules:
     points_on_products: float = 1.25  #: … on each axis of a product, which integrate products of two sines …
     points_more: int = 12  #: … to round-off with so many more, …
     points_on_cycles: float = 1.5  #: … on periodic axes, so that squares are not aliased, …
+    points_on_linear_cycles: float = 1.2  #: … or only data are, in linear equations with constant coefficients, …
     points_on_shapes: float = 4.0  #: … and elsewhere
     boundary_rows: float = 1.5  #: points on the whole boundary per neuron, …
     fewest_boundary_points: int = 8  #: … and on each side at least
@@ -219,3 +221,4 @@ class Rules:
     estimate: EstimateRules = EstimateRules()
     checks: CheckRules = CheckRules()
     static: StaticRules = field(default_factory=StaticRules)
+    modes: ModeRules = field(default_factory=ModeRules)

@@ -19,9 +19,17 @@ from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good
 from frozenpinn.adaptivity.verdicts import complaint, duration
 from frozenpinn.adaptivity.witness import finer
-from frozenpinn.errors import BudgetError, IntegrationError, ResolutionWarning, warn
+from frozenpinn.errors import (
+    BudgetError,
+    ConvergenceError,
+    IntegrationError,
+    InterruptionError,
+    ResolutionWarning,
+    warn,
+)
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
@@ -33,7 +41,7 @@ from frozenpinn.statement.problem import Problem
 class Attempt:
     """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
 
-    Solutions that will not be returned are forgotten.
+    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations.
     """
 
     task: Task
@@ -43,6 +51,7 @@ class Attempt:
     solution: Solution | None
     estimate: ErrorEstimate | None = None
     witness: Solution | None = None
+    left: float = float("nan")
 
     @property
     def error(self) -> float:
@@ -82,11 +91,27 @@ class Search:
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
-        self.attempts.append(self._first())
-        reason = None
-        while reason is None:
-            reason = self._advance()
+        try:
+            self.attempts.append(self._first())
+            reason = None
+            while reason is None:
+                reason = self._advance()
+        except KeyboardInterrupt:
+            raise self._interruption() from None
         return self._finish(reason)
+
+    def _interruption(self) -> InterruptionError:
+        """Return what tells of an interruption, with the best solution so far."""
+        if not self.attempts:
+            return InterruptionError("the solve was interrupted before there was a first solution.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            best = self._finish("the solve was interrupted")
+        known = best.error_estimate is not None and np.isfinite(best.error_estimate.worst)
+        error = f"estimated error {best.error_estimate.worst:.2g}" if known else "error unknown"  # type: ignore[union-attr]
+        return InterruptionError(
+            f"the solve was interrupted; the best so far ({error}) is the error's 'solution'.", best
+        )
 
     def _progress(self, stage: str) -> None:
         """Pass on what is being done; break off what takes longer than it may."""
@@ -125,9 +150,18 @@ class Search:
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution)
+        a, b = (self._doubted(x) for x in (a, b))
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
         self.attempts = [*before, a, b]
+
+    def _doubted(self, attempt: Attempt) -> Attempt:
+        """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
+        history = [(a.task.effort, a.left) for a in self.attempts]
+        left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static)
+        if left is None or attempt.estimate is None:
+            return attempt
+        return replace(attempt, estimate=attempt.estimate.at_least(left))
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
@@ -136,6 +170,8 @@ class Search:
             return ""
         if not self.task.grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
+        if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
+            return stall_reason(last.left)
         rates = [b / a for a, b in pairwise(self._distances)]
         stalls = [rate > self.rules.helps for rate in rates]
         assert last.solution is not None
@@ -220,6 +256,10 @@ class Search:
                 if self._fails_again(error) or not self.task.grows:
                     raise
                 effort *= self.rules.stride
+            except ConvergenceError as error:
+                if error.at_fold or not left or not self.task.grows:
+                    raise
+                effort *= self.rules.stride
             except BudgetError as error:
                 if not (left and self.task.grows and self.budget.left > 0):
                     raise BudgetError(
@@ -239,7 +279,7 @@ class Search:
         """Return a solve of a task, or of a slightly larger one; None if both fail."""
         alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
         self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
-        for more in (1.0, self.rules.again):
+        for more in (1.0, self.rules.again, self.rules.stride) if self.problem.is_static else (1.0, self.rules.again):
             try:
                 seed = self.task.seed + self.rules.seeds * self._count
                 return self._attempt(replace(task, effort=more * task.effort, seed=seed))
@@ -247,6 +287,8 @@ class Search:
                 # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
                 if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
                     raise
+            except ConvergenceError as error:
+                self._failures.append(IntegrationError(str(error), float("nan")))
         return None
 
     def _attempt(self, task: Task) -> Attempt:
@@ -258,7 +300,8 @@ class Search:
         seconds = time.perf_counter() - started
         assert isinstance(self._knowledge.sizes, Sizes)
         self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
-        return Attempt(task, solution.width, seconds, tuple(caught), solution)
+        left = float("nan") if solution.facts is None else solution.facts.left
+        return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
 
     # ---- the end ------------------------------------------------------------------------------------
 
@@ -276,6 +319,8 @@ class Search:
         best = self._best(self._answers)
         assert best.solution is not None
         met = best.error <= self.tol
+        if best.left > self.task.rules.static.untrusted:
+            reason = stall_reason(best.left)
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),

@@ -8,16 +8,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from frozenpinn.adaptivity.given import check_kinds, check_windows
 from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.assembly.strategies import BoundaryStrategy
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import SettingsError, warn
+from frozenpinn.runtime.arguments import is_number, spelled
 from frozenpinn.solvers import Integrator
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Windows:
     """How a basis is renewed in time: on intervals, and on boxes in two and three dimensions.
@@ -44,17 +47,16 @@ class Windows:
     widest: float = 3.0
 
     def __post_init__(self) -> None:
-        whole = self.count is None or (isinstance(self.count, int | np.integer) and not isinstance(self.count, bool))
-        if not whole or (self.count is not None and self.count < 1):
-            raise SettingsError(f"windows must be a positive whole number, or None to adapt; got {self.count!r}.")
-        if not 0 < self.floor <= 1:
+        check_windows(self.count)
+        if not is_number(self.floor) or not 0 < self.floor <= 1:
             raise SettingsError(f"the floor of the density of points must lie between 0 and 1, got {self.floor!r}.")
-        if self.threshold is not None and not 0 < self.threshold < 1:
+        if self.threshold is not None and not (is_number(self.threshold) and 0 < self.threshold < 1):
             raise SettingsError(f"the threshold of windows must lie between 0 and 1, got {self.threshold!r}.")
-        if not self.widest >= 1:
+        if not is_number(self.widest) or not self.widest >= 1:
             raise SettingsError(f"widest is a multiple of the width and at least 1, got {self.widest!r}.")
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Settings:
     """Numerical choices of a solve; each has a default that suits most problems.
@@ -118,6 +120,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("width", "points", "subspace"):
             object.__setattr__(self, name, _own(getattr(self, name)))
+        check_kinds(self)
+        if not isinstance(self.windows, str | Windows):
+            check_windows(self.windows)
 
 
 def _own(given: Any) -> Any:

@@ -176,6 +176,8 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
     """
     known = not isinstance(knowledge.scales, Unknown)
     scales = knowledge.scales if not isinstance(knowledge.scales, Unknown) else scales_of(problem)
+    if task.start is not None:  # which is in the user's units
+        scales = None
     if scales is None or known:
         return _in(problem, scales, task, knowledge, progress)
     with warnings.catch_warnings(record=True) as caught:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from sympy.core.function import AppliedUndef
 
+from frozenpinn.adaptivity.even_axes import even_grid, even_layer
 from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
@@ -19,8 +21,10 @@ from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strate
 from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import BudgetError, SettingsError, warn
-from frozenpinn.geometry import Points
+from frozenpinn.geometry import Box, Points
+from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -166,6 +170,8 @@ class Plan:
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""
+        if self.frame.product:
+            return even_grid(cast(Box, problem.domain), self.counts, self.frame.method)
         tensor = self.frame.method in ("gauss", "spectral", "uniform")
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
@@ -184,8 +190,12 @@ class Plan:
         task, settings = self.task, self.task.settings
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
-            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
-            layers = [own.sample(cloud.along(i), g) for i, (own, g) in enumerate(zip(self.samplers, rngs, strict=True))]
+            if window == 0:
+                own = cast(tuple[Sines, ...], self.samplers)
+                layers = [even_layer(s, cloud.along(i), int(task.seed), i) for i, s in enumerate(own)]
+            else:
+                rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+                layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
         if settings.sampler is None:
@@ -271,13 +281,23 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
+        cycles = rules.points_on_linear_cycles if _is_simple(problem) else rules.points_on_cycles
         return tuple(
-            int(rules.points_on_cycles * (sampler.width + 1))
+            int(cycles * (sampler.width + 1))
             if periodic
             else int(rules.points_on_products * sampler.width) + rules.points_more
             for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
         )
     return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
+
+
+@remembered
+def _is_simple(problem: Problem) -> bool:
+    """Whether all equations are linear with numbers as coefficients."""
+    return problem.is_linear and not any(
+        e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
+        for e in problem.equations
+    )
 
 
 def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:
@@ -302,14 +322,8 @@ def _renewal(problem: Problem, windows: int | str | Windows | None, product: boo
 def check_settings(problem: Problem, task: Task) -> None:
     """Refuse settings that make no sense, and warn about those that do not fit together."""
     settings = task.settings
-    if not isinstance(task.seed, int | np.integer) or task.seed < 0:
-        raise SettingsError(f"seed must be a whole number from 0 on, got {task.seed!r}.")
-    for n in settings.points if isinstance(settings.points, tuple | list) else [settings.points]:
-        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
-            raise SettingsError(f"points must be a positive whole number (or one per axis), got {settings.points!r}.")
-    n = settings.boundary_points
-    if n is not None and (not isinstance(n, int | np.integer) or n < 1):
-        raise SettingsError(f"boundary_points must be a positive whole number, got {n!r}.")
+    if not is_whole(task.seed) or task.seed < 0:
+        raise SettingsError(f"seed must be a whole number from 0 on, got {shown(task.seed)}.")
     if problem.is_static:
         return
     plan = make_plan(problem, task)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from frozenpinn.adaptivity.rules import FINEST, SearchRules
 from frozenpinn.errors import SettingsError, warn
+from frozenpinn.runtime.arguments import is_number, shown
 
 DEFAULT_RTOL = 1e-8  #: relative accuracy in time if nothing is asked for
 
@@ -40,8 +39,6 @@ class Tolerances:
         if rtol is None:
             part = (SearchRules() if rules is None else rules).first_rtol
             rtol = DEFAULT_RTOL if tol is None else max(part * tol, FINEST)
-        elif not isinstance(rtol, int | float | np.floating) or not 0 < rtol < 1:
-            raise SettingsError(f"rtol must lie between 0 and 1, got {rtol!r}.")
         return cls(tol, float(rtol))
 
     @property
@@ -68,8 +65,8 @@ def read_tolerance(tol: float | None) -> float | None:
     """Check a tolerance; one below what double precision can reach is raised, with a warning."""
     if tol is None:
         return None
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.floating) or not 0 < tol < 1:
-        raise SettingsError(f"tol must lie between 0 and 1, got {tol!r}; write for example tol=1e-6.")
+    if not is_number(tol) or not 0 < tol < 1:
+        raise SettingsError(f"tol must lie between 0 and 1, got {shown(tol)}; write for example tol=1e-6.")
     if tol < FINEST:
         warn(f"tol={tol:g} is below what double precision can reach; tol={FINEST:g} is taken instead.")
     return max(float(tol), FINEST)

@@ -10,9 +10,10 @@ from frozenpinn.adaptivity.rules import SearchRules
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.basis.samplers import with_width
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, warn
+from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.transforms.units import units_of
 
@@ -48,11 +49,14 @@ def _enlarged(solution: Solution, settings: Settings, growth: float) -> Settings
     return replace(settings, width=None, sampler=with_width(settings.sampler, more(settings.sampler.width)))
 
 
+@spelled(SettingsError)
 def estimate_error(solution: Solution) -> Solution:
     """Return the solution with its error estimated, by a second solve with independent neurons and points.
 
     If the error has been estimated already, the same solution comes back.
     """
+    if not isinstance(solution, Solution):
+        raise SettingsError(f"estimate_error() takes a Solution, got {type(solution).__name__}.")
     if solution.error_estimate is not None:
         return solution
     task = solution.provenance

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_WAVES = (1e3, 1e4)  # wave numbers in units of one over the size of the domain: the highest derivatives dominate
+_WAVES = (1e8, 1e9)  # wave numbers at which the highest derivatives lead, however small their coefficients
 _DIRECTIONS = 64
 _PLACES = 12
 _VANISHES = 1e-6  # relative size of a symbol that is zero
@@ -53,42 +54,40 @@ class StaticSymbol:
         self._jets = [list(row) for row in rows]
         self._program = problem.compile([c for row in rows for c in row.values()])
 
-    def determinant(self, x: Array, xi: Array) -> complex:
-        """Return the determinant of the matrix of amplitudes at a point, relative to that of the sizes of its terms."""
-        matrix, sizes = self._matrix(x, xi)
-        return complex(np.linalg.det(matrix)) / (_permanent_bound(sizes) or 1.0)
+    def determinants(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        """Return determinants of the matrices of amplitudes at points (n, d) for waves (m, d), and their sizes.
 
-    def size(self, x: Array, xi: Array) -> float:
-        """Return the size of the largest product of terms in the determinant."""
-        return _permanent_bound(self._matrix(x, xi)[1])
-
-    def _matrix(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        Both have the shape (n, m). The size is that of the largest product of terms in a determinant, relative to
+        which the determinant is given.
+        """
         with np.errstate(all="ignore"):
-            values = iter(np.broadcast_to(v, 1)[0] for v in self._program(*(np.array([c]) for c in x), 0.0))
-        count, fields = len(self.problem.fields), self.problem.fields
-        matrix, sizes = np.zeros((count, count), dtype=complex), np.zeros((count, count))
+            found = self._program(*x.T, 0.0)
+        values = iter([np.broadcast_to(v, len(x)) for v in found])
+        fields = self.problem.fields
+        shape = (len(x), len(xi), len(fields), len(fields))
+        matrices, sizes = np.zeros(shape, dtype=complex), np.zeros(shape)
         for i, jets in enumerate(self._jets):
             for jet in jets:
-                term = next(values) * _wave(jet, 1j * xi)
-                matrix[i, fields.index(jet.field)] += term
-                sizes[i, fields.index(jet.field)] += abs(term)
-        return matrix, sizes
+                term = np.multiply.outer(next(values), _wave(jet, 1j * xi))
+                matrices[:, :, i, fields.index(jet.field)] += term
+                sizes[:, :, i, fields.index(jet.field)] += np.abs(term)
+        largest = _largest_product(sizes)
+        return np.linalg.det(matrices) / np.where(largest > 0, largest, 1.0), largest
 
 
-def _permanent_bound(sizes: Array) -> float:
-    """Return the largest product of one entry of each row and column."""
-    from scipy.optimize import linear_sum_assignment
+def _largest_product(sizes: Array) -> Array:
+    """Return the largest product of one entry of each row and column of matrices (…, k, k), about for many rows."""
+    count = sizes.shape[-1]
+    if count > 5:
+        return np.asarray(np.prod(np.max(sizes, axis=-1), axis=-1))
+    rows = np.arange(count)
+    return np.max([np.prod(sizes[..., rows, np.array(order)], axis=-1) for order in permutations(range(count))], axis=0)
 
-    with np.errstate(divide="ignore"):
-        logs = np.where(sizes > 0, np.log(np.maximum(sizes, 1e-300)), -1e6)
-    rows, columns = linear_sum_assignment(-logs)
-    return float(np.prod(sizes[rows, columns]))
 
-
-def _wave(jet: Jet, exponent: Array) -> complex:
-    """Return what a derivative does to exp(exponent·x)."""
-    value = complex(np.prod(exponent ** np.array(jet.alpha)))
-    return value * complex(np.sum(exponent**2)) ** jet.laps
+def _wave(jet: Jet, exponents: Array) -> Array:
+    """Return what a derivative does to exp(exponent·x), for exponents (m, d)."""
+    value = np.prod(exponents ** np.array(jet.alpha), axis=1)
+    return np.asarray(value * np.sum(exponents**2, axis=1) ** jet.laps)
 
 
 # ---- type --------------------------------------------------------------------------------------------
@@ -110,9 +109,9 @@ def _type(problem: Problem, symbol: StaticSymbol) -> Finding | None:
     if problem.domain.dimension == 1 or _degree(problem, symbol) in (None, 0, 1):
         return None
     points, directions = _samples(problem)
+    table = symbol.determinants(points, _WAVES[1] * directions / problem.domain.lengths)[0]
     signs: list[tuple[float, Array]] = []
-    for x in points:
-        values = np.array([symbol.determinant(x, _WAVES[1] * d / problem.domain.lengths) for d in directions])
+    for x, values in zip(points, table, strict=True):
         if not np.all(np.isfinite(values)):
             return None
         turned = values * np.exp(-1j * np.angle(values[np.argmax(np.abs(values))]))
@@ -149,9 +148,10 @@ def _point(x: Array) -> str:
 
 def _degree(problem: Problem, symbol: StaticSymbol) -> int | None:
     """Return the order of the determinant of the equations; None if it can't be told."""
-    x = problem.domain.sample(3, "random", 1).x[-1]
+    x = problem.domain.sample(3, "random", 1).x[-1:]
     direction = np.random.default_rng(2).normal(size=problem.domain.dimension)
-    sizes = [symbol.size(x, k * direction / np.linalg.norm(direction) / problem.domain.lengths) for k in _WAVES]
+    waves = np.multiply.outer(_WAVES, direction / np.linalg.norm(direction) / problem.domain.lengths)
+    sizes = [float(size) for size in symbol.determinants(x, waves)[1][0]]
     if not all(np.isfinite(s) and s > 0 for s in sizes):
         return None
     return round(float(np.log10(sizes[1] / sizes[0]) / np.log10(_WAVES[1] / _WAVES[0])))
@@ -195,8 +195,10 @@ def undetermined_fields(problem: Problem) -> list[str]:
 
 
 def _undetermined(problem: Problem) -> list[Finding]:
-    """Look for solutions that are determined up to a constant, and whether they exist."""
-    found = []
+    """Look for solutions that are determined up to a constant, and whether they exist; eigenfunctions may be."""
+    found: list[Finding] = []
+    if problem.parameters.unknown:
+        return found
     for name in undetermined_fields(problem):
         found += _imbalance(problem, name)
         if not any(constraint.field == name for constraint in problem.constraints):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
@@ -19,6 +20,8 @@ Array = np.ndarray
 _SCANNED = 2**13
 _KEPT = 256  # a power of two
 _TIMES = (0.0, 0.37, 1.0)
+_PARTS = {2: 32, 3: 10}  # of each axis of a box, by the number of axes
+_EXTREMES = 2  # data whose extreme places belong to a grid
 
 
 class Probe(NamedTuple):
@@ -56,6 +59,27 @@ def known_values(problem: Problem, x: Array, shares: Sequence[float] = _TIMES) -
 
 def _varying(problem: Problem, x: Array) -> list[Array]:
     return [v for v in known_values(problem, x) if np.all(np.isfinite(v)) and np.ptp(v) > 0]
+
+
+@remembered
+def grid_probe(problem: Problem) -> Probe:
+    """Return a grid of places on a box, for solutions that are evaluated axis by axis.
+
+    Each of some equal parts of an axis has a place at random; the extreme places of the data are places of the grid.
+    """
+    domain, rng = problem.domain, np.random.default_rng(Seed.PROBE)
+    scan = domain.sample(_SCANNED // 2, "random", rng).x
+    extreme = [scan[[np.argmin(v), np.argmax(v)]] for v in _varying(problem, scan)[:_EXTREMES]]
+    parts = _PARTS[domain.dimension]
+    axes, weights = [], []
+    for axis, (lower, length) in enumerate(zip(domain.lower, domain.lengths, strict=True)):
+        even = lower + length * (np.arange(parts) + rng.random(parts)) / parts
+        own = np.unique(np.concatenate([even, *(places[:, axis] for places in extreme)]))
+        edges = np.concatenate([[lower], (own[1:] + own[:-1]) / 2, [lower + length]])
+        axes.append(own)
+        weights.append(np.diff(edges) / length)
+    grid = tensor_grid(axes, weights, domain.lengths / parts)
+    return Probe(grid.x, grid.weights)
 
 
 def _on_a_line(problem: Problem) -> Probe:

@@ -55,8 +55,8 @@ class Roughness(NamedTuple):
     level: float = 0.0
 
 
-def classify(line: Line) -> Roughness | None:
-    """Return what is rough along a line, None if it is smooth.
+def classify(line: Line, least: float = 0.0) -> Roughness | None:
+    """Return what is rough along a line, None if it is smooth, or nothing but round-off below ``least``.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def classify(line: Line) -> Roughness | None:
     s = np.linspace(0.0, 1.0, line.points + 1)
     values = np.asarray(line.of(s), dtype=float)
     size = float(np.max(np.abs(values)))
-    if not np.isfinite(size) or size < UNDERFLOW:
+    if not np.isfinite(size) or size < max(UNDERFLOW, least):
         return None
     finest = np.abs(fourth_differences(values, 1))
     if float(np.max(finest)) <= VISIBLE * size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_ROUND_OFF = 1e-14  # of the largest value or term, below which nothing is seen
 _LINES = 4  # in several dimensions, beside those along the axes
 
 
@@ -68,13 +70,17 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
     lines = list(_lines_through(problem.domain))
     for datum in problem.initial_data:
         if not _is_polynomial(datum.expression):
-            rough = _worst(_along(points, partial(datum, t=problem.time[0])) for points in lines)
+            own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
+            x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x
+            # of a Python function nobody knows: what is below the round-off of 1 is taken for nothing
+            terms = 1.0 if datum.expression is None else datum.size_of_terms(x, problem.time[0])
+            rough = _worst(own, terms)
             if rough is not None:
                 yield datum.what, rough, False, "warning"
     for equation in problem.equations:
         if not _is_polynomial(equation.forcing):
             forces = [partial(_forcing, problem, equation.field, share=share) for share in (0.13, 0.71)]
-            rough = _worst(_along(points, force) for force in forces for points in lines)
+            rough = _worst([_along(points, force) for force in forces for points in lines])
             if rough is not None:
                 yield f"the forcing of {equation.field}", rough, False, "warning"
     for condition in _distinct(problem.conditions):
@@ -157,13 +163,21 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
     return Line(of, lambda s: f"t = {start + s * (end - start):.6g}", points)
 
 
-def _worst(lines: Iterator[Line] | list[Line]) -> Roughness | None:
-    """Return the worst of several lines; data that can't be evaluated along one say so in the solve."""
+def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
+    """Return the worst of several lines; data that can't be evaluated along one say so in the solve.
+
+    Along a line on which data vanish, and beside terms that cancel, there is nothing but round-off to be seen.
+    """
+    sizes = [terms]
+    for line in lines:
+        with suppress(FrozenPinnError):
+            sizes.append(float(np.max(np.abs(line.of(np.linspace(0.0, 1.0, 17))))))
+    least = _ROUND_OFF * max(filter(np.isfinite, sizes), default=0.0)
     order = {"noise": 3, "jump": 2, "corner": 1}
     worst: Roughness | None = None
     for line in lines:
         try:
-            found = classify(line)
+            found = classify(line, least)
         except FrozenPinnError:
             continue
         if found is not None and (worst is None or order[found.kind] > order[worst.kind]):

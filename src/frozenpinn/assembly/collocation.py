@@ -209,6 +209,11 @@ class Collocation:
             return rows
         return np.concatenate([b @ self.mixing for b in np.split(rows, len(self.problem.fields), axis=1)], axis=1)
 
+    def _largest(self, rows: Array) -> float:
+        """Return the largest entry for neurons: special functions may have unbounded derivatives."""
+        own = rows.reshape(len(rows), -1, self.hidden.size)[:, :, : self.hidden.width + 1]
+        return float(np.max(np.abs(own))) or 1.0
+
     # ---- rows -------------------------------------------------------------------------------------
 
     @cached_property
@@ -232,7 +237,7 @@ class Collocation:
             block[0, self.problem.fields.index(field_name)] = own
             rows.append(block.reshape(1, -1))
             data.append(np.array([value]))
-        scales = [self.boundary_weight / (float(np.max(np.abs(r))) or 1.0) for r in rows]
+        scales = [self.boundary_weight / self._largest(r) for r in rows]
         shares = [*(_shares(points) for _, points in self.sides)]
         shares += [np.full(len(r), 1.0 / np.sqrt(len(r))) for r in rows[len(shares) :]]
         data = [share * d for share, d in zip(shares, data, strict=True)]
@@ -253,7 +258,7 @@ class Collocation:
         blocks, targets, used = [], [], []
         for k, equation in enumerate(problem.equations):
             block, target = self._equation(equation, about)
-            scale = 1.0 / (float(np.max(np.abs(block))) or 1.0) if scales is None else scales[k]
+            scale = 1.0 / self._largest(block) if scales is None else scales[k]
             weights = scale * self._inner
             blocks.append(np.multiply(block, weights[:, None], out=block))
             targets.append(weights * target)

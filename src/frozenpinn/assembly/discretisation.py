@@ -26,6 +26,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
+from frozenpinn.language.functions import PointFunction
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
@@ -33,6 +34,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _AT_ONCE = 256  # times at which values at all points are held together
+_ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
 _POINTS = 20_000  # at which data are evaluated at a time
 _TAGS = {
     "symmetric": frozenset({Tag.SYMMETRIC}),
@@ -356,8 +358,11 @@ class Discretisation:
         x, space = self.points.x, self.spaces[index]
         zero = Derivative((0,) * x.shape[1])
         targets = []
+        known = [data[name] for name in space.fields]
+        if not space.network.lift_size and all(isinstance(d, PointFunction) and d.is_zero for d in known):
+            return np.zeros(space.network.size)
         for name in space.fields:
-            target = _in_blocks(data[name], x, t)
+            target = _on_points(data[name], self.points, t)
             if space.network.lift_size:
                 target = target - space.network.lift_at_points([Term(name, zero)]) @ space.data(t, order)
             targets.append(target)
@@ -371,8 +376,14 @@ class Discretisation:
         return self.initial_state
 
 
-def _in_blocks(data: Snapshot, x: Array, t: float) -> Array:
-    """Evaluate data at very many points, some at a time: formulas need memory for every function in them."""
+def _on_points(data: Snapshot, points: PointSet, t: float) -> Array:
+    """Evaluate data, along the axes of a grid if possible, else some points at a time.
+
+    Formulas need memory for every function in them.
+    """
+    x, axes = points.x, getattr(points, "axes", ())
+    if len(axes) > 1 and isinstance(data, PointFunction) and len(x) <= _ON_GRIDS:
+        return data.on_grid(axes, x, t)
     parts = (x[start : start + _POINTS] for start in range(0, len(x), _POINTS))
     return data(x, t) if len(x) <= _POINTS else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])
 

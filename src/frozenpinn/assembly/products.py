@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from functools import lru_cache
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from frozenpinn.assembly.boundary import BoundaryData, BoundaryRows, condition_terms, matched_derivatives
+from frozenpinn.assembly.boundary import BoundaryData, condition_terms, matched_derivatives
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
@@ -16,13 +17,16 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.geometry import Box, FlatSide, Points
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.operators import Operator
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_SMALL = 200_000  # points of a product that may be remembered: 6 MB
 
 
+@remembered
 def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
     if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
@@ -48,56 +52,77 @@ def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points
 
     Fields with the same conditions at the ends of an axis share the network of that axis, and with it all operators.
     """
-    axes = [points.along(axis) for axis in range(len(layers))]
-    known: list[tuple[int, BoundaryRows, Network]] = []
     spaces = []
     for (field,) in problem.groups:
         own = [c for c in problem.conditions if field in c.fields]
         lifts = any(not c.value.is_zero for c in own)
-        factors = []
-        for axis, (hidden, axis_points) in enumerate(zip(layers, axes, strict=True)):
-            rows = _axis_rows(problem, field, axis, own, hidden)
-            found = next((n for a, r, n in known if a == axis and _same(r, rows)), None)
-            if found is None:
-                network = Network(hidden, axis_points, (field,))
-                network = network.comply_with(rows.functionals, range(len(rows.conditions)))
-                found = network.compress(cutoff)
-                known.append((axis, rows, found))
-            factors.append(found)
-        products = ProductNetwork(tuple(factors), points, lifts, (field,))
+        ends = _ends(problem, field)
+        factors = tuple(_axis_network(h, points.along(i), ends[i], cutoff) for i, h in enumerate(layers))
+        products = _product(factors, points, lifts, field)
         data = _product_data(problem, own, products) if lifts else BoundaryData(0, problem.time)
         spaces.append(Space(products, data, problem.equation(field).order))
     return spaces
 
 
-def _same(one: BoundaryRows, other: BoundaryRows) -> bool:
-    """Whether two fields have the same conditions at the ends of an axis."""
-    return len(one.functionals) == len(other.functionals) and all(
-        np.array_equal(x, y) and [t[1:] for t in a] == [t[1:] for t in b]
-        for f, g in zip(one.functionals, other.functionals, strict=True)
-        for (x, a), (y, b) in zip(f.parts, g.parts, strict=True)
-    )
+def _product(factors: tuple[Network, ...], points: Points, lifts: bool, field: str) -> ProductNetwork:
+    """Return the product of networks; small ones are remembered, with what is derived from them."""
+    return (_small_product if len(points) <= _SMALL else _any_product)(factors, points, lifts, field)
 
 
-def _axis_rows(
-    problem: Problem, field: str, axis: int, own: Sequence[LinearCondition], hidden: HiddenLayer
-) -> BoundaryRows:
-    """Return the end conditions of one axis, as rows on one-dimensional features."""
-    functionals: list[Functional] = []
-    interval = cast(Box, problem.domain).axis(axis)
-    for condition in (c for c in own if _side(c).axis == axis):
-        x = np.array([[(interval.lower, interval.upper)[_side(condition).end][0]]])
-        terms = condition_terms(condition, problem.domain.sample_side(condition.side, 1))
-        flat = tuple(Term(field, Derivative((t.derivative.alpha[axis],)), t.coefficient) for t in terms)
-        functionals.append(Functional(((x, flat),)))
-    periodicity: list[Functional] = []
-    if interval.periodic[0] and not hidden.repeats(float(interval.measure)):
-        low, high = interval.lower[None, :], interval.upper[None, :]
-        for k in range(matched_derivatives(problem, field)):
-            derivative = Derivative((k,))
-            parts = ((high, (Term(field, derivative, 1.0),)), (low, (Term(field, derivative, -1.0),)))
-            periodicity.append(Functional(parts))
-    return BoundaryRows(tuple(functionals), tuple(periodicity), (), problem.time)
+def _any_product(factors: tuple[Network, ...], points: Points, lifts: bool, field: str) -> ProductNetwork:
+    return ProductNetwork(factors, points, lifts, (field,))
+
+
+_small_product = lru_cache(maxsize=8)(_any_product)
+
+
+class _Ends(NamedTuple):
+    """The conditions at the ends of an axis, as a value.
+
+    ``rows`` lists for each condition its place and ``(order, coefficient)`` of its terms; ``matched`` is the number of
+    derivatives that are alike at both ends of a periodic axis, 0 of others.
+    """
+
+    rows: tuple[tuple[float, tuple[tuple[int, float], ...]], ...]
+    lower: float
+    upper: float
+    matched: int
+
+
+@remembered
+def _ends(problem: Problem, field: str) -> tuple[_Ends, ...]:
+    """Return the conditions of a field at the ends of each axis."""
+    box, found = cast(Box, problem.domain), []
+    for axis in range(box.dimension):
+        rows = []
+        for condition in (c for c in problem.conditions if field in c.fields and _side(c).axis == axis):
+            terms = condition_terms(condition, box.sample_side(condition.side, 1))
+            flat = tuple((t.derivative.alpha[axis], float(np.squeeze(t.coefficient))) for t in terms)
+            rows.append((float((box.lower, box.upper)[_side(condition).end][axis]), flat))
+        matched = matched_derivatives(problem, field) if box.periodic[axis] else 0
+        found.append(_Ends(tuple(rows), float(box.lower[axis]), float(box.upper[axis]), matched))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _axis_network(hidden: HiddenLayer, points: Points, ends: _Ends, cutoff: float) -> Network:
+    """Return the compliant, compressed network of one axis.
+
+    Layers and points are told apart by identity. Those of an even basis are remembered by what they are made from
+    (adaptivity/even_axes.py), so that another solve with such an axis finds its network, tables and modes here.
+    """
+    functionals = [
+        Functional(((np.array([[x]]), tuple(Term("u", Derivative((k,)), c) for k, c in terms)),))
+        for x, terms in ends.rows
+    ]
+    active = range(len(functionals))
+    if ends.matched and not hidden.repeats(ends.upper - ends.lower):
+        low, high = np.array([[ends.lower]]), np.array([[ends.upper]])
+        for k in range(ends.matched):
+            up, down = (Term("u", Derivative((k,)), sign) for sign in (1.0, -1.0))
+            functionals.append(Functional(((high, (up,)), (low, (down,)))))
+    network = Network(hidden, points).comply_with(functionals, active).compress(cutoff)
+    return network.shared()
 
 
 def _product_data(problem: Problem, own: Sequence[LinearCondition], network: ProductNetwork) -> BoundaryData:

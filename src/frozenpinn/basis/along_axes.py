@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
 _BLOCK = 4_000_000  # numbers held at a time
+_FEW = 64  # places of one axis
 
 
 class Summand(NamedTuple):
@@ -32,21 +35,42 @@ def axis_summands(terms: Sequence[Term]) -> list[Summand]:
 
 
 def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
-    """Return Σ coefficient·D of the functions of a basis, then of its lifting functions, shape (n, R)."""
-    terms = [term._replace(field=basis.fields[0]) for term in terms]  # fields may share the networks of their axes
+    """Return Σ coefficient·D of the functions of a basis, then of its lifting functions, shape (n, R).
+
+    Of one variable and at few places they are remembered: checks look at the same places in every solve.
+    """
+    own = tuple(term._replace(field=basis.fields[0]) for term in terms)  # fields may share the networks of their axes
+    if len(x) <= _FEW and x.shape[1] == 1 and not any(np.ndim(term.coefficient) for term in own):
+        return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
+    return _functions(basis, x, own)
+
+
+def _functions(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     table = basis.operator(x, terms)
     return np.concatenate([table, basis.lift_operator(x, terms)], axis=1) if basis.lift_size else table
+
+
+@lru_cache(maxsize=64)
+def _at_few_places(basis: Basis, places: bytes, terms: tuple[Term, ...]) -> Array:
+    return read_only(_functions(basis, np.frombuffer(places)[:, None], terms))
+
+
+def grid_tables(
+    factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term]
+) -> Iterator[tuple[list[Array], float]]:
+    """Yield what Σ coefficient·D consists of: tables of the axes at coordinates, and a factor."""
+    for summand in axis_summands(terms):
+        triples = zip(factors, axes, summand.terms, strict=True)
+        yield [functions_of(factor, x[:, None], own) for factor, x, own in triples], summand.scale
 
 
 def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term], full: Array) -> Array:
     """Return the combination ``full`` (R₁, R₂, …, m) on the tensor grid of coordinates, shape (n₁, n₂, …, m)."""
     out = np.zeros((*map(len, axes), full.shape[-1]))
     step = max(1, _BLOCK // int(np.prod(np.maximum(full.shape[:-1], out.shape[:-1]))))
-    for summand in axis_summands(terms):
-        triples = zip(factors, axes, summand.terms, strict=True)
-        tables = [functions_of(factor, x[:, None], own) for factor, x, own in triples]
+    for tables, scale in grid_tables(factors, axes, terms):
         for start in range(0, full.shape[-1], step):
-            part = full[..., start : start + step] * summand.scale
+            part = full[..., start : start + step] * scale
             for axis, table in enumerate(tables):
                 part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
             out[..., start : start + step] += part

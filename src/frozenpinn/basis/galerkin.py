@@ -9,16 +9,18 @@ sum is symmetric or skew up to round-off it is made exactly so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frozenpinn.basis.hidden import Term, pure
+from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.operators import Identity, KroneckerSum, Operator, Product, tensor
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.operators.tensor import AxisFactor
 
 if TYPE_CHECKING:
+    from frozenpinn.basis.network import Network
     from frozenpinn.basis.product import ProductNetwork
 
 Array = np.ndarray
@@ -27,7 +29,29 @@ _CONSTANT = 1e-12  # variation of a vector that is round-off
 
 
 def project_terms(target: ProductNetwork, source: ProductNetwork, terms: Sequence[Term]) -> Operator:
-    """Return the projection onto ``target`` of Σ coefficient·D of the functions of ``source``."""
+    """Return the projection onto ``target`` of Σ coefficient·D of the functions of ``source``.
+
+    Where all coefficients are numbers, it follows from the networks of the axes, and is remembered.
+    """
+    numbers = tuple((t.derivative, float(t.coefficient)) for t in terms if not np.ndim(t.coefficient))
+    if len(numbers) == len(terms):
+        return _with_numbers(target.factors, source.factors, numbers)
+    return _projected(target, source, terms)
+
+
+@lru_cache(maxsize=32)
+def _with_numbers(
+    target: tuple[Network, ...], source: tuple[Network, ...], numbers: tuple[tuple[Derivative, float], ...]
+) -> Operator:
+    from frozenpinn.basis.product import ProductNetwork
+
+    # points of the grid matter for coefficients that depend on the place only
+    ours, theirs = (ProductNetwork(factors, factors[0].points) for factors in (target, source))
+    return _projected(ours, theirs, [Term("u", derivative, number) for derivative, number in numbers])
+
+
+def _projected(target: ProductNetwork, source: ProductNetwork, terms: Sequence[Term]) -> Operator:
+    """Return the same, from the terms as they are."""
     products: list[tuple[int, Product]] = []  # with the parity of the derivative
     scattered: list[Term] = []
     for term in terms:

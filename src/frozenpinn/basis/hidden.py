@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from frozenpinn.basis.activation import activation
-from frozenpinn.basis.corners import SingularFunctions
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
+
+
+class SpecialFunctions(Protocol):
+    """Functions beside the neurons that these can't represent: of corners, of holes."""
+
+    @property
+    def kind(self) -> str:
+        """Name under which :mod:`frozenpinn.basis.special` knows the class."""
+
+    @property
+    def table(self) -> Array:
+        """All that makes the functions, one row each."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __call__(self, x: Array, alpha: tuple[int, ...], laps: int = 0) -> Array:
+        """Return ∂^alpha Δ^laps of every function, shape (n, functions)."""
 
 
 class Derivative(NamedTuple):
@@ -49,9 +66,9 @@ class Term(NamedTuple):
     coefficient: Array | float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HiddenLayer:
-    """M frozen neurons in d dimensions, followed by one constant feature and the singular functions of corners.
+    """M frozen neurons in d dimensions, followed by one constant feature and special functions.
 
     Neurons are stored by origin, not by bias alone: w·(x − origin) loses no digits to cancellation,
     w·x + b loses log₁₀|b| of them.
@@ -65,14 +82,14 @@ class HiddenLayer:
     activation
         ``"tanh"`` or ``"sin"``.
     singular
-        Functions of corners, in two dimensions; None without any.
+        Special functions of corners and holes; None without any.
     """
 
     weights: Array
     origins: Array
     offsets: Array
     activation: str = "tanh"
-    singular: SingularFunctions | None = None
+    singular: SpecialFunctions | None = None
 
     def __post_init__(self) -> None:
         activation(self.activation)
@@ -135,7 +152,7 @@ class HiddenLayer:
         activation(self.activation)(self.pre_activation(x, neurons), [0], out=neurons)
         out[:, self.width] = 1.0
         if self.singular is not None:
-            out[:, self.width + 1 :] = self.singular(x, (0, 0))
+            out[:, self.width + 1 :] = self.singular(x, (0,) * self.dimension)
         return out
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:

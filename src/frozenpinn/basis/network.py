@@ -20,6 +20,7 @@ from frozenpinn.basis.protocol import PointSet
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Dense, Operator, tensor
+from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
 
@@ -120,6 +121,14 @@ class Network:
             singular=svd.singular,
             all_singular=svd.all_singular,
         )
+
+    def shared(self) -> Network:
+        """Return the same network with arrays that nobody can write into, to be used in many places."""
+        outer, values, singular, every = (
+            None if array is None else read_only(array)
+            for array in (self.outer, self.values, self.singular, self.all_singular)
+        )
+        return replace(self, outer=outer, values=values, singular=singular, all_singular=every)
 
     def truncate(self, rank: int) -> Network:
         """Return the network of the leading ``rank`` functions."""

@@ -23,6 +23,8 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker, tensor
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 
@@ -111,13 +113,7 @@ class ProductNetwork:
 
     def _tables(self, order: int) -> tuple[Array, ...]:
         """Return a derivative of basis and lifting functions of every axis at its points."""
-        if order not in self._known:
-            self._known[order] = tuple(_table(f, order) for f in self.factors)
-        return self._known[order]
-
-    @cached_property
-    def _known(self) -> dict[int, tuple[Array, ...]]:
-        return {}
+        return tuple(_table(f, order) for f in self.factors)
 
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the tensor grid, axis by axis."""
@@ -143,12 +139,16 @@ class ProductNetwork:
 
     def projector(self, rcond: float | None = None) -> Operator:
         """Return the map from values at the tensor grid to coefficients, axis by axis."""
+        return self._projector
+
+    @cached_property
+    def _projector(self) -> Operator:
         return kronecker(*self.projectors)
 
     @cached_property
     def projectors(self) -> tuple[Array, ...]:
         """The same for each axis."""
-        return tuple(f.projector().dense() for f in self.factors)
+        return tuple(map(_axis_projector, self.factors))
 
     def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
         """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""
@@ -201,6 +201,8 @@ class ProductNetwork:
     def tensor(self, coefficients: Array, lifted: Array | None = None) -> Array:
         """Return coefficients (r, m) and data (n_l, m) as a tensor over the axes, lifting functions last."""
         columns = coefficients.shape[1]
+        if not any(f.lift_size for f in self.factors):
+            return coefficients.reshape(*self.sizes, columns)
         full = np.pad(coefficients.reshape(*self.sizes, columns), [*((0, f.lift_size) for f in self.factors), (0, 0)])
         if lifted is not None and self.lifts:
             full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
@@ -261,7 +263,13 @@ class ProductNetwork:
         return np.asarray(sla.pinv(weight[:, None] * table, rtol=1e-13) * weight)
 
 
+@remembered
 def _table(factor: Network, order: int) -> Array:
     """Return a derivative of basis and lifting functions of one axis at its points."""
     terms = [Term(factor.fields[0], Derivative((order,)))]
-    return np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1)
+    return read_only(np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1))
+
+
+@remembered
+def _axis_projector(factor: Network) -> Array:
+    return read_only(factor.projector().dense())

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.basis.special import SPECIAL
 from frozenpinn.errors import FrozenPinnError
 
 Array = np.ndarray
@@ -44,7 +44,7 @@ def _put(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
     for name in ("weights", "origins", "offsets"):
         arrays[prefix + name] = getattr(hidden, name)
     if hidden.singular is not None:
-        arrays[prefix + "corners"] = hidden.singular.table
+        arrays[prefix + "special " + hidden.singular.kind] = hidden.singular.table
     arrays[prefix + "mixing"] = network.mixing.reshape(network.raw_size, network.size)
     arrays[prefix + "lifting"] = network.lifting.reshape(network.raw_size, network.lift_size)
     arrays[prefix + "singular"] = network.singular_values
@@ -56,8 +56,10 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     fields, factors = tuple(about["fields"]), []
     for k, activation in enumerate(about["activations"]):
         own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
-        corners = SingularFunctions(own["corners"]) if "corners" in own else None
-        hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, corners)
+        special = next(
+            (make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own), None
+        )
+        hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, special)
         points = NoPoints(np.zeros((0, hidden.dimension)), np.zeros(0))
         sigma = own["singular"]
         factors.append(

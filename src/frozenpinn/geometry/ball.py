@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.domain import Domain, frozen
-from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.domain import Domain
+from frozenpinn.geometry.given import check_dimension, frozen
+from frozenpinn.geometry.points import Hole, Points, Side
 from frozenpinn.geometry.spheres import (
     ball_measure,
     ball_points,
@@ -21,6 +22,7 @@ from frozenpinn.geometry.spheres import (
     sphere_points,
     sphere_rule,
 )
+from frozenpinn.runtime.arguments import reals, shown
 
 Array = np.ndarray
 
@@ -110,10 +112,7 @@ class Ellipsoid(Domain):
     """
 
     def __init__(self, center: Any, semi_axes: Any, name: str = "boundary") -> None:
-        try:
-            axes = np.atleast_1d(np.asarray(semi_axes, dtype=float))
-        except (TypeError, ValueError):
-            raise ProblemError(f"semi_axes are numbers, one per axis, got {semi_axes!r}.") from None
+        axes = np.atleast_1d(reals(semi_axes, "semi_axes are numbers, one per axis", ProblemError))
         if axes.ndim != 1 or len(axes) < 2:
             raise ProblemError(f"an ellipsoid needs one semi-axis per dimension, at least 2; got {semi_axes!r}.")
         for length in axes:
@@ -232,6 +231,11 @@ class Shell(Domain):
         """The two spheres."""
         return (Side("inner"), Side("outer"))
 
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """What the inner sphere encloses."""
+        return (Hole(tuple(float(c) for c in self.center), self.inner),)
+
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
         """Tell for each point (n, d) whether it lies in the closed shell, up to a fraction of its size."""
         margin = tolerance * self.size
@@ -291,10 +295,9 @@ def _through(base: Array, center: Array, axes: Array) -> tuple[Array, Array]:
 
 
 def _center(given: Any, dimension: int | None, what: str) -> Array:
-    try:
-        center = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ProblemError(f"the center of {what} is a number or a list of numbers, got {given!r}.") from None
+    center = reals(given, f"the center of {what} is a number or a list of numbers", ProblemError)
+    if dimension is not None:
+        check_dimension(dimension)
     if center.ndim == 0:
         center = np.full(3 if dimension is None else dimension, float(center))
     if center.ndim != 1 or (dimension is not None and len(center) != dimension):
@@ -308,10 +311,10 @@ def _center(given: Any, dimension: int | None, what: str) -> Array:
 
 
 def _positive(given: Any, what: str) -> float:
-    try:
-        value = float(given)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} is a positive number, got {given!r}.") from None
+    array = reals(given, f"{what} is a positive number", ProblemError)
+    if array.ndim:
+        raise ProblemError(f"{what} is a positive number, got {shown(given)}.")
+    value = float(array)
     if not (np.isfinite(value) and value > 0):
         raise ProblemError(f"{what} must be positive and finite, got {value:g}.")
     return value

@@ -17,12 +17,16 @@ from frozenpinn.geometry.points import (
     FlatSide,
     Points,
     Side,
+    check_count,
     check_method,
     equispaced,
+    generator,
     tensor_grid,
 )
+from frozenpinn.runtime.arguments import is_number, is_whole, reals, shown
 
 Array = np.ndarray
+_FLAG = bool | np.bool_ | int | np.integer
 _COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 
 
@@ -63,7 +67,9 @@ class Box(Domain):
             raise ProblemError(
                 f"axis {axis} runs from {bottom[axis]:g} to {top[axis]:g}; the upper end must be larger."
             )
-        flags = [periodic] * len(bottom) if np.ndim(periodic) == 0 else list(periodic)  # type: ignore[arg-type]
+        flags = list(periodic) if isinstance(periodic, list | tuple | np.ndarray) else [periodic] * len(bottom)
+        if isinstance(periodic, str) or not all(isinstance(flag, _FLAG) and flag in (0, 1) for flag in flags):
+            raise ProblemError(f"periodic is True or False, or one of them per axis; got {shown(periodic)}.")
         if len(flags) != len(bottom):
             raise ProblemError(f"periodic needs one flag per axis ({len(bottom)}), got {len(flags)}.")
         self._bounds(bottom, top, [bool(flag) for flag in flags])
@@ -101,7 +107,9 @@ class Box(Domain):
     def side(self, name: str) -> FlatSide:
         """Find a side by name or alias; the error lists what exists."""
         for axis in range(self.dimension):
-            periodic = [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] else []
+            periodic = (
+                [self._side(axis, end) for end in (0, 1)] if self.periodic[axis] and isinstance(name, str) else []
+            )
             if any(name == s.name or name in s.aliases for s in periodic):
                 raise ProblemError(
                     f"axis '{self.coordinates[axis]}' is periodic, so it has no side '{name}'; leave it out."
@@ -157,20 +165,20 @@ class Box(Domain):
         check_method(method)
         if method in TENSOR_RULES:
             return self._tensor(n, method)
-        if not isinstance(n, int | np.integer):
-            raise SettingsError(f"'{method}' places n points in total; give one number, got {n!r}.")
-        count = _positive(n)
-        unit = SCATTERED_RULES[method](count, self.dimension, np.random.default_rng(rng))
+        if not is_whole(n):
+            raise SettingsError(f"'{method}' places n points in total; give one number, got {shown(n)}.")
+        count = check_count(n)
+        unit = SCATTERED_RULES[method](count, self.dimension, generator(rng))
         spacing = self.lengths / count ** (1.0 / self.dimension)
         return Points(self.lower + unit * self.lengths, np.full(count, self.measure / count), spacing)
 
     def _tensor(self, n: int | Sequence[int], method: str) -> Points:
-        if isinstance(n, int | np.integer):
-            counts = [max(1, round(_positive(n) ** (1.0 / self.dimension)))] * self.dimension
-        elif isinstance(n, str) or np.ndim(n) != 1:
-            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {n!r}.")
+        if is_number(n):
+            counts = [max(1, round(check_count(n) ** (1.0 / self.dimension)))] * self.dimension
+        elif isinstance(n, str) or not (isinstance(n, Sequence) or (isinstance(n, np.ndarray) and n.ndim == 1)):
+            raise SettingsError(f"'{method}' needs a whole number of points or one number per axis, got {shown(n)}.")
         else:
-            counts = [_positive(k) for k in n]
+            counts = [check_count(k) for k in n[: self.dimension + 1]]
         if len(counts) != self.dimension:
             raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
         if np.prod(np.array(counts, dtype=float)) > 2e7:
@@ -240,19 +248,10 @@ class Interval(Box):
     """
 
     def __init__(self, lower: float, upper: float, periodic: bool = False) -> None:
-        if np.ndim(lower) or np.ndim(upper):
+        if any(np.ndim(reals(end, "an interval needs two numbers", ProblemError)) for end in (lower, upper)):
             raise ProblemError("Interval takes two numbers; use Box([…], […]) for several dimensions.")
         super().__init__([lower], [upper], periodic)
 
 
 def _corner(given: Sequence[float] | Array) -> Array:
-    try:
-        return np.atleast_1d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        raise ProblemError(f"lower and upper need one number per axis each, got {given!r}.") from None
-
-
-def _positive(n: int) -> int:
-    if n != int(n) or n < 1:
-        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
-    return int(n)
+    return np.atleast_1d(reals(given, "lower and upper need one number per axis each", ProblemError))

@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.lines import CombinedLines
-from frozenpinn.geometry.points import SCATTERED_RULES, Points, Side, distinct
+from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, distinct
 from frozenpinn.geometry.polygon import polygons_of, shapely_or_none, triangles_of
 from frozenpinn.geometry.relabelled import Wrapped
 from frozenpinn.geometry.simplices import scattered, simplex_rule
@@ -178,6 +178,23 @@ class Combination(Domain):
             taken.update(aliases)
             found[Side(name, aliases)] = owner
         return found
+
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """What is taken away from the inside of other parts, and holes of parts that stay holes."""
+        if self._polygons is not None:
+            return super().hole_circles
+        whole = {number for number, _, _ in self._owners.values()}
+        whole -= {number for number, _, share in self._owners.values() if share < 1.0}
+        found = []
+        for number, (part, sign) in enumerate((t.domain, t.sign) for t in self._terms):
+            if sign < 0 and number in whole:
+                middle = (part.lower + part.upper) / 2.0
+                found.append(Hole(tuple(float(c) for c in middle), float(np.min(part.lengths)) / 2.0))
+            elif sign > 0:
+                found += part.hole_circles
+        inside = self.contains(np.array([hole.center for hole in found]).reshape(-1, self.dimension), 0.0)
+        return tuple(hole for hole, is_inside in zip(found, inside, strict=True) if not is_inside)
 
     def _bounding(self, number: int, x: Array, normals: Array) -> Array:
         """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other.

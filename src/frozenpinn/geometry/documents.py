@@ -24,6 +24,7 @@ from frozenpinn.geometry.relabelled import Parted, Renamed
 from frozenpinn.geometry.simplicial import Faceted, Simplicial
 from frozenpinn.geometry.solids import Extruded, Revolved
 from frozenpinn.geometry.surface_mesh import SurfaceMesh
+from frozenpinn.runtime.arguments import reals, shown
 
 Document = dict[str, Any]
 BOX_KEYS = ("lower", "upper", "periodic")
@@ -64,12 +65,12 @@ def domain_from_dict(document: Mapping[str, Any]) -> Domain:
         raise ProblemError(f"the domain is a table with the keys 'lower' and 'upper', or a 'kind'; got {document!r}.")
     given = dict(document)
     name = given.pop("kind", "box")
-    if name in ("box", "interval"):
+    if isinstance(name, str) and name in ("box", "interval"):
         return _box(given)
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         known = ["box", *KINDS]
         close = suggestion(str(name), known)
-        raise ProblemError(f"unknown kind of domain '{name}'; choose one of {choices(known)}.{close}")
+        raise ProblemError(f"unknown kind of domain {shown(name)}; choose one of {choices(known)}.{close}")
     kind = KINDS[name]
     legal = (*kind.keys, *kind.optional)
     for key in given:
@@ -93,17 +94,13 @@ def _box(given: Mapping[str, Any]) -> Box:
             )
     if "lower" not in given or "upper" not in given:
         raise ProblemError("the domain needs the keys 'lower' and 'upper'.")
-    try:
-        lower, upper = (np.atleast_1d(np.asarray(given[key], dtype=float)) for key in ("lower", "upper"))
-    except (TypeError, ValueError):
-        raise ProblemError(
-            f"'lower' and 'upper' of the domain are numbers or lists of numbers, got {given['lower']!r} "
-            f"and {given['upper']!r}. Formulas such as 2*pi are not read here."
-        ) from None
+    wanted = "'lower' and 'upper' of the domain are numbers or lists of numbers, and no formulas such as 2*pi"
+    lower, upper = (np.atleast_1d(reals(given[key], wanted, ProblemError)) for key in ("lower", "upper"))
     periodic = given.get("periodic", False)
-    if len(lower) == 1 and len(upper) == 1:
-        return Interval(float(lower[0]), float(upper[0]), bool(np.all(periodic)))
-    return Box(lower.tolist(), upper.tolist(), periodic)
+    if lower.shape == upper.shape == (1,):
+        flag = periodic[0] if isinstance(periodic, list) and len(periodic) == 1 else periodic
+        return Interval(float(lower[0]), float(upper[0]), flag)
+    return Box(lower, upper, periodic)
 
 
 # ---- writing -------------------------------------------------------------------------------------

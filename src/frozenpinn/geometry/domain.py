@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, wraps
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError, SettingsError, choices, suggestion
+from frozenpinn.errors import EvaluationError, ProblemError, SettingsError, choices, suggestion
 from frozenpinn.geometry.columns import column_measure, fitted_rule, scattered_columns
+from frozenpinn.geometry.given import LARGEST, SMALLEST, check_dimension, frozen
 from frozenpinn.geometry.lines import Lines, ScannedLines
 from frozenpinn.geometry.moments import degree_for, fitted_weights, moments
-from frozenpinn.geometry.points import SCATTERED_RULES, BoundaryPoints, Points, Side, check_count, check_method
+from frozenpinn.geometry.points import (
+    SCATTERED_RULES,
+    BoundaryPoints,
+    Hole,
+    Points,
+    Side,
+    check_count,
+    check_method,
+    generator,
+)
 from frozenpinn.language.jets import coordinate_names
+from frozenpinn.runtime.arguments import between, reals, shown, spelled
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.paths import checked_picture
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
+DECADES = 300  # before and after the point, of volumes that are floating point numbers
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
 MANY = 2**13  # quasi-random lines that measure a solid too intricate for columns with cuts
 
@@ -44,6 +57,16 @@ class Domain(ABC):
     coordinates: tuple[str, ...]
     periodic: tuple[bool, ...]
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Let every kind of domain refuse misspelt arguments and points of another shape alike."""
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            spelled(ProblemError)(cls)
+        if "contains" in vars(cls):
+            cls.contains = spelled(ProblemError)(_with_checked_points(cls.contains))  # type: ignore[method-assign]
+        for name in {"sample", "sample_side", "side"} & set(vars(cls)):
+            setattr(cls, name, spelled(ProblemError)(getattr(cls, name)))
+
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute once; domains don't change after they are built."""
         if name in self.__dict__:
@@ -58,6 +81,18 @@ class Domain(ABC):
 
     def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
         """Set the bounding box and all that follows from it."""
+        check_dimension(len(lower))
+        with np.errstate(over="ignore"):
+            lengths = np.asarray(upper) - lower
+        outside = (lengths != 0) & ~((lengths >= SMALLEST) & (lengths <= LARGEST))
+        if np.any(outside):
+            raise ProblemError(
+                f"an edge of the domain is {lengths[np.argmax(outside)]:g} long; lengths between {SMALLEST:g} and "
+                f"{LARGEST:g} can be computed with. Use other units."
+            )
+        decades = float(np.sum(np.log10(lengths[lengths > 0])))
+        if abs(decades) > DECADES:
+            raise ProblemError(f"the bounding box has a volume of 1e{decades:.0f}; use other units.")
         self.lower, self.upper = frozen(lower), frozen(upper)
         self.dimension = len(self.lower)
         self.coordinates = coordinate_names(self.dimension)
@@ -83,9 +118,10 @@ class Domain(ABC):
     def sides(self) -> tuple[Side, ...]:
         """The named parts of the boundary, each point of it in exactly one."""
 
+    @spelled(ProblemError)
     def side(self, name: str) -> Side:
         """Find a side by name or alias; the error lists what exists."""
-        for side in self.sides:
+        for side in self.sides if isinstance(name, str) else ():
             if name == side.name or name in side.aliases:
                 return side
         known = [side.name for side in self.sides]
@@ -101,6 +137,7 @@ class Domain(ABC):
 
     # ---- points ---------------------------------------------------------------------------------
 
+    @spelled(ProblemError)
     def sample(
         self, n: int | Sequence[int], method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> Points:
@@ -122,7 +159,7 @@ class Domain(ABC):
             raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
         if method == "gauss":
             return self._rule(count)
-        x = self._scatter(count, method, np.random.default_rng(rng))
+        x = self._scatter(count, method, generator(rng))
         return Points(x, np.full(len(x), self.measure / len(x)), self._spacing(count))
 
     @abstractmethod
@@ -147,15 +184,16 @@ class Domain(ABC):
             f"found only {have} of {n} points inside {self!r}: it fills too little of its bounding box."
         )
 
+    @spelled(ProblemError)
     def sample_side(
         self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None
     ) -> BoundaryPoints:
         """Place about n points on one side, with outward normals and weights that sum to its measure."""
         check_method(method)
-        found = self.side(side if isinstance(side, str) else side.name)
+        found = self.side(side.name if isinstance(side, Side) else side)
         if method == "uniform":
             raise SettingsError("'uniform' places a tensor grid, which only boxes have; use 'gauss' or 'sobol'.")
-        source = np.random.default_rng(0 if method == "gauss" else rng)  # rules are the same every time
+        source = generator(0 if method == "gauss" else rng)  # rules are the same every time
         x, normals, weights = self._side_points(found, check_count(n), method, source)
         return BoundaryPoints(x, normals, weights, found)
 
@@ -177,6 +215,21 @@ class Domain(ABC):
 
         shape = self._shape() if self.dimension == 2 else None
         return () if shape is None else corners_of(shape, opening)
+
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """Holes that the boundary goes round, as far as they are known: of polygons, shells and differences.
+
+        Examples
+        --------
+        >>> from frozenpinn.geometry import Box, Disk
+        >>> (Box([0, 0], [2, 1]) - Disk([0.5, 0.5], 0.25)).hole_circles
+        (Hole(center=(0.5, 0.5), radius=0.25),)
+        """
+        from frozenpinn.geometry.polygon import holes_of
+
+        shape = self._shape() if self.dimension == 2 else None
+        return () if shape is None else holes_of(shape)
 
     def _shape(self) -> Any:
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
@@ -216,8 +269,16 @@ class Domain(ABC):
     def _combined(self, kind: str, other: Domain) -> Domain:
         from frozenpinn.geometry.combination import Combination
 
-        return Combination(kind, self, other) if isinstance(other, Domain) else NotImplemented
+        if not isinstance(other, Domain):
+            raise ProblemError(f"a domain is combined with another domain, got {shown(other)}.")
+        return Combination(kind, self, other)
 
+    def _alone(self, other: object) -> NoReturn:
+        raise ProblemError(f"a domain is combined with another domain, got {shown(other)}.")
+
+    __ror__ = __rand__ = __rsub__ = _alone
+
+    @spelled(ProblemError)
     def named(self, name: str) -> Domain:
         """Return the same domain with its side called ``name``; several sides get it as a prefix.
 
@@ -251,9 +312,13 @@ class Domain(ABC):
 
         return Parted(self, {**(sides or {}), **more})
 
+    @spelled(ProblemError)
     def plot(self, n: int = 400, file: str | None = None) -> Any:
         """Draw points inside, boundary points coloured by side, and normals; return the figure."""
         from frozenpinn.geometry.drawing import draw
+
+        if file is not None:
+            checked_picture(file)
 
         return draw(self, n, file)
 
@@ -310,28 +375,17 @@ class Domain(ABC):
         return Points(x, weights, spacing)
 
 
-def frozen(values: Any, dtype: type = float) -> Array:
-    """Return a read-only copy as an array."""
-    array: Array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
+def _with_checked_points(contains: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a test of points that refuses what is no table of points."""
 
+    @wraps(contains)
+    def checked(self: Domain, x: Any, tolerance: float = 1e-9) -> Array:
+        points = reals(x, "points are rows of real numbers, all of the same length", EvaluationError)
+        d = vars(self).get("dimension", points.shape[-1:])  # not known yet while a domain is being built
+        if not between(tolerance, -1, 1):
+            raise EvaluationError(f"tolerance is a number such as 1e-9, a part of the size; got {shown(tolerance)}.")
+        if points.ndim != 2 or points.shape[1] not in np.atleast_1d(d):
+            raise EvaluationError(f"points have the shape (n, {d}), one row per point; got shape {points.shape}.")
+        return contains(self, points, tolerance)
 
-def numbers(given: Any, columns: int | None, what: str) -> Array:
-    """Return a table of finite numbers with one row per point, or say what is wrong with it."""
-    try:
-        array = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} are rows of numbers, all of the same length; got {given!r}.") from None
-    if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
-        wanted = f"(n, {columns})" if columns else "(n, d)"
-        raise ProblemError(f"{what} have the shape {wanted}, one row per point; got shape {array.shape}.")
-    if not np.all(np.isfinite(array)):
-        row = int(np.argmin(np.all(np.isfinite(array), axis=1)))
-        raise ProblemError(f"{what} must be finite; row {row} is {place(array[row])}.")
-    return array
-
-
-def place(x: Array) -> str:
-    """Return a point as text for messages."""
-    return f"({', '.join(f'{c:.6g}' for c in np.atleast_1d(x))})"
+    return checked

@@ -13,11 +13,14 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.points import distinct
 from frozenpinn.geometry.simplicial import Faceted, Simplicial, facet_keys
 from frozenpinn.geometry.surface_mesh import SurfaceMesh, merged
+from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.paths import read_path
 
 Array = np.ndarray
 CORNERS = {"line": 2, "line3": 2, "triangle": 3, "triangle6": 3, "tetra": 4, "tetra10": 4}
 
 
+@spelled(ProblemError)
 def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
     """Read a domain from a mesh file (STL, OBJ, PLY, MSH, VTK, …).
 
@@ -31,7 +34,14 @@ def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
     crossing
         Whether a surface may cross itself without a warning.
     """
-    points, cells, groups = _load(Path(file))
+    points, cells, groups = _load(Path(read_path(file, ProblemError)))
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.all(np.isfinite(points)):
+        raise ProblemError(f"'{file}' has vertices that are not two or three finite coordinates each.")
+    for table in cells.values():
+        if len(table) and not (np.min(table) >= 0 and np.max(table) < len(points)):
+            raise ProblemError(
+                f"'{file}' has cells with the vertices {np.min(table)} to {np.max(table)}; there are {len(points)}."
+            )
     if "4" in cells:
         return _solid(points, cells, groups)
     if "3" not in cells:
@@ -56,8 +66,6 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
         import meshio
     except ImportError:
         raise ProblemError("mesh files need meshio: pip install 'frozenpinn[geometry]'.") from None
-    if not path.is_file():
-        raise ProblemError(f"there is no file '{path}'.")
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")

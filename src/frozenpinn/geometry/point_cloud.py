@@ -10,8 +10,9 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.alpha_shape import alpha_shape, delaunay, enclosed, flat
-from frozenpinn.geometry.domain import Domain, frozen, numbers, place
-from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.domain import Domain
+from frozenpinn.geometry.given import frozen, numbers, place
+from frozenpinn.geometry.points import Points, Side, check_sides, member_rows
 from frozenpinn.geometry.simplices import volumes
 from frozenpinn.geometry.simplicial import Simplicial
 
@@ -78,7 +79,7 @@ class PointCloud(Domain):
         together = np.concatenate([inner, outer])
         self._measure_up(together)
         self.normals = frozen(self._estimated() if normals is None else _unit(normals, outer.shape))
-        self._members = _members(sides or {}, len(outer))
+        self._members = _members(check_sides(sides, "boundary points"), len(outer))
         self._mesh = self._simplices(together) if d <= 3 else None
 
     def __repr__(self) -> str:
@@ -277,9 +278,7 @@ def _members(sides: Mapping[str, Any], count: int) -> dict[str, Array]:
     found: dict[str, Array] = {}
     taken = np.zeros(count, dtype=bool)
     for name, given in sides.items():
-        rows = np.atleast_1d(np.asarray(given))
-        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
-            raise ProblemError(f"the side '{name}' needs a list of numbers of boundary points, got {given!r}.")
+        rows = member_rows(given, name, "boundary points")
         if np.min(rows) < 0 or np.max(rows) >= count:
             raise ProblemError(
                 f"the side '{name}' goes beyond the boundary points, which are numbered 0 to {count - 1}."

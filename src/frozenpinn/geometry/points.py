@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import SettingsError, choices
+from frozenpinn.errors import ProblemError, SettingsError, choices
+from frozenpinn.runtime.arguments import is_whole, shown
 
 Array = np.ndarray
+MAX_POINTS = 10**8  #: of one set; each coordinate of them takes 0.8 GB
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Points:
     """Points in a domain.
 
@@ -46,8 +49,13 @@ class Points:
         return int(self.x.shape[1])
 
     def along(self, axis: int) -> Points:
-        """Return the points of one axis of a tensor grid."""
-        return Points(self.axes[axis][:, None], self.axis_weights[axis], self.spacing[axis : axis + 1])
+        """Return the points of one axis of a tensor grid, always the same object."""
+        return self._along[axis]
+
+    @cached_property
+    def _along(self) -> tuple[Points, ...]:
+        parts = zip(self.axes, self.axis_weights, self.spacing, strict=True)
+        return tuple(Points(nodes[:, None], weights, np.array([gap])) for nodes, weights, gap in parts)
 
 
 def grid_points(axes: Sequence[Array]) -> Array:
@@ -60,6 +68,24 @@ def grid_points(axes: Sequence[Array]) -> Array:
     for k, axis in enumerate(axes):
         x[k] = axis.reshape([-1 if a == k else 1 for a in range(len(axes))])
     return x.reshape(len(axes), -1).T
+
+
+def axes_of(x: Array) -> list[Array] | None:
+    """Return the coordinates of which points (n, d) are the grid, as :func:`grid_points` orders them; None if of none.
+
+    >>> axes_of(grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0, 8.0])]))
+    [array([0., 1.]), array([5., 6., 8.])]
+    """
+    axes, stride = list[Array](), len(x)
+    for column in x.T:
+        block = column[:stride]
+        changes = np.flatnonzero(block != block[0]) if stride else block
+        inner = int(changes[0]) if len(changes) else stride
+        if inner == 0 or stride % inner:
+            return None
+        axes.append(np.ascontiguousarray(block[::inner]))
+        stride = inner
+    return axes if stride == 1 and np.array_equal(grid_points(axes), x) else None
 
 
 def tensor_grid(axes: Sequence[Array], axis_weights: Sequence[Array], spacing: Array | Sequence[float]) -> Points:
@@ -97,6 +123,13 @@ class BoundaryPoints:
 
     def __len__(self) -> int:
         return len(self.x)
+
+
+class Hole(NamedTuple):
+    """A hole of a domain: its centre, and a radius within which there is nothing of the domain."""
+
+    center: tuple[float, ...]
+    radius: float
 
 
 @lru_cache(maxsize=64)
@@ -169,15 +202,45 @@ SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
 def check_method(method: str) -> None:
     """Refuse an unknown way of placing points and list the known ones."""
     known = [*TENSOR_RULES, *SCATTERED_RULES]
-    if method not in known:
-        raise SettingsError(f"unknown sampling method '{method}'; choose one of {choices(known)}.")
+    if not isinstance(method, str) or method not in known:
+        raise SettingsError(f"unknown sampling method {shown(method)}; choose one of {choices(known)}.")
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return the generator of random numbers that a seed stands for."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is not None and not (is_whole(rng) and rng >= 0):
+        raise SettingsError(f"rng is a seed, a whole number from 0 on, or a generator of NumPy; got {shown(rng)}.")
+    return np.random.default_rng(rng)
 
 
 def check_count(n: object) -> int:
     """Return a number of points, or refuse what is none."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise SettingsError(f"a positive whole number of points is needed, got {n!r}.")
-    return int(n)
+    if not is_whole(n) or not 1 <= n <= MAX_POINTS:  # type: ignore[operator]
+        most = f" of at most {MAX_POINTS}" if is_whole(n) and n > MAX_POINTS else ""  # type: ignore[operator]
+        raise SettingsError(f"a positive whole number of points{most} is needed, got {shown(n)}.")
+    return int(n)  # type: ignore[call-overload]
+
+
+def check_sides(sides: Any, what: str) -> Mapping[Any, Any]:
+    """Return sides by name, or refuse what is no such table."""
+    if sides is None:
+        return {}
+    if not isinstance(sides, Mapping):
+        raise ProblemError(f"sides is a dict of names with their {what}, such as {{'inlet': [3]}}; got {shown(sides)}.")
+    return sides
+
+
+def member_rows(given: Any, name: str, what: str) -> Array:
+    """Return numbers of edges, faces or points, or refuse what is no list of them."""
+    try:
+        rows = np.atleast_1d(np.asarray(given))
+    except ValueError:  # ragged
+        rows = np.empty(0)
+    if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
+        raise ProblemError(f"the side '{name}' needs a list of numbers of {what} such as [0, 1], got {shown(given)}.")
+    return rows
 
 
 def distinct(names: list[str]) -> list[str]:

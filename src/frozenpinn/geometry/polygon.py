@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.domain import frozen, numbers, place
-from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.given import frozen, numbers, place
+from frozenpinn.geometry.points import Hole, Side, check_sides, member_rows
 from frozenpinn.geometry.simplicial import Simplicial
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -61,8 +62,8 @@ class Polygon(Simplicial):
     ) -> None:
         shapely = need_shapely("polygons")
         self.ring = frozen(_ring(vertices, "the polygon"))
-        self.holes = tuple(frozen(_ring(hole, f"hole {i + 1}")) for i, hole in enumerate(holes))
-        self.edges = _edges(sides or {}, len(self.ring))
+        self.holes = tuple(frozen(_ring(hole, f"hole {i + 1}")) for i, hole in enumerate(_rings(holes)))
+        self.edges = _edges(check_sides(sides, "edges"), len(self.ring))
         points = np.concatenate([self.ring, *self.holes])
         shape = _checked(shapely, self.ring, self.holes)
         cells = _triangulated(shapely, shape, points)
@@ -115,6 +116,13 @@ def triangles_of(shape: Any) -> Array:
     return np.asarray(corners)
 
 
+def _rings(holes: Any) -> Sequence[Any]:
+    table = isinstance(holes, np.ndarray) and holes.ndim > 0
+    if not table and (isinstance(holes, str) or not isinstance(holes, Sequence)):
+        raise ProblemError(f"holes are a list of rings of corners, one per hole; got {shown(holes)}.")
+    return holes
+
+
 def _ring(given: Any, what: str) -> Array:
     ring = numbers(given, 2, f"the vertices of {what}")
     if len(ring) > 1 and np.array_equal(ring[0], ring[-1]):
@@ -132,9 +140,7 @@ def _edges(sides: Mapping[str, Sequence[int]], count: int) -> dict[str, tuple[in
     found: dict[str, tuple[int, ...]] = {}
     seen: dict[int, str] = {}
     for name, members in sides.items():
-        rows = np.atleast_1d(np.asarray(members))
-        if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
-            raise ProblemError(f"the side '{name}' needs a list of edge numbers such as [0, 1], got {members!r}.")
+        rows = member_rows(members, name, "edges")
         for edge in rows.tolist():
             if not 0 <= edge < count:
                 raise ProblemError(f"the side '{name}' names edge {edge}; the edges are numbered 0 to {count - 1}.")
@@ -197,6 +203,18 @@ def corners_of(shape: Any, least: float) -> tuple[tuple[float, float, float, flo
             opening = np.mod(np.arctan2(behind[:, 1], behind[:, 0]) - start, 2.0 * np.pi)
             for k in np.flatnonzero(opening > least + _STRAIGHT):
                 found.append((float(x[k, 0]), float(x[k, 1]), float(start[k]), float(opening[k])))
+    return tuple(found)
+
+
+def holes_of(shape: Any) -> tuple[Hole, ...]:
+    """Return the holes of a shapely polygon, each with its centroid or another point inside."""
+    shapely = need_shapely("polygons")
+    found = []
+    for part in getattr(shape, "geoms", [shape]):
+        for ring in part.interiors:
+            hole = shapely.Polygon(ring)
+            middle = hole.centroid if hole.contains(hole.centroid) else hole.representative_point()
+            found.append(Hole((float(middle.x), float(middle.y)), float(middle.distance(ring))))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, Predicate
-from frozenpinn.geometry.points import BoundaryPoints, FlatSide, Points, Side
+from frozenpinn.geometry.points import BoundaryPoints, FlatSide, Hole, Points, Side
 from frozenpinn.geometry.predicates import Comparison
 
 Array = np.ndarray
@@ -58,6 +58,11 @@ class Wrapped(Domain):
 
     def _shape(self) -> Any:
         return self.domain._shape()
+
+    @property
+    def hole_circles(self) -> tuple[Hole, ...]:
+        """Holes of the domain behind."""
+        return self.domain.hole_circles
 
     def sample_side(
         self, side: Side | str, n: int, method: str = "gauss", rng: int | np.random.Generator | None = None

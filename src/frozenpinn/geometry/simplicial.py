@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.domain import Domain, frozen, numbers, place
+from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.facets import Facets
+from frozenpinn.geometry.given import frozen, numbers, place
 from frozenpinn.geometry.moments import exponents, solid_moments
-from frozenpinn.geometry.points import Points, Side
+from frozenpinn.geometry.points import Points, Side, check_sides
 from frozenpinn.geometry.simplices import conical_rule, scattered, simplex_rule, systematic, volumes
 from frozenpinn.runtime.memo import remembered
 
@@ -53,6 +54,10 @@ class Faceted(Domain):
         """Area or volume, exact: ∮ x·n / d; by many lines if the boundary crosses itself."""
         if self.crosses:
             return float(self._inner_moments(0)[0])
+        return self._enclosed
+
+    @property
+    def _enclosed(self) -> float:
         corners = self.vertices[self.facets]
         heights = np.sum((corners[:, 0] - (self.lower + self.upper) / 2.0) * self.facet_normals, axis=1)
         return float(np.sum(heights * volumes(corners)) / self.dimension)
@@ -167,9 +172,21 @@ class Simplicial(Faceted):
                 f"cell {bad} of the mesh is flat: its corners are {', '.join(map(place, corners[bad]))}."
             )
         facets, opposite = _outer_facets(table, len(points))
+        if not len(facets):
+            raise ProblemError("the mesh has no boundary: each of its facets belongs to two cells.")
         self.cells = frozen(table, int)
-        names, side_of_facet = _named_facets(facets, sides or {}, rest, len(points))
+        names, side_of_facet = _named_facets(facets, check_sides(sides, "facets"), rest, len(points))
         self._boundary(points, facets, outward_normals(points[facets], points[opposite]), names, side_of_facet)
+        self._refuse_overlap(points[table])
+
+    def _refuse_overlap(self, corners: Array) -> None:
+        """Refuse cells that lie upon each other: their volumes are not what the boundary encloses."""
+        enclosed, few = self._enclosed, corners[:: max(1, len(corners) // 1000)]
+        if abs(enclosed - self.measure) > 1e-6 * self.measure or not np.all(self.contains(np.mean(few, axis=1), 1e-6)):
+            raise ProblemError(
+                f"cells of the mesh lie upon each other: together they measure {self.measure:g}, and the boundary "
+                f"encloses {enclosed:g}."
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.vertices)} vertices, {len(self.cells)} cells)"
@@ -190,7 +207,10 @@ class Simplicial(Faceted):
 
 def indices(given: Any, columns: int, count: int, what: str) -> Array:
     """Return a table of vertex numbers, or say what is wrong with it."""
-    table = np.asarray(given)
+    try:
+        table = np.asarray(given)
+    except ValueError:
+        raise ProblemError(f"{what} are rows of {columns} vertex numbers, all of the same length.") from None
     if table.ndim != 2 or table.shape[1] != columns or not len(table) or table.dtype.kind not in "iu":
         raise ProblemError(
             f"{what} are rows of {columns} vertex numbers; got shape {table.shape} with {table.dtype} entries."

@@ -35,7 +35,7 @@ class Extruded(Domain):
         if any(base.periodic):
             raise ProblemError(f"the base {base!r} has periodic axes; extrude a box without, or use Box in more axes.")
         self.base, self.interval = base, Interval(lower, upper)
-        self._bounds(np.append(base.lower, lower), np.append(base.upper, upper))
+        self._bounds(np.append(base.lower, self.interval.lower), np.append(base.upper, self.interval.upper))
 
     def __repr__(self) -> str:
         return f"Extruded({self.base!r}, {self.lower[-1]:g} to {self.upper[-1]:g})"

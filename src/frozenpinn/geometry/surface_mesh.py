@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, warn
-from frozenpinn.geometry.domain import frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.points import Side
+from frozenpinn.geometry.given import frozen, numbers, place
+from frozenpinn.geometry.points import Side, check_sides, member_rows
 from frozenpinn.geometry.self_crossing import crossing_faces
 from frozenpinn.geometry.simplicial import Faceted, indices
 
@@ -56,7 +56,7 @@ class SurfaceMesh(Faceted):
     ) -> None:
         points = numbers(vertices, 3, "the vertices of a surface")
         table = indices(faces, 3, len(points), "the faces of a surface")
-        names, side_of_facet = _named_faces(sides or {}, len(table))
+        names, side_of_facet = _named_faces(check_sides(sides, "faces"), len(table))
         given = len(np.unique(table))
         points, table = merged(points, table)
         whole = (table[:, 0] != table[:, 1]) & (table[:, 1] != table[:, 2]) & (table[:, 0] != table[:, 2])
@@ -122,9 +122,7 @@ def _named_faces(sides: Mapping[str, Any], count: int) -> tuple[list[Side], Arra
     side_of_facet = np.full(count, -1)
     found: list[Side] = []
     for name, members in sides.items():
-        rows = np.atleast_1d(np.asarray(members))
-        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
-            raise ProblemError(f"the side '{name}' needs a list of face numbers, got {members!r}.")
+        rows = member_rows(members, name, "faces")
         if np.min(rows) < 0 or np.max(rows) >= count:
             raise ProblemError(
                 f"the side '{name}' names face {np.max(np.abs(rows))}; faces are numbered 0 to {count - 1}."

@@ -17,7 +17,7 @@ from frozenpinn.basis.samplers import Sampler
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn.lab.cases.quick import QUICK_COMPILED, QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
 from frozenpinn.lab.page.numbers import seconds_text
-from frozenpinn.lab.peers.methods import FEATURES, GRIDS, MESHES, PINNS
+from frozenpinn.lab.peers.methods import FASTLSQ, FEATURES, GRIDS, MESHES, PINNS
 from frozenpinn.lab.runner import Announce, BenchRun, chosen_variants
 from frozenpinn.lab.store import Store
 from frozenpinn.lab.studies import STUDIES
@@ -92,6 +92,8 @@ def _runs(case: Case, method: str, recipe: str, precision: str, scope: Selection
 def _is_long(run: BenchRun) -> bool:
     """Whether a run has no place in a quick report."""
     if run.case.name in QUICK_SKIPPED or run.precision == "low" or (run.method == FROZEN_PINN and run.is_costly):
+        return True
+    if run.method == FASTLSQ:  # it takes minutes on two cores
         return True
     if run.method == "py-pde" and run.case.name not in QUICK_COMPILED:
         return True

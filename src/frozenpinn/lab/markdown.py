@@ -21,6 +21,7 @@ HEADINGS = (
     "trained PINN",
     "spectral",
     "py-pde",
+    "FastLSQ",
     "published",
 )
 
@@ -49,6 +50,7 @@ def write_table(records: Sequence[Record]) -> str:
             _cell(_most_accurate(found, PINNS)),
             _cell(_most_accurate(found, ("spectral",))),
             _cell(_most_accurate(found, ("py-pde",))),
+            _cell(_most_accurate(found, ("fastlsq",))),
             _published(found),
         ]
         table.append([name, *cells])

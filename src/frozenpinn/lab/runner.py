@@ -34,6 +34,7 @@ SAMPLERS = {
     "fem": "finite elements",
     "spectral": "waves",
     "py-pde": "finite differences",
+    "fastlsq": "random sines",
 }
 Announce = Callable[[str], None]
 Given = ParamSpec("Given")
@@ -105,6 +106,7 @@ class BenchRun:
         """What repeats it."""
         ours = self.method == FROZEN_PINN
         parts = ["frozenpinn bench", self.case.name, f"--recipe {self.recipe}" if ours else f"--method {self.method}"]
+        parts += [f"--mesh {shlex.quote(self.case.mesh)}"] if self.case.mesh else []
         parts += [f"--variant {shlex.quote(self.variant.label)}"] if self.variant.label else []
         parts += [f"--precision {self.precision}"] if self.precision != "high" else []
         parts += [f"--tol {self.tol:g}"] if self.tol is not None and ours and self.recipe == AUTO else []
@@ -155,7 +157,7 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
         "seeds": list(run.chosen),
         "budget": run.budget,
         "command": run.command,
-        "windows": 1,
+        "windows": None if problem.is_static else 1,
     }
     measured = Measured()
     try:
@@ -254,25 +256,26 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
     options = run.case.options(run.recipe, run.precision, run.variant)
     if run.recipe == AUTO and run.tol is not None:
         options["tol"] = run.tol
-    sampler = options.get("settings", Settings()).sampler or "multi-scale"
+    sampler = options.get("settings", Settings()).sampler or ("waves" if problem.is_static else "multi-scale")
 
     def sizes(solution: Any) -> Record:
+        known = {"sampler": solution.sampler, "verdict": solution.status}
+        if problem.is_static:  # every neuron of every field has a coefficient, and there are no windows
+            cut = isinstance(
+                options.get("settings", Settings()).cutoff, float
+            )  # how many the SVD layer keeps is not told
+            rank = None if cut else solution.width * len(problem.fields)
+            return {"width": solution.width, "rank": rank, "points": len(solution.collocation), **known}
         network = solution.system.spaces[0].network
-        return {
-            "windows": len(solution.pieces),
-            "width": network.width,
-            "rank": solution.system.coefficients,
-            "points": len(network.points.x),
-            "sampler": solution.sampler,
-            "verdict": solution.status,
-        }
+        sizes = {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}
+        return {"windows": len(solution.pieces), **sizes, **known}
 
     return Job(
         {
             "recipe": run.recipe,
             "sampler": sampler if isinstance(sampler, str) else sampler.name,
             "tol": options.get("tol"),
-            "paper": _paper(run.case.published.get(run.precision, Published())),
+            "paper": _paper(run.case.figures(run.precision, run.variant)),
         },
         lambda seed: solve(problem, seed=seed, progress=limited(run.budget), **options),
         sizes,

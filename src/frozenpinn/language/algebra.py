@@ -23,6 +23,9 @@ Array = np.ndarray
 MAX_OPERATIONS = 20_000
 MAX_TERMS = 1_000
 MAX_POWER = 100
+MAX_EFFORT = 3_000  #: operations of all derivatives and kinks in one text, some two seconds of SymPy
+_FUNCTION, _KINK = 8, 40  # operations that take as long as the derivative of a function, of a minimum or maximum
+_KINKS = (sp.Min, sp.Max, sp.Abs, sp.sign, sp.Heaviside)
 _MAX_BITS = 1_100  # beyond what a float can tell apart, whole numbers only cost time
 _NOT_REAL = (sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo)
 _SYMPY_FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
@@ -32,6 +35,23 @@ _SYMPY_FAILURES = (ArithmeticError, AttributeError, NotImplementedError, Recursi
 def operations(node: sp.Basic) -> int:
     """Return the number of operations of an expression written out in full, in the time of its distinct parts."""
     return sum(map(operations, node.args)) + max(len(node.args) - 1, 1) if node.args else 0
+
+
+def effort(expression: sp.Basic) -> int:
+    """Foretell the work of a derivative, in operations, from the distinct parts of an expression.
+
+    A product of n factors becomes n products; SymPy sorts long sums, and compares the arguments of what has a kink.
+    """
+    total, seen, stack = 0, {expression}, [expression]
+    while stack:
+        node = stack.pop()
+        if node.args and not node.is_number:
+            n = len(node.args)
+            total += n * n // 4 + 1 if isinstance(node, sp.Mul) else 2 * n if isinstance(node, sp.Add) else _FUNCTION
+            total += _KINK if isinstance(node, _KINKS) else 0
+            stack += [part for part in node.args if part not in seen]
+            seen.update(node.args)
+    return total
 
 
 @lru_cache(maxsize=16_384)
@@ -122,7 +142,9 @@ def expanded(expression: sp.Expr) -> sp.Expr:
     if _terms(expression) > MAX_TERMS:
         return expression
     # functions stay as they are written: SymPy would turn exp(-(x - 9.5)**2) into 1e-40*exp(-x**2 + 19.0*x)
-    opaque = {f: sp.Dummy(real=True) for f in expression.atoms(sp.Function)}
+    # … and 1/(1 + x + u)**30 into a denominator of thousands of terms
+    whole = [p for p in expression.atoms(sp.Pow) if p.base.is_Add and p.exp.is_number and not p.exp.is_positive]
+    opaque = {f: sp.Dummy(real=True) for f in (*expression.atoms(sp.Function), *whole)}
     result = sp.expand(expression.xreplace(opaque), power_base=False, power_exp=False, log=False, trig=False)
     return result.xreplace({place: f for f, place in opaque.items()})
 

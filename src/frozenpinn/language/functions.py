@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import EvaluationError, FrozenPinnError, ProblemError, choices
 from frozenpinn.language.jets import TIME
@@ -49,11 +50,13 @@ def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
 
 def real_number(value: object) -> float | None:
     """Return a scalar of any numerical type as a float (NaN and ±inf too), or None for everything else."""
-    if isinstance(value, complex | np.complexfloating) or not isinstance(value, Number | np.generic | np.ndarray):
+    if isinstance(value, bool | complex | np.complexfloating) or not isinstance(
+        value, Number | np.generic | np.ndarray
+    ):
         return None
     try:
         array = np.asarray(value)
-        return float(value) if array.ndim == 0 and array.dtype.kind in "biufO" else None  # type: ignore[arg-type]
+        return float(value) if array.ndim == 0 and array.dtype.kind in "iufO" else None  # type: ignore[arg-type]
     except OverflowError:
         return math.inf
     except (TypeError, ValueError):
@@ -220,6 +223,11 @@ class PointFunction:
     def _program(self) -> Program:
         return Program([self.expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
 
+    @cached_property
+    def _is_formula(self) -> bool:
+        """Whether no Python function is called."""
+        return self.expression is not None and not self.expression.atoms(AppliedUndef)
+
     @property
     def source(self) -> object:
         """The expression or the Python function: equal for what was given alike."""
@@ -244,6 +252,16 @@ class PointFunction:
             if self.function is not None:
                 return self.function.at(x, t)
             return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
+
+    def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
+        """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""
+        if not self._is_formula:
+            return self(x, t)  # Python functions may rely on getting one value for each point
+        mesh = np.meshgrid(*axes, indexing="ij", sparse=True)
+        with np.errstate(all="ignore"):
+            values = self._program(*mesh, t)[0]
+        whole = np.broadcast_to(values, tuple(map(len, axes))).reshape(-1)
+        return checked_values(whole, len(x), self.what, place_of(x, t))
 
 
 # ---- values ---------------------------------------------------------------------------------------

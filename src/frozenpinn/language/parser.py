@@ -20,78 +20,21 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 from frozenpinn.errors import ExpressionError, choices, suggestion
-from frozenpinn.language.algebra import MAX_POWER, bounded, checked, computed
+from frozenpinn.language.algebra import MAX_EFFORT, MAX_POWER, bounded, checked, computed, effort, operations
 from frozenpinn.language.derivatives import merge_laplacians, resolve_function_derivatives
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, shortened, tokenize
 from frozenpinn.language.program import constant_value
-from frozenpinn.language.scope import FUNCTIONS, OPERATORS, Scope, derivative_names, is_builtin
+from frozenpinn.language.scope import FUNCTIONS, KINKED, OPERATORS, Scope, derivative_names, is_builtin
 
-__all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "fields_in", "parse", "parse_equation", "tokenize"]
+__all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "parse", "parse_equation", "tokenize"]
 
 MAX_DEPTH = 60
 _PRODUCT = "Write '*' for a product."
 
 Vector: TypeAlias = tuple[sp.Expr, ...]
 Value: TypeAlias = sp.Expr | Vector
-
-
-def fields_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()) -> list[str]:
-    """Find the fields of a set of equations: whatever carries a time derivative (u_t, u_tt, dt(…u…))."""
-    found: dict[str, None] = {}
-    known = {*excluded, *jets.coordinates, TIME}
-    for text in texts:
-        level, inside = 0, 0  # depth of parentheses, and the depth at which the outermost dt( was opened
-        tokens = tokenize(text)
-        for i, token in enumerate(tokens):
-            opens = i + 1 < len(tokens) and tokens[i + 1].text == "("
-            level += (token.text == "(") - (token.text == ")")
-            if level < inside:
-                inside = 0
-            if token.kind != "name" or token.text in known:
-                continue
-            split = jets.split_name(token.text)
-            if token.text == "dt" and opens:
-                inside = inside or level + 1
-            elif split is not None and (split[1].time or inside):
-                found[split[0]] = None
-            elif inside and not is_builtin(token.text, jets):
-                found[token.text] = None
-    return list(found)
-
-
-def unknowns_in(texts: Sequence[str], jets: JetSpace, excluded: Sequence[str] = ()) -> list[str]:
-    """Find the fields of static equations: whatever is differentiated in space (u_xx, lap(u), div(k*grad(u))).
-
-    With fewer of them than equations, names that mean nothing else are fields too.
-
-    >>> unknowns_in(["lap(u) = v", "v_xx + v_yy = k*u*w"], JetSpace(["x", "y"]), ["k", "w"])
-    ['u', 'v']
-    """
-    found: dict[str, None] = {}
-    plain: dict[str, None] = {}
-    known = {*excluded, *jets.coordinates, TIME}
-    operators = {*OPERATORS, *derivative_names(jets)} - {"dot"}
-    for text in texts:
-        level, inside = 0, 0  # depth of parentheses, and the depth at which the outermost operator was opened
-        tokens = tokenize(text)
-        for i, token in enumerate(tokens):
-            opens = i + 1 < len(tokens) and tokens[i + 1].text == "("
-            level += (token.text == "(") - (token.text == ")")
-            if level < inside:
-                inside = 0
-            if token.kind != "name" or token.text in known:
-                continue
-            split = jets.split_name(token.text)
-            if token.text in operators and opens:
-                inside = inside or level + 1
-            elif split is not None and split[0] not in known:
-                found[split[0]] = None
-            elif not is_builtin(token.text, jets):
-                (found if inside else plain)[token.text] = None
-    more = [name for name in plain if name not in found] if found else []
-    return [*found, *more[: max(0, len(texts) - len(found))]]
 
 
 def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = (), what: str = "time ") -> None:
@@ -138,6 +81,7 @@ class _Parser:
         self.tokens = tokens
         self.position = 0
         self.depth = 0
+        self.effort = 0
 
     # ---- plumbing ---------------------------------------------------------------------------
 
@@ -181,6 +125,13 @@ class _Parser:
 
     def compute(self, function: Callable[..., Any], *arguments: Any) -> sp.Expr:
         return computed(function, *arguments, what=self.what)
+
+    def spend(self, steps: int, token: Token) -> None:
+        """Count the work of SymPy before it is done, and refuse too much of it."""
+        self.effort += steps
+        if self.effort > MAX_EFFORT:
+            advice = "Write it in a shorter form, or use a Python function as parameter for large coefficients."
+            raise self.fail(f"this takes too many operations to work out (more than {MAX_EFFORT}). {advice}", token)
 
     def scalar(self, value: Value, token: Token | None) -> sp.Expr:
         if isinstance(value, tuple):
@@ -332,7 +283,9 @@ class _Parser:
         if word in FUNCTIONS:
             count, function = FUNCTIONS[word]
             self.require(arguments, count, token)
-            return self.compute(function, *(self.scalar(a, token) for a in arguments))
+            scalars = [self.scalar(a, token) for a in arguments]
+            self.spend((10 + 5 * sum(map(operations, scalars))) * (word in KINKED), token)
+            return self.compute(function, *scalars)
         if word in OPERATORS:
             return self.operator(word, arguments, token)
         if word in derivative_names(scope.jets):
@@ -370,6 +323,7 @@ class _Parser:
         return resolve_function_derivatives(value, self.scope, lambda text: self.fail(text, token))
 
     def derivative(self, value: sp.Expr, axis: int | None, token: Token) -> sp.Expr:
+        self.spend(effort(value), token)
         return self.resolved(self.compute(self.scope.jets.total_derivative, value, axis), token)
 
     def operator(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
@@ -388,6 +342,7 @@ class _Parser:
             return self.compute(sp.Add, *(a * b for a, b in zip(left, right, strict=True)))
         value = self.scalar(arguments[0], token)
         for _ in range(2 if word == "biharmonic" else 1):
+            self.spend(2 * jets.dimension * effort(value), token)
             value = self.resolved(self.compute(jets.laplacian, value), token)
         return bounded(value, self.what)
 

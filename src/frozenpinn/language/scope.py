@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "min": (2, sp.Min),
     "max": (2, sp.Max),
 }
+KINKED = ("abs", "sign", "heaviside", "min", "max")  # whose arguments SymPy compares
 CONSTANTS = {"pi": sp.pi}
 OPERATORS = ("grad", "div", "dot", "lap", "laplace", "laplacian", "biharmonic")
 

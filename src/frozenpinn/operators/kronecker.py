@@ -92,6 +92,17 @@ class KroneckerSum(Operator):
         signs = {tensor.sign_of(p) for p in self.products} if self.rows is self.columns else set()
         return frozenset({Tag.SYMMETRIC} if signs == {1} else {Tag.SKEW} if signs == {-1} else ())
 
+    @property
+    def is_plain_product(self) -> bool:
+        """Whether it is one product over axes with nothing left out."""
+        return len(self.products) == 1 and not self.products[0].is_weighted and self.rows is None is self.columns
+
+    @cached_property
+    def axis_norms(self) -> tuple[float, ...]:
+        """The spectral norms of the factors of a plain product."""
+        factors = self.products[0].factors
+        return tuple(1.0 if isinstance(f, Identity) else float(np.linalg.norm(f, 2)) for f in factors)
+
     # ---- application ------------------------------------------------------------------------------
 
     def _apply(self, block: Array) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError
+from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.runtime.arguments import reals, spelled
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.problem import Problem
 
@@ -26,6 +27,12 @@ class Verdict(NamedTuple):
     tol: float
     reason: str
     attempts: tuple[tuple[int | tuple[int, ...], float, float], ...]
+
+
+class UnknownFieldError(EvaluationError, KeyError):
+    """An estimate was asked for a field that there is not; a KeyError, too, as mappings have it."""
+
+    __str__ = Exception.__str__
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +65,12 @@ class ErrorEstimate(Mapping[str, float]):
             object.__setattr__(self, name, table)
 
     def __getitem__(self, field: str) -> float:
-        return self.overall[field]
+        return self.overall[self._known(field)]
+
+    def _known(self, field: str) -> str:
+        if not isinstance(field, str) or field not in self.overall:
+            raise UnknownFieldError(f"unknown field {field!r}; the fields are {choices(self.overall)}.")
+        return field
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.overall)
@@ -75,10 +87,11 @@ class ErrorEstimate(Mapping[str, float]):
         values = list(self.overall.values())
         return float(np.max(values)) if values else float("nan")
 
+    @spelled(EvaluationError)
     def at(self, t: Any, field: str | None = None) -> Array:
         """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
-        name = next(iter(self.overall)) if field is None else field
-        t = np.asarray(t, dtype=float)
+        name = next(iter(self.overall)) if field is None else self._known(field)
+        t = reals(t, "times are real numbers, or arrays of them", EvaluationError)
         if not np.all((t >= self.times[0]) & (t <= self.times[-1])):
             raise EvaluationError(f"the error is known between t = {self.times[0]:g} and t = {self.times[-1]:g}.")
         logs = np.log(np.maximum(self.curves[name], 1e-300))
@@ -95,6 +108,16 @@ class ErrorEstimate(Mapping[str, float]):
         if not np.any(above):
             return float(self.times[-1])
         return float(self.times[max(0, int(np.argmax(above)) - 1)])
+
+    def at_least(self, worst: float) -> ErrorEstimate:
+        """Return the estimate, multiplied for all fields and times if its worst is below a number."""
+        if not self.worst < worst:
+            return self
+        if self.worst == 0.0:
+            return replace(self, overall=dict.fromkeys(self.overall, worst))
+        factor = worst / self.worst
+        overall = {name: factor * value for name, value in self.overall.items()}
+        return replace(self, overall=overall, curves={name: factor * curve for name, curve in self.curves.items()})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""

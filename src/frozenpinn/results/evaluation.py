@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError
+from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.geometry import Box
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.runtime.arguments import is_whole, reals, shown
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
@@ -17,13 +18,20 @@ Array = np.ndarray
 _LARGE = 4096  # values of a coordinate from which on repetition is looked for
 
 
-def arranged(where: Sequence[Any], problem: Problem) -> tuple[list[Array], Array]:
+MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
+
+
+def arranged(
+    where: Sequence[Any], problem: Problem, named: Mapping[str, Any] | None = None
+) -> tuple[list[Array], Array]:
     """Return the coordinate arrays and the times of ``solution(x, t)``, and check that they broadcast.
 
     A static solution is called without t.
     """
     d = problem.domain.dimension
-    arrays = [np.asarray(w, dtype=float) for w in where]
+    known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)))
+    where = _in_order(where, named, known) if named else where
+    arrays = [reals(w, "coordinates and times are real numbers, or arrays of them", EvaluationError) for w in where]
     if problem.is_static:
         arrays = [*_without_time(arrays, problem), np.zeros(())]
     if len(arrays) == 2 and d > 1 and arrays[0].ndim == 2 and arrays[0].shape[1] == d:
@@ -57,6 +65,36 @@ def _without_time(arrays: list[Array], problem: Problem) -> list[Array]:
         f"expected solution({names}), or solution(points) with points of shape (n, {d}); "
         f"got {len(arrays)} argument(s) of shape {', '.join(str(a.shape) for a in arrays)}.{more}"
     )
+
+
+def _in_order(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """Return coordinates and time in their order, some of them given by name."""
+    for name in named:
+        if name not in names:
+            known = [*names, "derivative", "field"]
+            raise EvaluationError(
+                f"solution() has no argument '{name}'.{suggestion(name, known)} It takes {choices(known)}."
+            )
+    if len(where) == 1 and set(named) == {"t"}:
+        return [*where, named["t"]]  # points, or the only coordinate
+    rest = [name for name in names if name not in named]
+    if len(where) != len(rest):
+        raise EvaluationError(f"with {choices(named)} by name, {choices(rest)} are left, got {len(where)} more.")
+    given = dict(zip(rest, where, strict=True)) | dict(named)
+    return [given[name] for name in names]
+
+
+def check_grid_size(points: object, times: object, dimension: int) -> None:
+    """Refuse numbers of a grid that are none, and grids that fill the memory."""
+    for what, n in (("points", points), ("times", times)):
+        if not is_whole(n) or n < 1:  # type: ignore[operator]
+            raise EvaluationError(f"{what} is a positive whole number, got {shown(n)}.")
+    size = points**dimension * times  # type: ignore[operator]
+    if size > MAX_VALUES:
+        raise EvaluationError(
+            f"a grid of {points} points per axis and {times} times has {shown(size, 20)} values, more than "
+            f"{MAX_VALUES}; take fewer, or evaluate the solution part by part."
+        )
 
 
 class Arrangement(NamedTuple):
@@ -105,6 +143,8 @@ def check_inside(problem: Problem, x: Array, times: Array) -> None:
     if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
         worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
         raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
+    if x.ndim != 2 or x.shape[1] != problem.domain.dimension:
+        raise EvaluationError(f"points have the shape (n, {problem.domain.dimension}); got shape {x.shape}.")
     outside = ~(problem.domain.contains(x) & np.all(np.isfinite(x), axis=1))
     if np.any(outside):
         place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
@@ -113,6 +153,7 @@ def check_inside(problem: Problem, x: Array, times: Array) -> None:
 
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
     """Return uniform test points (random ones beyond two dimensions) and uniform times."""
+    check_grid_size(points, times, 1)
     t = np.zeros(1) if problem.is_static else np.linspace(*problem.time, times)
     d = problem.domain.dimension
     if d == 1:
@@ -127,6 +168,8 @@ def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
     """Return the exact solution at all points and all times, shape (n, m)."""
     if name not in problem.exact:
         raise EvaluationError("the problem has no exact solution; give Problem(…, exact=…).")
+    if not len(x):
+        raise EvaluationError("there is no error at no points; give at least one.")
     return np.stack([problem.exact[name](x, float(t)) for t in times], axis=1)
 
 

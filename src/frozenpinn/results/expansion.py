@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -18,10 +19,11 @@ from frozenpinn.analysis.subspace import Subspace, chain_rule
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.basis.along_axes import on_grid
+from frozenpinn.basis.along_axes import grid_tables, on_grid
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.geometry.points import axes_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
@@ -170,19 +172,21 @@ class Piece:
     def coefficients(self, times: Array, index: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
         """Return ∂ₜ^order of the coefficients of one expansion, shape (m, r)."""
         times = np.asarray(times, dtype=float)
-        states = _looked_up(self.trajectory, times, "states")
+        states = looked_up(self.trajectory, times, "states")
         if order == 0:
             return states[:, self.layout.blocks[index]]
         if order < self.expansions[index].order:
             return self.layout.split(states.T)[index][order].T
         if interpolated or self.system is None:
-            rates = _looked_up(self.trajectory, times, "rates")
+            rates = looked_up(self.trajectory, times, "rates")
         else:
             rates = self.system.rates(times, states)
         return self.layout.split(rates.T)[index][order - 1].T
 
     def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
-        """Return the values at all points and all times, shape (n, m)."""
+        """Return the values at all points and all times, shape (n, m); of products, along the axes of a grid."""
+        if len(x) >= _FEW_PLACES and self.is_separable(jet.field) and (axes := axes_of(x)) is not None:
+            return self.on_grid(axes, times, jet, interpolated).reshape(len(x), len(times))
         index, expansion = self.expansion_of(jet.field)
         coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
         lifted = expansion.lifted(times, jet.time)
@@ -195,13 +199,23 @@ class Piece:
         _, expansion = self.expansion_of(field)
         return expansion.basis.is_product and all(pullback.keeps_places for pullback in expansion.pullbacks)
 
-    def on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+    def on_grid(self, axes: Sequence[Array], times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values of a separable field on a tensor grid, shape (n₁, n₂, …, m)."""
         index, expansion = self.expansion_of(jet.field)
-        coefficients, lifted = self.coefficients(times, index, jet.time).T, expansion.lifted(times, jet.time)
         _, terms = expansion.pulled(np.empty((0, len(axes))), [Term(jet.field, derivative_of(jet))])
         basis = expansion.basis
         assert isinstance(basis, ProductNetwork)
+        mapped = getattr(self.trajectory, "mapped", None)
+        few = prod(map(len, axes)) <= basis.size  # else states at all times are no larger than what is asked for
+        follows = jet.time < expansion.order or interpolated or self.system is None  # from the trajectory alone
+        if mapped is not None and few and follows and len(self.expansions) == 1 and not basis.lift_size:
+            total = np.zeros((len(times), prod(map(len, axes))))
+            for tables, scale in grid_tables(basis.factors, axes, terms):
+                own = [t[:, :r] for t, r in zip(tables, basis.sizes, strict=True)]  # without lifting functions
+                total += scale * mapped(times, own, jet.time)
+            return total.T.reshape(*map(len, axes), len(times))
+        coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated).T
+        lifted = expansion.lifted(times, jet.time)
         full = basis.tensor(coefficients, None if lifted is None else lifted.T)
         return on_grid(basis.factors, axes, terms, full)
 
@@ -218,6 +232,11 @@ class Piece:
         if expansion.basis.lift_size:
             lifted = np.stack([expansion.data(self.start, k) for k in range(coefficients.shape[1])], axis=1)
         zero = Derivative((0,) * x.shape[1])
+        basis = expansion.basis
+        axes = axes_of(x) if len(x) >= _FEW_PLACES and self.is_separable(field) else None
+        if isinstance(basis, ProductNetwork) and axes is not None:
+            _, terms = expansion.pulled(x, [Term(field, zero)])
+            return on_grid(basis.factors, axes, terms, basis.tensor(coefficients, lifted)).reshape(len(x), -1)
         return expansion.basis.combine(*expansion.pulled(x, [Term(field, zero)]), coefficients, lifted)
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
@@ -232,7 +251,7 @@ class Piece:
         return fast_values(History(expansion.basis, terms, at, self.trajectory.breaks, x, times))[:, 0]
 
 
-def _looked_up(trajectory: Trajectory, times: Array, what: str) -> Array:
+def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Array:
     """Return states or rates at some times; those asked for last are kept, as every derivative needs them."""
     evaluate = trajectory if what == "states" else trajectory.rates
     if len(times) > _FEW_TIMES:
@@ -247,6 +266,7 @@ def _looked_up(trajectory: Trajectory, times: Array, what: str) -> Array:
     return found
 
 
+_FEW_PLACES = 64  # among which no grid is looked for
 _FEW_TIMES = 64  # at which states are kept …
 _KEPT = 4  # … as often
 _RECENT: WeakKeyDictionary[Trajectory, dict[tuple[str, bytes], Array]] = WeakKeyDictionary()

@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
+_MISSED = 1e-6  # residual on the boundary from which on the conditions can't be said to be obeyed
+
 
 def explain(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
@@ -59,6 +61,9 @@ def _boundary(solution: Solution) -> str:
         return f"conditions are met in least squares while the solution evolves{why}"
     if spaces[0].network.is_product:
         return "the basis is a product of functions of one variable that obey the conditions"
+    missed = solution.residuals.boundary
+    if missed > _MISSED:
+        return f"the basis obeys the conditions at points of the boundary; between them they are missed by {missed:.2g}"
     return "every function of the basis obeys the conditions; data are lifted by functions of their own"
 
 

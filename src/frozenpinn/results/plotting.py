@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
+from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import Domain
+    from frozenpinn.results.path import Path
     from frozenpinn.results.solution import Solution
 
 
@@ -28,6 +30,8 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
 
     Beyond two dimensions a slice is drawn, along the first two coordinates through the middle of the bounding box.
     """
+    if file is not None:
+        checked_picture(file)
     plt = pyplot()
     dimension = solution.problem.domain.dimension
     fields = solution.problem.fields if field is None else (field,)
@@ -35,6 +39,27 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
         figure = (_plot_curves if solution.problem.is_static else _plot_1d)(plt, solution, fields)
     else:
         figure = _plot_2d(plt, solution, fields)
+    if file is not None:
+        figure.savefig(file, dpi=130)
+        plt.close(figure)
+    return figure
+
+
+def plot_path(path: Path, file: str | None = None) -> Any:
+    """Draw the norm of the solutions of a path against the parameter, with folds and branch points."""
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    axis.plot(path.parameters, path.norms, ".-", markersize=3, linewidth=1.2, color="tab:blue")
+    for fold in path.folds:
+        k = int(np.argmin(np.abs(path.parameters - fold.value)))
+        axis.plot(fold.value, path.norms[k], "o", color="tab:red", label=f"fold at {path.name} = {fold.value:.9g}")
+    for point in path.branch_points:
+        middle = sum(point.between) / 2.0
+        axis.plot(middle, point.norm, "s", color="tab:green", label=f"branch point near {path.name} = {middle:.4g}")
+    size = "L² norm" if path.norm == "L2" else "largest value"
+    axis.set(xlabel=path.name, ylabel=f"{size} of {', '.join(path.problem.fields)}")
+    if path.folds or path.branch_points:
+        axis.legend(fontsize=8)
     if file is not None:
         figure.savefig(file, dpi=130)
         plt.close(figure)

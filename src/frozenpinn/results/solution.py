@@ -21,6 +21,7 @@ from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
     check_grid_inside,
+    check_grid_size,
     check_inside,
     exact_values,
     relative_error,
@@ -28,8 +29,9 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
+from frozenpinn.results.nearby import distance_nearby
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.runtime.seeds import Seed
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from frozenpinn.results.static_report import StaticReport
 
 Array = np.ndarray
-_NEIGHBOURS = 16  # points around a point at which its error is looked at …
-_NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +152,7 @@ class Solution:
 
     # ---- evaluation ---------------------------------------------------------------------------
 
-    def __call__(self, *where: Any, derivative: str = "", field: str | None = None) -> Array:
+    def __call__(self, *where: Any, derivative: str = "", field: str | None = None, **named: Any) -> Array:
         """Evaluate a field or one of its derivatives.
 
         Parameters
@@ -161,6 +161,8 @@ class Solution:
             The coordinates and t, as numbers or arrays that broadcast against each other:
             ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid. Or one
             array of points with shape (n, d) and t: ``solution(points, t)``. A static solution has no t.
+        **named
+            The same by name: ``solution(x=0.5, t=1)``, ``solution(points, t=1)``.
         derivative
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
@@ -173,7 +175,7 @@ class Solution:
         same point among few others. The same call always gives the same bits.
         """
         jet = self._jet(derivative, self._field(field))
-        coordinates, t = arranged(where, self.problem)
+        coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
             check_inside(self.problem, np.empty((0, len(coordinates))), t)
@@ -233,16 +235,16 @@ class Solution:
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if field not in fields:
-            raise EvaluationError(f"unknown field '{field}'; the fields are {choices(fields)}.")
+        if not isinstance(field, str) or field not in fields:
+            raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
         return field
 
     def _jet(self, derivative: str, name: str) -> Jet:
-        jet = self.problem.jets.parse_suffix(derivative)
+        jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
         if jet is None:
             names = choices([*self.problem.jets.coordinates, "t"])
             raise EvaluationError(
-                f"derivative='{derivative}' is not made of the coordinates {names}; write for example 'xx'."
+                f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
         order = self.problem.equation(name).order
         if jet.time and not order:
@@ -266,19 +268,18 @@ class Solution:
         errors of the time integration become visible.
         """
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
-        if len(self.pieces) == 1:
-            return self.pieces[0].outer(x, times, jet, interpolated)
         out, window = np.empty((len(x), len(times))), self._window(times)
         for k in np.unique(window):
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
         return out
 
-    def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
-        """Return one derivative on the tensor grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m).
+    def is_separable(self, field: str) -> bool:
+        """Whether a field consists of products of functions of one coordinate each."""
+        return all(piece.is_separable(field) for piece in self.pieces)
 
-        Products of networks are evaluated axis by axis.
-        """
-        if not all(piece.is_separable(jet.field) for piece in self.pieces):
+    def grid_values(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
+        """Return one derivative on the grid of coordinates (n₁,), (n₂,), … and times (m,), shape (n₁, n₂, …, m)."""
+        if not self.is_separable(jet.field):
             return self.jet_values(grid_points(axes), times, jet).reshape(*map(len, axes), len(times))
         axes = [self._wrapped(axis, x) for axis, x in enumerate(axes)]
         out, window = np.empty((*map(len, axes), len(times))), self._window(times)
@@ -302,6 +303,7 @@ class Solution:
 
     # ---- conveniences -------------------------------------------------------------------------
 
+    @spelled(EvaluationError)
     def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
         """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
 
@@ -310,6 +312,7 @@ class Solution:
         import xarray as xr
 
         domain = self.problem.domain
+        check_grid_size(points, times, domain.dimension)
         axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
         when = () if self.problem.is_static else (np.linspace(*self.problem.time, times),)
         names, table = (*domain.coordinates, *("t" for _ in when)), {}
@@ -324,6 +327,7 @@ class Solution:
             table[name] = (names, values.reshape(*map(len, (*axes, *when))))
         return xr.Dataset(table, coords=dict(zip(names, (*axes, *when), strict=True)))
 
+    @spelled(EvaluationError)
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
@@ -340,11 +344,14 @@ class Solution:
         """
         name = self._field(field)
         x, t = unseen_points(self.problem, points, times)
-        x = x if at is None else np.asarray(at, dtype=float).reshape(-1, self.problem.domain.dimension)
+        if at is not None:
+            x = reals(at, "points are rows of real numbers", EvaluationError)
+            x = x[:, None] if x.ndim == 1 and self.problem.domain.dimension == 1 else x
+            check_inside(self.problem, x, t)
         exact = exact_values(self.problem, name, x, t)
         return relative_error(self.jet_values(x, t, self.problem.jets.field(name)), exact)
 
-    def error_at(self, *where: Any, field: str | None = None) -> Array:
+    def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
 
         Two solutions cross each other in places without being right there, so what is taken is the root mean square of
@@ -359,25 +366,14 @@ class Solution:
                    if self.error_estimate is None
                    else "the course in time is solution.error_estimate.at(t).")
             )  # fmt: skip
-        coordinates, t = arranged(where, self.problem)
+        coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()
         check_inside(self.problem, x, times)
-        domain, jet = self.problem.domain, self.problem.jets.field(name)
-        rng = np.random.default_rng(Seed.NEIGHBOURHOOD)
-        offsets = rng.uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension)) * domain.lengths
-        offsets[0] = 0.0
-        total, count = np.zeros(len(x)), np.zeros(len(x))
-        for offset in offsets:
-            near = domain.wrap(x + offset)
-            inside = domain.contains(near)
-            if np.any(inside):
-                mine, theirs = (s.paired_values(near[inside], times[inside], jet) for s in (self, self.witness))
-                total[inside] += (mine - theirs) ** 2
-                count[inside] += 1
+        distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(name))
         part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, name)
-        return np.asarray(part * np.sqrt(total / np.maximum(count, 1))).reshape(shape)
+        return np.asarray(part * distance).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -393,6 +389,7 @@ class Solution:
 
         return make_report(self) if self.stored_report is None else self.stored_report
 
+    @spelled(EvaluationError)
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
         """Plot the solution (matplotlib); save it if a file name is given.
 
@@ -403,6 +400,7 @@ class Solution:
         shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
         return plot_solution(shown, file, field)
 
+    @spelled(EvaluationError)
     def save(self, file: str) -> None:
         """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
         from frozenpinn.results.storage import save_solution

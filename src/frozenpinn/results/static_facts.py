@@ -24,6 +24,9 @@ class StaticFacts:
         Relative change of the solution in each step of Newton's method; empty for linear problems.
     start
         What Newton's method started from.
+    left
+        What the solution leaves of equations and conditions at held-out points, relative to their terms; not a number
+        if that was not looked at.
     """
 
     features: str
@@ -31,6 +34,7 @@ class StaticFacts:
     singular: tuple[float, float]
     steps: tuple[float, ...] = ()
     start: str = ""
+    left: float = float("nan")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
@@ -40,4 +44,6 @@ class StaticFacts:
     def from_dict(cls, stored: Mapping[str, Any]) -> StaticFacts:
         """Read what :meth:`as_dict` has written."""
         singular = tuple(float("inf") if value is None else float(value) for value in stored["singular"])
-        return cls(**{**stored, "singular": singular, "steps": tuple(stored["steps"])})
+        left = stored.get("left")
+        read = {"singular": singular, "steps": tuple(stored["steps"]), "left": float("nan") if left is None else left}
+        return cls(**{**stored, **read})

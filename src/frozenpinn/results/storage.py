@@ -1,11 +1,8 @@
-"""Stored solutions: one ``.npz`` file of arrays and a JSON text. Nothing in it is ever executed."""
+"""Stored solutions: arrays and a JSON text in one file (results/archive.py). Nothing in it is ever executed."""
 
 from __future__ import annotations
 
-import json
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -14,15 +11,19 @@ import numpy as np
 
 from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
+from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
+from frozenpinn.results.modes import Modes
+from frozenpinn.results.modes_storage import KIND, rebuilt_modes
 from frozenpinn.results.report import Report
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport, finite
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
@@ -31,7 +32,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Arrays = dict[str, Array]
-FORMAT = 7
 
 
 def save_solution(solution: Solution, file: str) -> None:
@@ -57,9 +57,7 @@ def save_solution(solution: Solution, file: str) -> None:
         assert solution.reduced is not None
         meta["subspace"] = {"domain": domain_to_dict(solution.reduced.problem.domain), "axes": subspace.axes}
         arrays |= {f"subspace/{name}": getattr(subspace, name) for name in ("rows", "section", "origin")}
-    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
-    with open(file, "wb") as handle:
-        np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+    write_archive(file, meta, arrays)
 
 
 def _domain(domain: Domain) -> dict[str, Any]:
@@ -146,21 +144,31 @@ class StoredLift:
 # ---- reading ---------------------------------------------------------------------------------------
 
 
-def load_solution(file: str) -> Solution:
-    """Read a stored solution; it can be evaluated and differentiated like the original."""
-    with open(file, "rb") as handle:  # a missing or unreadable file tells so itself
-        stored_here = zipfile.is_zipfile(handle)
+@spelled(StorageError)
+def load_stored(file: str) -> Solution | Modes:
+    """Read a stored solution, or modes; they can be evaluated and differentiated like the original."""
+    reader = Reader(file, FORMAT)
+    meta, arrays = reader.read()
     try:
-        if not stored_here:
-            raise ValueError("not an archive of arrays")
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        meta = json.loads(arrays.pop("meta").tobytes().decode())
-        if meta["format"] == FORMAT:
-            return _rebuild(meta, arrays)
-    except (ValueError, TypeError, LookupError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise FrozenPinnError(f"'{file}' is not a stored frozenpinn solution, or it is damaged ({error}).") from None
-    raise FrozenPinnError(f"'{file}' has format {meta['format']!r}; this version reads format {FORMAT}.")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # warned about when the problem was stated and solved
+            if meta.get("kind") == KIND:
+                return rebuilt_modes(meta, arrays)
+            solution = _rebuild(meta, arrays)
+            _probe(solution)
+    except Exception as error:  # its checksums are right, so somebody has made it up
+        reader.damaged(f"it can't be put together ({type(error).__name__}: {str(error)[:200]})")
+    return solution
+
+
+def _probe(solution: Solution) -> None:
+    """Evaluate every field in every window, so that arrays that do not fit each other are found here."""
+    problem = solution.problem
+    x = (np.asarray(problem.domain.lower, dtype=float) + problem.domain.upper)[None] / 2.0
+    for found in (solution, *(() if solution.witness is None else (solution.witness,))):
+        times = np.array([*problem.time, *(piece.start for piece in found.pieces)], dtype=float)
+        for name in problem.fields:
+            found.jet_values(x, times, problem.jets.field(name))
 
 
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
@@ -242,9 +250,7 @@ def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
 def _problem(meta: Mapping[str, Any]) -> Problem:
     if meta["problem"] is None:
         return _outline(meta, domain_from_dict(meta["domain"]))
-    with warnings.catch_warnings():  # warned about when the problem was stated
-        warnings.simplefilter("ignore")
-        return problem_from_dict(meta["problem"])
+    return problem_from_dict(meta["problem"])
 
 
 def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from frozenpinn.errors import BudgetError, SettingsError
+from frozenpinn.runtime.arguments import between, shown
 
 Progress = Callable[[str], None]
 _PATIENCE = 60.0  # seconds for growing if no limit is given
@@ -27,8 +26,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         for name, value, unit in (("time_limit", self.seconds, "seconds"), ("memory_limit", self.memory, "bytes")):
-            if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
-                raise SettingsError(f"{name} is a positive number of {unit}, got {value!r}.")
+            if value is not None and not between(value, 1e-300, 1e300):
+                raise SettingsError(f"{name} is a positive number of {unit}, got {shown(value)}.")
 
     @property
     def left(self) -> float:

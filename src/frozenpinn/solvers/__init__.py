@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
+from frozenpinn.solvers.axis_exponentials import AxisExponentials
 from frozenpinn.solvers.axis_ladder import AxisLadder
 from frozenpinn.solvers.cvode import CVODE
 from frozenpinn.solvers.duhamel import LoadTrajectory
@@ -55,7 +56,11 @@ class TrajectoryKind(Protocol):
 
 
 TRAJECTORIES: dict[str, TrajectoryKind] = {
-    cls.kind: cls for cls in (AxisLadder, HermiteTrajectory, LoadTrajectory, ModalTrajectory, Ladder, SteadyState)
+    cls.kind: cls
+    for cls in (
+        *(AxisExponentials, AxisLadder, HermiteTrajectory, Ladder),
+        *(LoadTrajectory, ModalTrajectory, SteadyState),
+    )
 }
 
 

@@ -10,7 +10,8 @@ be coupled: then a small matrix is diagonalised for each product of modes, as in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -40,16 +41,23 @@ Array = np.ndarray
 _CONDITION = 1e4  # of the eigenvectors of one axis: they cost four digits of round-off at most
 _DIAGONAL = 1e-9  # what a matrix may have beside its diagonal in the modes of another one
 _FLAT = 0.3  # mean of a factor beside its size, from which on it stands for it
+_SMALL = 200_000  # coefficients of a linear part that may be remembered: some MB
 _VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
 
 
-class AxisModes(NamedTuple):
-    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing."""
+@dataclass(frozen=True, eq=False)
+class AxisModes:
+    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing.
+
+    ``axes`` are those of the axes if the operator of one field is the sum of them and of ``constant``, else None.
+    """
 
     eigenvalues: Array
     vectors: Operator
     left: Operator
     rest: Operator | None
+    axes: tuple[Eigensystem, ...] | None = None
+    constant: float = 0.0
 
 
 class _Terms(NamedTuple):
@@ -81,16 +89,29 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
 
     ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
     """
-    table = [list(row) for row in linear.position.rows] if isinstance(linear.position, Block) else [[linear.position]]
-    if not any(_products(o) for row in table for o in row):
+    rows = linear.position.rows if isinstance(linear.position, Block) else ((linear.position,),)
+    products = [p for row in rows for o in row for p in _products(o)]
+    if not products:
         return None
+    plain = all(o is None or isinstance(o, KroneckerSum | Sparse) for row in rows for o in row)
+    small = plain and linear.layout.coefficients <= _SMALL and not any(p.is_weighted for p in products)
+    return (_remembered if small else _found)(rows, linear.order, complete, rate)
+
+
+def _found(
+    table: tuple[tuple[Operator | None, ...], ...], order: int | None, complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise the operators between fields of an order in time."""
     terms = [[_sorted(o) for o in row] for row in table]
     diagonal = [terms[i][i] for i in range(len(terms))]
     across = [t for i, row in enumerate(terms) for j, t in enumerate(row) if i != j]
     strong, strong_across = (max((t.strength for t in group), default=0.0) for group in (diagonal, across))
     if strong_across > (0.0 if complete else strong):
-        return _coupled(terms, _sizes(table), complete, rate) if linear.order in (0, 1) else None
+        return _coupled(terms, _sizes(table), complete, rate) if order in (0, 1) else None
     return _separate(table, terms, complete, rate)
+
+
+_remembered = lru_cache(maxsize=16)(_found)  # projected terms are remembered too, so that other solves find them
 
 
 def _products(operator: Operator | None) -> tuple[Product, ...]:
@@ -164,6 +185,8 @@ def _separate(
                 rests[i, j] = operator
     if complete and rests:
         return None
+    if len(modes) == 1 and not rests:
+        return modes[0]
     return AxisModes(
         np.concatenate([m.eigenvalues for m in modes]),
         _on_diagonal([m.vectors for m in modes]),
@@ -195,6 +218,8 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
         axes.append(whole)
     eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    if not left_over and not terms.others:
+        return AxisModes(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
     extra, exact = _in_modes(left_over, axes)
     rest: list[Operator] = list(terms.others)
     if exact:

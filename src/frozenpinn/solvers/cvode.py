@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.operators import Dense
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
@@ -17,6 +18,7 @@ from frozenpinn.solvers.scipy_ivp import SciPy
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class CVODE:
     """Variable-order, variable-step BDF (stiff) or Adams (not stiff).
@@ -45,9 +47,9 @@ class CVODE:
     krylov_dimension: int = 40
 
     def __post_init__(self) -> None:
-        if self.method not in ("BDF", "Adams"):
+        if not isinstance(self.method, str) or self.method not in ("BDF", "Adams"):
             raise SettingsError(f"unknown CVODE method {self.method!r}; choose 'BDF' or 'Adams'.")
-        if self.linear_solver not in ("auto", "dense", "krylov"):
+        if not isinstance(self.linear_solver, str) or self.linear_solver not in ("auto", "dense", "krylov"):
             raise SettingsError(
                 f"unknown linear solver {self.linear_solver!r} of CVODE; choose 'auto', 'dense' or 'krylov'."
             )

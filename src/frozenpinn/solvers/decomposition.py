@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.operators import Dense, Operator
+from frozenpinn.operators.eigen import Eigensystem
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.solvers.axis_ladder import has_axis_ladder
-from frozenpinn.solvers.axis_modes import axis_modes
+from frozenpinn.solvers.axis_modes import AxisModes, axis_modes
 from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
 
@@ -17,12 +19,17 @@ _WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of ro
 
 
 class Decomposition(NamedTuple):
-    """Modes, their vectors (right), the map from states to modal coordinates (left), and what is no part of them."""
+    """Modes, their vectors (right), the map from states to modal coordinates (left), and what is no part of them.
+
+    ``axes`` and ``constant`` are those of a sum over axes, see :class:`~frozenpinn.solvers.axis_modes.AxisModes`.
+    """
 
     modes: Modes
     vectors: Operator
     left: Operator
     rest: Operator | None = None
+    axes: tuple[Eigensystem, ...] | None = None
+    constant: float = 0.0
 
 
 def can_propagate(system: OdeSystem) -> bool:
@@ -80,7 +87,13 @@ def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
     found = axis_modes(linear, complete, (end - start) ** -linear.order)
     if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
         return None
-    return Decomposition(Modes(found.eigenvalues, linear.order, linear.damping), found.vectors, found.left, found.rest)
+    modes = _modes(found, linear.order, linear.damping)
+    return Decomposition(modes, found.vectors, found.left, found.rest, found.axes, found.constant)
+
+
+@remembered
+def _modes(found: AxisModes, order: int, damping: float) -> Modes:
+    return Modes(found.eigenvalues, order, damping)
 
 
 def can_step(system: OdeSystem) -> bool:

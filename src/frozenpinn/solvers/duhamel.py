@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import factorial
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
@@ -35,7 +37,6 @@ def _gauss(count: int) -> tuple[Array, Array]:
 
 
 PLACES, _ = _gauss(_COUNT)  #: Gauss nodes on [0, 1] at which polynomials are given
-_FINE, _FINE_WEIGHTS = _gauss(28)
 
 
 def _values_to_legendre() -> Array:
@@ -53,17 +54,27 @@ def _derivatives(place: float) -> Array:
     return np.array(rows)
 
 
-_TO_FINE = ((legendre.legvander(2 * _FINE - 1, _COUNT - 1) @ _values_to_legendre()) * _FINE_WEIGHTS[:, None]).T
+def _finer(count: int) -> tuple[Array, Array]:
+    """Return 1 − s at the nodes of a Gauss rule, and the map from integrands there to weights at :data:`PLACES`."""
+    nodes, weights = _gauss(count)
+    return 1.0 - nodes, ((legendre.legvander(2 * nodes - 1, _COUNT - 1) @ _values_to_legendre()) * weights[:, None]).T
+
+
+#: Up to which |z| a rule resolves the exponential to round-off, and that rule.
+_RULES = tuple((bound, *_finer(count)) for bound, count in ((3.0, 12), (10.0, 16), (20.0, 20), (_FAST, 28)))
 _AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
 
 
 def moments(z: Array) -> Array:
     """Return the weights of ∫₀¹ e^{(1−s)z} p(s) ds in the values of p at :data:`PLACES`, shape (9, len(z))."""
     out = np.empty((_COUNT, len(z)), dtype=z.dtype)
-    fast = np.abs(z) > _FAST
-    slow = ~fast
-    if np.any(slow):
-        out[:, slow] = _TO_FINE @ np.exp(np.outer(1.0 - _FINE, z[slow]))
+    sizes = np.abs(z)
+    fast, below = sizes > _FAST, -1.0
+    for bound, nodes, weights in _RULES:
+        own = (sizes > below) & (sizes <= bound)
+        if np.any(own):
+            out[:, own] = weights @ np.exp(np.outer(nodes, z[own]))
+        below = bound
     if np.any(fast):
         powers = (1.0 / z[fast]) ** np.arange(1, _COUNT + 1)[:, None]
         with np.errstate(over="ignore"):
@@ -130,6 +141,10 @@ class LoadTrajectory:
         """Return the time derivatives of the states, shape (m, size)."""
         return self._map(times, rates=True)
 
+    @cached_property
+    def _distinct(self) -> Distinct:
+        return Distinct.of(self.eigenvalues)
+
     def _map(self, times: Array, rates: bool) -> Array:
         times = np.asarray(times, dtype=float)
         modal = np.empty((len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
@@ -148,11 +163,11 @@ class LoadTrajectory:
         tau = times - start
         places = np.concatenate([start[:, None] + tau[:, None] * PLACES, times[:, None]], axis=1)
         loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)
-        exponents = tau[:, None] * self.eigenvalues
-        weights = moments(exponents.ravel()).reshape(_COUNT, *exponents.shape)
+        exponents = tau[:, None] * self._distinct.values
+        weights = self._distinct.spread(moments(exponents.ravel()).reshape(_COUNT, *exponents.shape))
         with np.errstate(over="ignore", invalid="ignore"):
             integral = tau[:, None] * np.einsum("gmk,mgk->mk", weights, loads[:, :-1])
-            z = np.exp(exponents) * self.states[anchor] + integral
+            z = self._distinct.spread(np.exp(exponents)) * self.states[anchor] + integral
         return np.asarray(self.eigenvalues * z + loads[:, -1] if rates else z)
 
     def arrays(self) -> dict[str, Array]:

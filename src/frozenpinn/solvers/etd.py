@@ -24,7 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.decomposition import Decomposition, can_step, decompose
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, longest_step
 
@@ -35,6 +37,7 @@ _KEPT = 512  # formulas
 _PLACES_AND_END = np.append(PLACES, 1.0)
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ETD:
     """Exponential multistep predictor–corrector of order eight with step control.
@@ -113,24 +116,24 @@ class _Adams(NamedTuple):
     estimate: Array  # (modes,): the same, between two orders
 
 
-def _adams(kernel: tuple[Array, Array], h: float, gaps: tuple[float, ...]) -> _Adams:
+def _adams(distinct: Distinct, kernel: tuple[Array, Array], h: float, gaps: tuple[float, ...]) -> _Adams:
     decay, weights = kernel
     nodes = np.concatenate([[0.0], -np.cumsum(gaps)]) / h
     basis = lagrange(nodes, _PLACES_AND_END)
     lower = np.prod(PLACES[:, None] - nodes[:-1], axis=1) / np.prod(1.0 - nodes)
     full, lower = lower * (PLACES - nodes[-1]), lower * (PLACES - 1.0)
-    combined = np.column_stack([basis[:-1], full, lower]).T @ weights
+    combined = distinct.spread(np.column_stack([basis[:-1], full, lower]).T @ weights)
     return _Adams(decay, combined[:-2], basis[-1], combined[-2], combined[-1])
 
 
 class _Krogstad:
     """ETDRK4 for one length of step."""
 
-    def __init__(self, eigenvalues: Array, h: float) -> None:
-        self.h = h
-        self.whole, self.half = np.exp(h * eigenvalues), np.exp(h / 2 * eigenvalues)
-        one, two, three = h * phi_functions(h * eigenvalues, 3)
-        first, second = h * phi_functions(h / 2 * eigenvalues, 2)
+    def __init__(self, distinct: Distinct, h: float) -> None:
+        self.h, values = h, distinct.values
+        self.whole, self.half = (distinct.spread(np.exp(length * values)) for length in (h, h / 2))
+        one, two, three = h * distinct.spread(phi_functions(h * values, 3))
+        first, second = h * distinct.spread(phi_functions(h / 2 * values, 2))
         self.a2 = first / 2
         self.a3 = (first / 2 - second, second)
         self.a4 = (one - 2 * two, 2 * two)
@@ -154,6 +157,7 @@ class _March:
         self.duration = self.end - self.start
         self.longest = longest_step(system)
         self.eigenvalues, self.vectors = parts.modes.eigenvalues, parts.vectors
+        self.distinct = Distinct.of(self.eigenvalues)
         self.watched = observer.stop is not None
         self._load = system.modal_semilinear(parts.vectors, parts.left, parts.rest)
         self.t, self.z = self.start, np.asarray(parts.left @ system.initial_state)
@@ -251,9 +255,9 @@ class _March:
                 self.formulas.clear()
                 self.kernels.clear()
             if h not in self.kernels:
-                exponents = h * self.eigenvalues
-                self.kernels[h] = (np.exp(exponents), h * moments(exponents))
-            self.formulas[key] = _adams(self.kernels[h], h, gaps)
+                exponents = h * self.distinct.values
+                self.kernels[h] = (self.distinct.spread(np.exp(exponents)), h * moments(exponents))
+            self.formulas[key] = _adams(self.distinct, self.kernels[h], h, gaps)
         return self.formulas[key]
 
     def _probe(self) -> None:
@@ -304,7 +308,7 @@ class _March:
             half, t, end = h / 2, self.t, self.t + h if self.end - self.t > 1.000001 * h else self.end
             for length in (h, half):
                 if length not in steppers:
-                    steppers[length] = _Krogstad(self.eigenvalues, length)
+                    steppers[length] = _Krogstad(self.distinct, length)
             coarse, fine = steppers[h].step(self.load, t, self.z, self.n), steppers[half]
             middle = fine.step(self.load, t, self.z, self.n)
             n = self.load(t + half, middle)

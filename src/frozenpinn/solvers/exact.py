@@ -14,6 +14,8 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.operators import Dense
+from frozenpinn.runtime.arguments import spelled
+from frozenpinn.solvers.axis_exponentials import AxisExponentials
 from frozenpinn.solvers.axis_ladder import axis_ladder
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import (
@@ -31,6 +33,7 @@ from frozenpinn.solvers.protocol import NOBODY, Integrator, Observer, OdeSystem,
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ExactPropagator:
     """Closed-form or matrix-exponential solution of linear systems with constant coefficients.
@@ -73,12 +76,16 @@ class ExactPropagator:
 
     def _modal(self, system: OdeSystem, parts: Decomposition, observer: Observer) -> Trajectory:
         start, end = system.time
-        modes, vectors, left, _ = parts
+        modes, vectors, left = parts[:3]
+        load = system.forcing(start) if system.forcing.is_constant else None
+        free = load is not None and not np.any(load)
+        if free and modes.order == 1 and parts.axes is not None:
+            return AxisExponentials(start, end, parts.axes, system.initial_state, parts.constant)
         state = left @ system.initial_state.reshape(modes.order, -1).T
-        if system.forcing.is_constant:
-            b = left @ system.forcing(start)
-            if not np.any(b):
-                return unforced(modes, vectors, state.T, start, end)
+        if free:
+            return unforced(modes, vectors, state.T, start, end)
+        if load is not None:
+            b = left @ load
             constant = np.zeros((DEGREE + 1, len(b)), dtype=b.dtype)
             constant[0] = b
             return forced(modes, vectors, state.T, [Window(start, end - start, constant)])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from frozenpinn.errors import IntegrationError, SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import DEGREE, chebyshev_nodes
 from frozenpinn.solvers.modal import ModalTrajectory, Modes
@@ -23,6 +24,7 @@ Array = np.ndarray
 _SHORTEST = 2.0**-14
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ExponentialCollocation:
     """Exact in the linear part, a convergent iteration in the rest.
@@ -95,7 +97,7 @@ class _March:
 
     def __init__(self, system: OdeSystem, parts: Decomposition, settings: ExponentialCollocation, guard: Guard) -> None:
         self.system, self.settings, self.rtol, self.guard = system, settings, settings.rtol, guard
-        self.modes, self.vectors, self.left, self.rest = parts
+        self.modes, self.vectors, self.left, self.rest = parts[:4]
         self.start, self.end = system.time
         self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
         self.maps: dict[int, _Maps] = {}

@@ -17,18 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
+from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
+from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
 Array = np.ndarray
 _FAST = 30.0
 _SLOW_DEGREE = 40
+_TINY = 1e-300  # in place of squares of frequencies that are none
 _MODES = 2048  # whose maps are held at a time
 
 
@@ -57,9 +60,15 @@ class Modes:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
             if self.order == 1:
                 return np.exp(tau[:, None] * self.eigenvalues)[:, None, :] * state
-            half = self.damping / 2.0
+            half, t = self.damping / 2.0, tau[:, None]
+            waves = self.eigenvalues.real < -(half**2)
+            if np.isrealobj(self.eigenvalues) and np.isrealobj(state) and np.any(waves):
+                out = self._oscillate(state, t)
+                if not np.all(waves):
+                    others = replace(self, eigenvalues=self.eigenvalues[~waves])
+                    out[:, :, ~waves] = others.propagate(state[:, ~waves], tau)
+                return out
             root = np.sqrt((self.eigenvalues + half**2).astype(complex))
-            t = tau[:, None]
             up, down = np.exp((half + root) * t), np.exp((half - root) * t)
             cosh = (up + down) / 2
             small = np.abs(root * t) < 1e-4
@@ -69,6 +78,39 @@ class Modes:
             position = (cosh - half * sinh) * z + sinh * v
             velocity = self.eigenvalues * sinh * z + (cosh + half * sinh) * v
             return np.stack([position.real, velocity.real], axis=1)
+
+    def _oscillate(self, state: Array, t: Array) -> Array:
+        """Return the homogeneous solution of modes that oscillate, in real numbers; of others it is not right."""
+        half, eigenvalues, spread = self.damping / 2.0, self.distinct.values, self.distinct.spread
+        frequencies = np.sqrt(np.maximum(-eigenvalues - half**2, _TINY))
+        decay, angles = np.exp(half * t), frequencies * t
+        cosine, sine = decay * np.cos(angles), decay * (np.sin(angles) / frequencies)
+        z, v = state
+        out = np.empty((len(t), 2, len(z)))
+        np.multiply(spread(cosine - half * sine), z, out=out[:, 0])
+        np.multiply(spread(eigenvalues * sine), z, out=out[:, 1])
+        if np.any(v):
+            out[:, 0] += spread(sine) * v
+            out[:, 1] += spread(cosine + half * sine) * v
+        return out
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """The eigenvalues that differ."""
+        return Distinct.of(self.eigenvalues)
+
+    def largest(self, state: Array, duration: float) -> Array | None:
+        """Return bounds of |z|, and of |z'| at second order, for a time without forcing; None if modes may grow."""
+        sizes = np.abs(state)
+        if np.max(self.eigenvalues.real, initial=0.0) > 0 or self.damping > 0:
+            return None
+        if self.order == 1:
+            return sizes
+        stiffness = -self.eigenvalues
+        energy = np.sqrt(stiffness * sizes[0] ** 2 + sizes[1] ** 2)  # never grows
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.where(stiffness > 0, energy / np.sqrt(stiffness), np.inf)
+        return np.stack([np.minimum(far, sizes[0] + duration * energy), energy])
 
     def particular(self, length: float) -> tuple[Array, Array]:
         """Return the maps from β to p on windows of one length, for fast and for slow modes.
@@ -162,6 +204,39 @@ class ModalTrajectory:
     def rates(self, times: Array) -> Array:
         """Return the time derivatives of the states, shape (m, size)."""
         return self._evaluate(times, 1)
+
+    def mapped(self, times: Array, maps: Sequence[Array], derivative: int = 0) -> Array:
+        """Return (M₁ ⊗ M₂ ⊗ …) of positions, or of a time derivative of them, shape (m, k₁k₂…)."""
+        vectors, order = self.vectors, self.modes.order
+        if not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product and len(self.starts) == 1):
+            found = self._evaluate(times, int(derivative >= order)).reshape(len(times), order, -1)
+            return tensor.along_axes(maps, found[:, min(derivative, order - 1)].T).T
+        times = np.asarray(times, dtype=float)
+        modal = self._modal(0, times)
+        if derivative >= order:
+            modal = self._rate(0, times, modal)
+        factors = [tensor.multiplied(m, f) for m, f in zip(maps, vectors.products[0].factors, strict=True)]
+        return np.real(tensor.along_axes(factors, modal[:, min(derivative, order - 1)].T)).T
+
+    def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array] | None:
+        """Return bounds of the norms of the states (1,) and of images of positions under maps of axes (1, axes).
+
+        They hold at all times. None if there is forcing, if modes grow, or if the vectors are no product over axes.
+        """
+        vectors = self.vectors
+        if self.polynomials.shape[1] or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+            return None
+        found = self.modes.largest(self.states[0], float(self.ends[-1] - self.starts[0]))
+        if found is None:
+            return None
+        factors, sizes = vectors.products[0].factors, [f.shape[1] for f in vectors.products[0].factors]
+        stretch = prod(vectors.axis_norms)
+        images = []
+        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=True)):
+            mixed = np.abs(np.asarray(tensor.multiplied(own, factor)))
+            image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
+            images.append(float(image) * stretch / norm)
+        return np.array([stretch * float(np.linalg.norm(found))]), np.array([images])
 
     def _evaluate(self, times: Array, derivative: int) -> Array:
         times = np.asarray(times, dtype=float)

@@ -9,7 +9,6 @@ leaves of the linear equations can't be corrected, and is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators import LeastSquares
 
 Array = np.ndarray
+_TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,11 @@ class Found(NamedTuple):
     last: Linearisation
 
 
-Correction = Callable[
-    [Combination, Combination], float
-]  #: the factor of a step from one state to another, in deflation
-
-
 def newton(
     collocation: Collocation,
     start: Function,
     rules: NewtonRules,
     accuracy: float | None = None,
-    correction: Correction | None = None,
 ) -> Found:
     """Solve a static problem from a start, which may be a function of another layer.
 
@@ -81,8 +75,6 @@ def newton(
         When to stop.
     accuracy
         Relative change of the solution that need not be smaller; round-off if it is left out.
-    correction
-        What each step is multiplied by, in deflation; nothing is damped then.
 
     Raises
     ------
@@ -93,18 +85,16 @@ def newton(
         system = collocation.linearised(start)
         return Found(collocation.solved(system), (), system)
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
+    floor = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
     for _ in range(rules.steps):
         system = collocation.linearised(current)
         _check_finite(system)
         full = collocation.solved(system)
-        if correction is not None and isinstance(current, Combination) and current.hidden is collocation.hidden:
-            state, step = _scaled(collocation, current, full, correction)
-        else:
-            state, step = _damped(collocation, system, current, full, rules)
-            if step.length == 1.0:
-                state, step = _simplified(collocation, system, state, step, wanted, rules)
+        state, step = _damped(collocation, system, current, full, rules, floor)
+        if step.length == 1.0:
+            state, step = _simplified(collocation, system, state, step, wanted, rules, floor)
         steps.append(step)
-        if _is_done(steps, wanted, rules, correction is None):
+        if _is_done(steps, wanted, rules):
             return Found(state, tuple(steps), system)
         current = state
     raise ConvergenceError(
@@ -118,26 +108,21 @@ def _check_finite(system: Linearisation) -> None:
         raise ConvergenceError("the linearised equations are not finite: the guess has left what they are defined for.")
 
 
-def _scaled(
-    collocation: Collocation, current: Combination, full: Combination, correction: Correction
-) -> tuple[Combination, Step]:
-    """Take a step of the length that deflation asks for."""
-    factor = correction(current, full)
-    state = _between(current, full, factor)
-    change = _distance(collocation, current, state)
-    return state, Step(1.0, change, change)
-
-
 def _damped(
-    collocation: Collocation, system: Linearisation, current: Function, full: Combination, rules: NewtonRules
+    collocation: Collocation,
+    system: Linearisation,
+    current: Function,
+    full: Combination,
+    rules: NewtonRules,
+    floor: float,
 ) -> tuple[Combination, Step]:
     """Take a step that is short enough for the next correction to be smaller than this one."""
-    change, length, own = _distance(collocation, current, full), 1.0, current
+    change, length, own = _distance(collocation, current, full, floor), 1.0, current
     for halving in range(rules.halvings + 1):
         if halving == 1 and not (isinstance(current, Combination) and current.hidden is collocation.hidden):
             own = fitted(collocation, current)
         state = full if length == 1.0 else _between(own, full, length)
-        following = _size(collocation, _correction(collocation, system, state), state)
+        following = _size(collocation, _correction(collocation, system, state), state, floor)
         if following <= max((1.0 - rules.contraction * length) * change, rules.accuracy) or change < rules.close:
             return state, Step(length, length * change, following)
         length /= 2.0
@@ -154,12 +139,13 @@ def _simplified(
     step: Step,
     wanted: float,
     rules: NewtonRules,
+    floor: float,
 ) -> tuple[Combination, Step]:
     """Go on with the same factorisation while corrections shrink fast."""
     change, following = step.change, step.following
     while wanted < following <= rules.fast * change:
         moved = state.moved(state.coefficients + _correction(collocation, system, state).coefficients)
-        change, following = following, _size(collocation, _correction(collocation, system, moved), moved)
+        change, following = following, _size(collocation, _correction(collocation, system, moved), moved, floor)
         if following > change:
             return state, Step(1.0, step.change, change)
         state = moved
@@ -184,22 +170,28 @@ def _values(collocation: Collocation, function: Function) -> Array:
     return np.array(function.jets(collocation.points.x, jets))
 
 
-def _size(collocation: Collocation, function: Combination, beside: Function) -> float:
+def _size(collocation: Collocation, function: Combination, beside: Function, floor: float) -> float:
     """Return the size of a correction, relative to what it corrects: that of the field where it is largest."""
     if not np.all(np.isfinite(function.coefficients)):
         return float("inf")
-    sizes = np.maximum(np.linalg.norm(_values(collocation, beside), axis=1), 1e-300)
+    sizes = _sizes(_values(collocation, beside), floor)
     return float(np.max(np.linalg.norm(_values(collocation, function), axis=1) / sizes))
 
 
-def _distance(collocation: Collocation, before: Function, after: Combination) -> float:
+def _sizes(values: Array, floor: float) -> Array:
+    """Return the size of each field; what is tiny beside others, or beside the start, is measured by those."""
+    own = np.linalg.norm(values, axis=1)
+    return np.maximum(own, max(floor, _TINY * float(np.max(own)), 1e-300))
+
+
+def _distance(collocation: Collocation, before: Function, after: Combination, floor: float) -> float:
     """Return by how much a step changes the solution, relative to its size."""
     one, other = _values(collocation, before), _values(collocation, after)
-    sizes = np.maximum(np.linalg.norm(other, axis=1), 1e-300)
+    sizes = _sizes(other, floor)
     return float(np.max(np.linalg.norm(one - other, axis=1) / sizes))
 
 
-def _is_done(steps: list[Step], wanted: float, rules: NewtonRules, settles: bool) -> bool:
+def _is_done(steps: list[Step], wanted: float, rules: NewtonRules) -> bool:
     """Whether another step would change nothing that matters."""
     last = steps[-1]
     if last.length < 1.0:
@@ -208,7 +200,7 @@ def _is_done(steps: list[Step], wanted: float, rules: NewtonRules, settles: bool
         return True
     before = steps[-2].change if len(steps) > 1 else float("inf")
     stalls = last.following > rules.flat * last.change or last.change > rules.flat * before
-    return settles and stalls and last.change < (rules.close if len(steps) < rules.many else rules.coarse)
+    return stalls and last.change < (rules.close if len(steps) < rules.many else rules.coarse)
 
 
 def fitted(collocation: Collocation, function: Function) -> Combination:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 
@@ -22,6 +23,7 @@ SCIPY_METHODS = {
 }
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class SciPy:
     """One of ``scipy.integrate.solve_ivp``'s methods with its own dense output.
@@ -42,8 +44,8 @@ class SciPy:
     max_steps: int | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in SCIPY_METHODS:
-            raise SettingsError(f"unknown SciPy method '{self.method}'; choose one of {choices(SCIPY_METHODS)}.")
+        if not isinstance(self.method, str) or self.method not in SCIPY_METHODS:
+            raise SettingsError(f"unknown SciPy method {self.method!r}; choose one of {choices(SCIPY_METHODS)}.")
 
     @property
     def name(self) -> str:

@@ -21,6 +21,7 @@ from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.parser import parse_equation
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.parameters import Parameters
 
@@ -32,6 +33,7 @@ class Condition:
     """Base class of what may be written as a boundary condition; ``field=None`` means every field."""
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Dirichlet(Condition):
     """u = value."""
@@ -40,6 +42,7 @@ class Dirichlet(Condition):
     field: str | None = None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Neumann(Condition):
     """∂u/∂n = value, with the outward normal n."""
@@ -48,6 +51,7 @@ class Neumann(Condition):
     field: str | None = None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Robin(Condition):
     """alpha·u + beta·∂u/∂n = value, with the outward normal n; alpha and beta may depend on x."""
@@ -58,6 +62,7 @@ class Robin(Condition):
     field: str | None = None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Free(Condition):
     """Nothing is imposed, for example at an outflow."""
@@ -65,6 +70,7 @@ class Free(Condition):
     field: str | None = None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Periodic(Condition):
     """The two sides of the axis are identified; the same as ``periodic=True`` in the domain."""
@@ -236,8 +242,8 @@ def _translate(
     if isinstance(condition, str):
         return [_from_text(condition, side, fields, jets, parameters)]
     named = getattr(condition, "field", None)
-    if named is not None and named not in fields:
-        raise ProblemError(f"a condition names the field '{named}'; the fields are {choices(fields)}.")
+    if named is not None and not (isinstance(named, str) and named in fields):
+        raise ProblemError(f"a condition names the field {shown(named)}; the fields are {choices(fields)}.")
     if isinstance(condition, Free):
         return []
     return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else fields)]

@@ -124,6 +124,8 @@ def _gap(
     start, end = problem.time
     later = [condition.value(points.x, start + share * (end - start)) for share in (0.5, 1.0)]  # may begin at zero
     largest = max(float(np.max(np.abs(values))) for values in later)
+    if not any(jet.order for jet in condition.jets):
+        largest = max(largest, *(data[jet.field].size_of_terms(points.x, t) for jet in condition.jets))
     return gap if gap > tolerance * scale and not gap <= _ROUND_OFF * largest else 0.0
 
 
@@ -246,8 +248,8 @@ def _exact_against_equations(problem: Problem, x: Array, t: Array) -> list[str]:
         if sides is None:
             continue
         with np.errstate(all="ignore"):
-            left, right = (np.broadcast_to(v, len(x)) for v in problem.compile(sides)(*x.T, t))
-            terms = problem.compile(sp.Add.make_args(sides[1]))(*x.T, t)
+            left, right = (np.broadcast_to(v, len(x)) for v in problem.compile(sides[:2])(*x.T, t))
+            terms = problem.compile([*sp.Add.make_args(sides[1]), *sides[2:]])(*x.T, t)
             largest = max(float(np.max(np.abs(v))) for v in terms)
             gap, where = _relative(left, right, 0.0 if equation.order else largest)
             if gap > _WRONG and equation.order:  # perhaps nothing but the round-off of terms that cancel
@@ -263,7 +265,10 @@ def _exact_against_equations(problem: Problem, x: Array, t: Array) -> list[str]:
 
 
 def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
-    """Return ∂ₜᵐu (zero if static) and the right-hand side for the exact solution; None if a derivative is unknown."""
+    """Return ∂ₜᵐu (zero if static) and the right-hand side for the exact solution; None if a derivative is unknown.
+
+    The linear terms follow: in a static equation they cancel, and what is left of them is round-off.
+    """
     jets = problem.jets
     time_derivative = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
     needed = {jets.symbol(time_derivative): time_derivative, **jets.jets_in(equation.right_side)}
@@ -271,7 +276,8 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
     if any(value is None for value in table.values()):
         return None
     left = table[jets.symbol(time_derivative)] if equation.order else sp.Integer(0)
-    return [left, equation.right_side.xreplace(table)]
+    linear = [] if equation.order else [c * table[jets.symbol(jet)] for jet, c in equation.linear.items()]
+    return [left, equation.right_side.xreplace(table), *linear]
 
 
 def _exact_against_conditions(problem: Problem) -> list[str]:

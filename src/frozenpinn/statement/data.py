@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ExpressionError, ProblemError, warn
+from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, warn
 from frozenpinn.language.derivatives import resolve_function_derivatives
 from frozenpinn.language.functions import PointFunction, checked_values, place_of
 from frozenpinn.language.jets import Jet
@@ -56,6 +56,16 @@ class Datum(PointFunction):
         program = Program([expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
         with np.errstate(all="ignore"):
             return checked_values(program(*x.T, 0.0)[0], len(x), self.what, place_of(x, 0.0))
+
+    def size_of_terms(self, x: Array, t: float) -> float:
+        """Return how large the terms of a sum are, which leave round-off where they cancel; 0 for Python functions."""
+        if self.expression is None:
+            return 0.0
+        try:
+            parts = [self.part(term.subs(self.time_symbol, t), x) for term in sp.Add.make_args(self.expression)]
+        except FrozenPinnError:
+            return 0.0
+        return float(np.max(np.sum(np.abs(parts), axis=0)))
 
     def derivative(self, jet: Jet) -> sp.Expr | None:
         """Return a derivative as an expression, or None if it is that of an unknown Python function."""

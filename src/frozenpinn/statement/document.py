@@ -12,6 +12,8 @@ periodic = [false]
 
 [parameters]
 nu = 0.0031830988618
+
+An eigenvalue problem names its unknown number: eigenvalue = "lam".
 """
 
 from __future__ import annotations
@@ -26,12 +28,25 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
 from frozenpinn.language.printer import as_text
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.problem import Problem
 
 __all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
 
-KEYS = ("equation", "domain", "time", "initial", "boundary", "initial_velocity", "parameters", "exact", "constraint")
+KEYS = (
+    "equation",
+    "domain",
+    "time",
+    "initial",
+    "boundary",
+    "initial_velocity",
+    "parameters",
+    "exact",
+    "constraint",
+    "eigenvalue",
+)
 CONDITIONS: dict[str, type[Condition]] = {
     "dirichlet": Dirichlet,
     "neumann": Neumann,
@@ -60,7 +75,7 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
         document.get("initial"),
         None if boundary is None else _read_boundary(boundary),
         document.get("initial_velocity"),
-        document.get("parameters"),
+        _parameters(document),
         document.get("exact"),
         document.get("constraint"),
     )
@@ -71,11 +86,34 @@ def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
     if not problem.given:
         return None
     try:
-        given = {key: _plain(value) for key, value in problem.given.items() if value is not None}
+        given = {key: _plain(_known(value)) for key, value in problem.given.items() if value is not None}
         domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
-    return {**given, "domain": domain} | ({} if problem.is_static else {"time": list(problem.time)})
+    unknown = problem.parameters.unknown
+    timed = {} if problem.is_static else {"time": list(problem.time)}
+    return {**given, "domain": domain} | ({"eigenvalue": unknown[0]} if unknown else {}) | timed
+
+
+def _parameters(document: Mapping[str, Any]) -> Any:
+    """Return the parameters, with the eigenvalue among them."""
+    given, name = document.get("parameters"), document.get("eigenvalue")
+    if name is None:
+        return given
+    if not isinstance(name, str):
+        raise ProblemError(
+            f"'eigenvalue' is the name of the unknown number, such as eigenvalue = \"lam\"; got {name!r}."
+        )
+    if name in (given or {}):
+        raise ProblemError(
+            f"'{name}' is the eigenvalue and has a value under [parameters], too; leave one of them out."
+        )
+    return {**(given or {}), name: Eigenvalue()}
+
+
+def _known(value: Any) -> Any:
+    """Return a table without eigenvalues, which are written by their name."""
+    return {k: v for k, v in value.items() if not isinstance(v, Eigenvalue)} if isinstance(value, Mapping) else value
 
 
 def _read_boundary(given: Any) -> Any:
@@ -90,8 +128,8 @@ def _read_boundary(given: Any) -> Any:
 
 def _condition(given: Mapping[str, Any]) -> Condition:
     kind = given["kind"]
-    if kind not in CONDITIONS:
-        raise ProblemError(f"unknown kind of boundary condition '{kind}'; choose one of {choices(CONDITIONS)}.")
+    if not isinstance(kind, str) or kind not in CONDITIONS:
+        raise ProblemError(f"unknown kind of boundary condition {shown(kind)}; choose one of {choices(CONDITIONS)}.")
     names = [f.name for f in fields(CONDITIONS[kind])]
     for key in given:
         if key not in ("kind", *names):

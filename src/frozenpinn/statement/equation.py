@@ -21,9 +21,10 @@ from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.algebra import checked, expanded, vanishes
 from frozenpinn.language.jets import TIME, Jet, JetSpace, maximal_time_order
 from frozenpinn.language.lexer import shortened
-from frozenpinn.language.parser import fields_in, parse_equation, refuse_other_notations, unknowns_in
+from frozenpinn.language.parser import parse_equation, refuse_other_notations
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.sympy_input import from_sympy
+from frozenpinn.language.unknowns import fields_in, unknowns_in
 
 Array = np.ndarray
 EquationText: TypeAlias = str | sp.Eq | sp.Expr

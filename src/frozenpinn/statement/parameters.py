@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import sympy as sp
 
@@ -14,8 +14,19 @@ from frozenpinn.language.functions import Given, UserFunction, read_given
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.unknowns import Inferable, Unknown, UnknownField, field_expression, field_functions, read_unknown
+from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.unknowns import (
+    Inferable,
+    Unknown,
+    UnknownField,
+    field_expression,
+    field_functions,
+    read_unknown,
+)
+
+ParameterValue: TypeAlias = Given | Eigenvalue | Inferable  #: what a parameter may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +41,8 @@ class Parameters:
         What is left in expressions: Python functions, and the numbers of constants that stay symbols.
     arguments
         The coordinates that each Python function takes.
+    unknown
+        Eigenvalues, which stay symbols and count as zero where a value is needed.
     inferred
         What is to be found from measurements; the symbols and functions that stand for it have the values of its start.
     """
@@ -37,18 +50,21 @@ class Parameters:
     expressions: Mapping[str, sp.Expr]
     functions: Mapping[str, UserFunction | float]
     arguments: Mapping[str, tuple[str, ...]]
+    unknown: tuple[str, ...] = ()
     inferred: Mapping[str, Inferable] = field(default_factory=dict)
 
     @property
     def constants(self) -> dict[str, float]:
         """The parameters that are numbers, or texts without coordinates and fields, with their values."""
         numbers = {name: constant_value(e) for name, e in self.expressions.items() if e.is_number}
-        return numbers | {name: f for name, f in self.functions.items() if isinstance(f, float)}
+        return numbers | {
+            name: f for name, f in self.functions.items() if name in self.symbols and isinstance(f, float)
+        }
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The constants that stay symbols in all expressions."""
-        return tuple(name for name in self.functions if name not in (*self.arguments, *self.inferred))
+        return tuple(n for n in self.functions if n not in (*self.arguments, *self.unknown, *self.inferred))
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
@@ -61,11 +77,11 @@ class Parameters:
 
 
 def read_parameters(
-    given: Mapping[str, Given | Inferable], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+    given: Mapping[str, ParameterValue], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
     check_known(symbols, given)
-    given = {name: cast(Given, read_unknown(value, f"parameter '{name}'")) for name, value in given.items()}
+    given = {name: cast(ParameterValue, read_unknown(value, f"parameter '{name}'")) for name, value in given.items()}
     expressions: dict[str, sp.Expr] = {}
     functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}
@@ -80,6 +96,9 @@ def read_parameters(
             arguments |= {word: function.names for word, function in own.items()}
             expressions[name] = field_expression(name, value, jets)
             continue
+        if isinstance(value, Eigenvalue):
+            functions[name], expressions[name] = 0.0, sp.Symbol(name, real=True)
+            continue
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
         if name in symbols:
@@ -93,18 +112,21 @@ def read_parameters(
             function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
             functions[name], arguments[name] = function, function.names
     inferred = {name: value for name, value in given.items() if isinstance(value, Unknown | UnknownField)}
-    return Parameters(expressions, functions, arguments, inferred)
+    unknown = tuple(name for name, value in given.items() if isinstance(value, Eigenvalue))
+    return Parameters(expressions, functions, arguments, unknown, inferred)
 
 
-def check_known(names: Iterable[str], given: Mapping[str, Given | Inferable]) -> None:
+def check_known(names: Iterable[str], given: Mapping[str, ParameterValue]) -> None:
     """Refuse names of parameters that a problem does not have."""
+    if isinstance(names, str) or not isinstance(names, Sequence | Mapping | set):
+        raise ProblemError(f"names of parameters are a list such as ['nu'], got {shown(names)}.")
     for name in names:
-        if name not in given:
-            known = f"the parameters are {choices(given)}.{suggestion(name, given)}" if given else "there is none."
+        if not isinstance(name, str) or name not in given:
+            known = f"the parameters are {choices(given)}.{suggestion(str(name), given)}" if given else "there is none."
             raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 
-def _in_order(given: Mapping[str, Given | Inferable]) -> Iterator[tuple[str, Given | Inferable]]:
+def _in_order(given: Mapping[str, ParameterValue]) -> Iterator[tuple[str, ParameterValue]]:
     """Yield parameters so that each text comes after those it names, whatever order they were written in."""
     pending = dict(given)
     while pending:
@@ -117,7 +139,7 @@ def _in_order(given: Mapping[str, Given | Inferable]) -> Iterator[tuple[str, Giv
             yield name, pending.pop(name)
 
 
-def _names(value: Given | Inferable) -> set[str]:
+def _names(value: ParameterValue) -> set[str]:
     if isinstance(value, str):
         return set(re.findall(r"[^\W\d]\w*", value))
     return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()

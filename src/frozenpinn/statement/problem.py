@@ -14,10 +14,12 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     EquationText,
@@ -26,14 +28,15 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.parameters import Parameters, check_known, read_parameters
-from frozenpinn.statement.unknowns import Inferable
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+MAX_EQUATIONS = 1000
 
 
+@spelled(ProblemError)
 class Problem:
     """A PDE (or a system), time-dependent or static, with its domain, initial data and boundary conditions.
 
@@ -57,8 +60,8 @@ class Problem:
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Unknown` and
-        :class:`UnknownField`, to be found from measurements.
+        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`,
+        :class:`Unknown` and :class:`UnknownField`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
@@ -88,6 +91,7 @@ class Problem:
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
     given: Mapping[str, Any]
+    evolution: Problem
 
     def __init__(
         self,
@@ -97,7 +101,7 @@ class Problem:
         initial: Data | None = None,
         boundary: Boundary | None = None,
         initial_velocity: Data | None = None,
-        parameters: Mapping[str, Given | Inferable] | None = None,
+        parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
     ) -> None:
@@ -180,6 +184,7 @@ class Problem:
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
+    @spelled(ProblemError)
     def with_symbols(self, names: Sequence[str]) -> Problem:
         """Return the same problem with some constants left as symbols, so that one can differentiate by them.
 
@@ -196,6 +201,7 @@ class Problem:
         other._read(self._stated(), self.domain, None if self.is_static else self.time, names)
         return other
 
+    @spelled(ProblemError)
     def during(self, time: tuple[float, float]) -> Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
@@ -236,6 +242,7 @@ class Problem:
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
+        check_eigenproblem(self)
         keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
@@ -366,10 +373,10 @@ def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Give
 
 
 def _read_time(time: Any) -> tuple[float, float]:
-    try:
-        start, end = (float(value) for value in time)
-    except (TypeError, ValueError):
-        raise ProblemError(f"time must be (start, end), got {time!r}.") from None
+    ends = reals(time, "time must be (start, end)", ProblemError)
+    if ends.shape != (2,):
+        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
+    start, end = map(float, ends)
     if not (np.isfinite(start) and np.isfinite(end) and end > start):
         raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
     return start, end
@@ -394,6 +401,6 @@ def _as_equations(given: Equations, static: bool = False) -> list[EquationText]:
         return texts
     if isinstance(given, str | sp.Basic):
         return [given]
-    if isinstance(given, Sequence) and given:
+    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
         return list(given)
-    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {given!r}.")
+    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")

@@ -20,6 +20,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.expansion import OnSubspace
 from frozenpinn.results.residuals import condition_gap, imbalance, initial_gaps
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import reals
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.problem import Problem
@@ -46,10 +47,7 @@ def read_subspace(given: Any, problem: Problem) -> Subspace:
     fix = f"write subspace=[[…], …] with less than {d} independent rows of {d} numbers, 'auto' or None"
     if isinstance(given, str):
         raise SettingsError(f"unknown subspace '{given}'; {fix}.")
-    try:
-        directions = np.atleast_2d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        raise SettingsError(f"a subspace is an array of directions, got {given!r}; {fix}.") from None
+    directions = np.atleast_2d(reals(given, f"a subspace is an array of directions ({fix})", SettingsError))
     if directions.ndim != 2 or directions.shape[1] != d or not 0 < len(directions) < d:
         raise SettingsError(f"the subspace has shape {directions.shape} in a problem of dimension {d}; {fix}.")
     if not np.all(np.isfinite(directions)):

@@ -7,17 +7,18 @@ nearly as their true errors do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.static.judging import held_out, left_over
+from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.plan import StaticPlan
+from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
-from frozenpinn.assembly.corners import singular_functions
-from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
@@ -29,26 +30,31 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of features, whose width is left open."""
+    """A kind of features, whose width is left open, and special functions beside them."""
 
     sampler: Sampler
+    special: SpecialFunctions | None = None
+    sites: Sites | None = None
 
     @property
     def label(self) -> str:
         """How reports call it."""
-        sampler = self.sampler
+        sampler, more = self.sampler, "" if not self.count else f" + {self.count} special functions"
         if not isinstance(sampler, Waves):
-            return sampler.name
+            return sampler.name + more
         stretched = "" if sampler.stretch is None else f" × ({', '.join(f'{s:.2g}' for s in sampler.stretch)})"
-        return f"waves of reach {sampler.reach:g}{stretched}"
+        return f"waves of reach {sampler.reach:g}{stretched}{more}"
+
+    @property
+    def count(self) -> int:
+        """Number of special functions."""
+        return 0 if self.special is None else len(self.special)
 
     def layer(self, plan: StaticPlan, points: Points) -> HiddenLayer:
         """Draw the features of a solve."""
         sampler = self.sampler if self.sampler.width == plan.width else with_width(self.sampler, plan.width)
         hidden = sampler.sample(points, np.random.default_rng(plan.task.seed))
-        if isinstance(plan.task.settings.sampler, str | None):
-            hidden = replace(hidden, singular=singular_functions(plan.problem))
-        return hidden
+        return replace(hidden, singular=self.special) if self.count else hidden
 
 
 class Pilot(NamedTuple):
@@ -62,19 +68,19 @@ class Pilot(NamedTuple):
 def families(plan: StaticPlan) -> list[Family]:
     """Return the kinds of features to compare: the user's one, or those that suit the dimension."""
     settings, rules, domain = plan.task.settings, plan.task.rules.static, plan.problem.domain
-    if settings.sampler is not None:
-        given = settings.sampler
-        return [Family(sampler_by_name(given, plan.width) if isinstance(given, str) else given)]
+    given, always = settings.sampler, needed(plan)
+    if given is not None:
+        return [Family(sampler_by_name(given, plan.width) if isinstance(given, str) else given, always)]
     lengths = zip(domain.lengths, domain.periodic, strict=True)
     periods = tuple(float(length) if periodic else None for length, periodic in lengths)
     known = periods if any(domain.periodic) else ()
     if domain.periodic and all(domain.periodic):
         return [Family(Waves(plan.width, periods=known))]
     many = domain.dimension > 3
-    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many)) for reach in rules.reaches]
+    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many), always) for reach in rules.reaches]
     if any(domain.periodic):
         return waves
-    return [*waves, Family(MultiScale(plan.width))]
+    return [*waves, Family(MultiScale(plan.width), always)]
 
 
 def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Family]:
@@ -88,7 +94,7 @@ def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Fam
     relative = np.clip(rates / np.exp(np.mean(np.log(rates))), 1.0 / rules.most_stretch, rules.most_stretch)
     factors = tuple(float(f) for f in relative / np.exp(np.mean(np.log(relative))))
     for reach in dict.fromkeys((sampler.reach, *_neighbours(sampler.reach, rules.reaches))):
-        yield Family(replace(sampler, reach=reach, stretch=factors))
+        yield replace(family, sampler=replace(sampler, reach=reach, stretch=factors))
 
 
 def _neighbours(reach: float, reaches: tuple[float, ...]) -> list[float]:
@@ -120,7 +126,7 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
 
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
     """Solve with a kind of features; None if Newton's method fails."""
-    rules = plan.task.rules.static
+    rules, plan = plan.task.rules.static, plan.with_special(family.count, family.sites)
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
         found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
@@ -134,18 +140,46 @@ def best_family(plan: StaticPlan, start: Function, known: Family | None = None) 
 
     If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at.
     """
-    points, rules = plan.place_points(), plan.task.rules.static
-    kinds = families(plan)
+    kinds, rules = families(plan), plan.task.rules.static
     if known is not None and isinstance(known.sampler, Waves):
         near = (known.sampler.reach, *_neighbours(known.sampler.reach, rules.reaches))
         kinds = [k for k in kinds if not isinstance(k.sampler, Waves) or k.sampler.reach in near] or kinds
+    points = plan.with_special(kinds[0].count).place_points()
     pilots = [run_pilot(plan, family, points, start) for family in kinds]
-    done = sorted((p for p in pilots if p is not None), key=lambda p: p.left)
-    if not done:
+    best = _least(pilots)
+    if best is None:
         return None
-    best = done[0]
-    for family in stretched(best.family, plan, best.found.state):
-        pilot = run_pilot(plan, family, points, best.found.state)
-        if pilot is not None and pilot.left < best.left:
-            best = pilot
+    waves = _least([p for p in pilots if p is not None and isinstance(p.family.sampler, Waves)]) or best
+    for family in stretched(waves.family, plan, best.found.state):
+        best = _least([best, run_pilot(plan, family, points, best.found.state)]) or best
     return best
+
+
+def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
+    """Try special functions beside the best features; if they help, ask again which features are best."""
+    kinds, rules = families(plan), plan.task.rules.static
+    reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
+    near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
+    limit = best.left * (rules.special_helps_much if best.left > rules.special_much else rules.special_helps)
+    chosen = best
+    for more, sites in helpful(plan, best.found.state):
+        points = plan.with_special(len(more), sites).place_points()
+        for k, family in enumerate(near):
+            tried = run_pilot(plan, replace(family, special=more, sites=sites), points, best.found.state)
+            if k == 0 and (tried is None or tried.left > limit):
+                break
+            chosen = _least([chosen, tried]) or chosen
+    return chosen
+
+
+def best_features(plan: StaticPlan, start: Function) -> Pilot | None:
+    """Return the pilot of the best family, with special functions beside it where they help; None if all fail."""
+    best = best_family(plan, start)
+    if best is None or best.left <= plan.task.rules.static.special_from:
+        return best
+    return with_special_functions(plan, best)
+
+
+def _least(pilots: Sequence[Pilot | None]) -> Pilot | None:
+    """Return the pilot that leaves least, the first of equal ones."""
+    return min((p for p in pilots if p is not None), key=lambda p: p.left, default=None)

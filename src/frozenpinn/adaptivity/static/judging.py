@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
@@ -51,9 +54,21 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
     with np.errstate(all="ignore"):
         left = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
         source = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
-        terms = [p * v for p, v in zip(slopes.partials(*x.T, 0.0, *values), values, strict=True)]
+        partials = slopes.partials(*x.T, 0.0, *values)
+        terms = [p * v for p, v in zip(partials, values, strict=True)]
+        terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
+
+
+def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
+    """Return the second derivatives along each axis of which Laplacians are sums: Δu = 0 has no other large terms."""
+    found, d = [], x.shape[1]
+    for jet, partial in zip(jets, partials, strict=True):
+        if jet.laps == 1 and d > 1:
+            shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(d)]
+            found += [partial * v for v in function.jets(x, [replace(jet, alpha=alpha, laps=0) for alpha in shifted])]
+    return found
 
 
 def _condition_gap(

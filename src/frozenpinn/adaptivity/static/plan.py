@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Collocation
 from frozenpinn.basis.hidden import HiddenLayer
@@ -32,6 +33,10 @@ class StaticPlan:
         Neurons.
     count, boundary
         Points of the domain, and of its boundary as a whole.
+    special
+        Number of special functions beside the neurons.
+    sites
+        Where the boundary has thin layers that need points of their own; None without.
     """
 
     problem: Problem
@@ -39,23 +44,27 @@ class StaticPlan:
     width: int
     count: int
     boundary: int
+    special: int = 0
+    sites: Sites | None = None
+
+    @property
+    def _unknowns(self) -> float:
+        return float(len(self.problem.fields) * (self.width + self.special))
 
     @property
     def _rows(self) -> float:
-        fields = len(self.problem.fields)
-        return float(fields * (self.count + self.boundary) + fields * self.width)
+        return len(self.problem.fields) * (self.count + self.boundary) + self._unknowns
 
     @property
     def operations(self) -> float:
         """About how many floating point operations the factorisations take."""
-        unknowns = float(len(self.problem.fields) * self.width)
-        once = 2.0 * self._rows * unknowns**2
+        once = 2.0 * self._rows * self._unknowns**2
         return once if self.problem.is_linear else _NEWTON * once
 
     @property
     def bytes(self) -> float:
         """About how much memory a solve takes."""
-        return 8.0 * _COPIES * self._rows * len(self.problem.fields) * self.width
+        return 8.0 * _COPIES * self._rows * self._unknowns
 
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
@@ -76,6 +85,17 @@ class StaticPlan:
         count = max(int(self.count * width / self.width), 2)
         return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
 
+    def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
+        """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
+        if sites is not None:
+            return replace(self, special=special, sites=sites)
+        if special == self.special:
+            return self
+        settings, rules = self.task.settings, self.task.rules.static
+        count = self.count + int(rules.points * (special - self.special)) if settings.points is None else self.count
+        boundary = settings.boundary_points or boundary_count(self.problem, count, rules)
+        return replace(self, count=count, boundary=boundary, special=special)
+
     def place_points(self) -> Points:
         """Place the points of the domain: Gauss points up to two dimensions and on boxes, quasi-random ones beyond."""
         domain, method = self.problem.domain, self.task.settings.point_method
@@ -85,11 +105,17 @@ class StaticPlan:
         n: Any = self.count
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
-        return domain.sample(n, method, self.task.seed)
+        points = domain.sample(n, method, self.task.seed)
+        if self.sites is None:
+            return points
+        rules = self.task.rules.static
+        rng = np.random.default_rng(self.task.seed)
+        return self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
 
     def place_boundary(self) -> tuple[tuple[Any, BoundaryPoints], ...]:
         """Place points on the sides, as many as their measure asks for."""
-        domain, least = self.problem.domain, self.task.rules.static.least_boundary
+        domain, rules = self.problem.domain, self.task.rules.static
+        least = rules.least_special if self.special else rules.least_boundary
         method = "gauss" if domain.dimension <= 3 else "sobol"
         measures = side_measures(self.problem)
         total, placed = sum(measures.values()) or 1.0, {}
@@ -97,7 +123,8 @@ class StaticPlan:
             side = condition.side
             if side.name not in placed:
                 n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
-                placed[side.name] = domain.sample_side(side, n, method, self.task.seed)
+                own = domain.sample_side(side, n, method, self.task.seed)
+                placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem, rules)
         return tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
 
     def collocation(self, hidden: HiddenLayer, points: Points, mixing: Array | None = None) -> Collocation:

@@ -62,7 +62,7 @@ def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: st
         return None
     singular = (float(smallest[0]), float(smallest[min(1, len(smallest) - 1)]))
     steps = () if problem.is_linear else found.changes
-    return replace(solution, facts=StaticFacts("products of sines along the axes", left, singular, steps, how))
+    return replace(solution, facts=StaticFacts("products of sines along the axes", left, singular, steps, how, left))
 
 
 def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:

@@ -5,7 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from frozenpinn.assembly.collocation import BOUNDARY
+from frozenpinn.solvers.continuation import ContinuationRules
+from frozenpinn.solvers.deflation import DeflationRules
 from frozenpinn.solvers.newton import NewtonRules
+
+
+@dataclass(frozen=True)
+class PathRules:
+    """How a path of solutions is followed. Study: ``frozenpinn follow`` with examples/bratu.toml."""
+
+    width: tuple[int, int, int, int] = (60, 240, 360, 360)  #: neurons in one, two, three, more dimensions
+    steps: int = 150  #: along a path, at most
+    settle: int = 4  #: points after which features are chosen by pilots for the first time
+    left: float = 1e-5  #: part of the equations that may be left at held-out points before they are chosen anew, …
+    worse: float = 5.0  #: … if it is so many times the least on this network …
+    wider: float = 1.5  #: … with so many times more neurons, …
+    widest: float = 3.0  #: … up to this multiple of the first, …
+    renewals: int = 6  #: … so often at most; …
+    fails: int = 3  #: … also after so many steps in a row that were too long
+    lost: float = 0.1  #: part of the equations from which on a solution is not resolved, and the path ends
+    finer: tuple[float, ...] = (1.5, 2.0, 3.0)  #: networks for folds, as multiples of that of the path
+    dense: int = 2000  #: points at which the largest value of a solution is looked for
+    settled: float = 1e-3  #: part of the range over which the parameter moves in …
+    last: int = 8  #: … so many steps if it has settled, and the path ends
+    loop: int = 8  #: points before a path can be closed
+    continuation: ContinuationRules = field(default_factory=ContinuationRules)  #: of single steps
 
 
 @dataclass(frozen=True)
@@ -22,12 +46,14 @@ class StaticRules:
     points: float = 2.5  #: points of the domain for each neuron
     boundary: float = 1.8  #: points of the boundary, in units of what the spacing inside would give, …
     most_boundary: float = 1.2  #: … at most as a multiple of the points inside, …
-    least_boundary: int = 6  #: … at least on each side
+    least_boundary: int = 6  #: … at least on each side, …
+    least_special: int = 48  #: … beside special functions, which oscillate around a hole
     boundary_weight: float = BOUNDARY  #: of conditions beside equations, both relative to their largest row entry
     pilot: float = 0.34  #: neurons of a pilot that compares kinds of features, as a part of those of the solve, …
     pilot_least: int = 24  #: … at least …
     pilot_most: int = 500  #: … and at most
     pilot_accuracy: float = 1e-7  #: relative change at which Newton's method may stop in a pilot
+    second: int = 4  #: by which it is widened if Newton's method leads nowhere on it
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
@@ -35,9 +61,38 @@ class StaticRules:
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
+    corner_power: float = 8.0  #: highest power of the distance among the functions of corners
+    most_special: float = 0.75  #: number of functions of corners of each kind, as a multiple of the neurons of a pilot
+    multipoles: int = 10  #: highest order of the multipoles of a hole in the plane, …
+    multipoles_in_space: int = 3  #: … and in space
+    layer_thin: float = 12.0  #: size of the domain over the thickness of a layer from which on it is looked after
+    layer_sites: int = 256  #: places on each side at which layers are looked for
+    layer_share: float = 0.75  #: number of exponentials in layers, as a multiple of the neurons of a pilot, …
+    layer_line: int = 24  #: … at most in one dimension
+    layer_rates: tuple[float, float] = (0.4, 2.5)  #: their rates, as multiples of what the equation says, …
+    layer_waves: float = 4.0  #: … and of the waves along the boundary, over the size of the domain
+    layer_points: tuple[float, float] = (0.03, 30.0)  #: where points in layers lie, in units of the thickness
+    layer_dense: int = 8192  #: points of a side of which those in layers of other sides are chosen
+    special_from: float = 1e-3  #: what a pilot leaves, from which on special functions are tried, …
+    stalls: float = 0.3  #: … or this part of what the pilot of the solve before has left: smooth ones get better faster
+    special_helps: float = 0.02  #: part of what a pilot leaves without them, up to which they are taken to help, …
+    special_helps_much: float = 0.15  #: … and where that pilot leaves more than …
+    special_much: float = 0.1  #: … this
+    untrusted: float = 0.15  #: part of the equations that a solution leaves, from which on no estimate is trusted, …
+    doubtful: float = 0.01  #: … or from this on if it does not fall …
+    falls: float = 0.85  #: … to this part of what another one has left …
+    wider: float = 1.5  #: … with so many fewer neurons; …
+    hopeless: float = 4.0  #: … growth of the width from which on a search gives up for that, …
+    blind: float = 0.8  #: … and where more than this part is left, nothing is seen yet: …
+    hopeless_if_blind: float = 16.0  #: … the same there
     prescribed: float = 0.3  #: part of a misfit of prescribed values that is an error at least, …
     implied: float = 1e-3  #: … and of a residual of second order over the smallest |Lu|/|u|
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method
+    path: PathRules = field(default_factory=PathRules)  #: of paths of solutions
+    deflation: DeflationRules = field(default_factory=DeflationRules)  #: of several solutions
     homotopy: int = 24  #: steps of a homotopy from the linear equation, at most
+    homotopy_least: float = 1e-3  #: length of its last step, at which it ends
+    homotopy_newton: int = 15  #: factorisations of one of its steps, at most
+    fold: float = 0.3  #: part to which the smallest |Lu|/|u| must fall on the way, for its end to be told as a fold

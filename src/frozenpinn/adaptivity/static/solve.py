@@ -8,15 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
+from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
-from frozenpinn.assembly.collocation import Combination, Function, Nothing
+from frozenpinn.adaptivity.static.trust import stall_reason
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError, warn
+from frozenpinn.errors import ConvergenceError, ResolutionWarning, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -32,10 +34,11 @@ Array = np.ndarray
 
 
 class Earlier(NamedTuple):
-    """A coarser solve: its solution, and the features that it has chosen."""
+    """A coarser solve: its solution, the features that it has chosen, and what a pilot with them has left."""
 
     solution: Solution
     family: Family
+    pilot: float
 
 
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
@@ -48,21 +51,25 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             pilot, how = _pilot(plan, earlier)
         start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
         with watch.stage("products"):
-            # as if the logarithm of what is left fell with the number of neurons along each axis
-            grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / problem.domain.dimension)
-            product = solve_on_product(plan, start, min(pilot.left, 1.0) ** grown, how)
-        if product is not None:
-            return Earlier(product, pilot.family)
+            product = solve_on_product(plan, start, _promised(plan, pilot), how)
+        rules = task.rules.static
+        smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
+        if (pilot if product is None or product.facts is None else product.facts).left > smooth:
+            with watch.stage("choice of features"):
+                pilot = with_special_functions(_narrower(plan), pilot)
+        if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
+            return Earlier(product, pilot.family, product.facts.left)
         with watch.stage("points"):
+            plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
             hidden = pilot.family.layer(plan, points)
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
             accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
-            found = newton(collocation, start, task.rules.static.newton, accuracy)
+            found = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
-    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family)
+    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family, pilot.left)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
@@ -73,10 +80,21 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
+def _promised(plan: StaticPlan, pilot: Pilot) -> float:
+    """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
+    grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
+    return float(min(pilot.left, 1.0) ** grown)
+
+
+def _narrower(plan: StaticPlan) -> StaticPlan:
+    """Return the plan of a pilot."""
+    rules = plan.task.rules.static
+    return plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+
+
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
-    rules, problem = plan.task.rules.static, plan.problem
-    narrow = plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+    problem, narrow = plan.problem, _narrower(plan)
     given = read_start(plan.task.start, problem)
     start: Function | None = given
     if start is None and earlier is not None:
@@ -84,20 +102,49 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     if problem.is_linear:
         start = Nothing()
     how = "" if problem.is_linear else "the start that was given" if given is not None else "a coarser solution"
-    if start is None:
-        how = "the extension of the boundary data"
-        start = _extended(narrow)
-    found = best_family(narrow, start, None if earlier is None else earlier.family)
-    if found is None and given is not None:
-        raise ConvergenceError(
-            "Newton's method finds no solution from the start that was given; give another one, or leave it out."
-        )
-    if found is None:
-        how = "a homotopy from the linear equation"
-        found = best_family(narrow, _continued(narrow))
-    if found is None:
-        raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
-    return found, how
+    chosen = None if earlier is None else earlier.family
+    if start is not None:
+        found = best_family(narrow, start, chosen)
+        if found is None and given is not None:
+            raise ConvergenceError(
+                "Newton's method finds no solution from the start that was given; give another one, or leave it out."
+            )
+        if found is not None:
+            return found, how
+    return _unaided(plan, narrow)
+
+
+def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
+    """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
+    rules = plan.task.rules.static
+    grown = static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort))
+    wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
+    for pilots in (narrow, wider):
+        found = best_family(pilots, _extended(pilots))
+        if found is not None:
+            return found, "the extension of the boundary data"
+        try:
+            found = best_family(pilots, _continued(pilots))
+        except ConvergenceError as error:
+            if pilots is wider or error.at_fold:
+                raise
+            continue
+        if found is not None:
+            return found, "a homotopy from the linear equation"
+    raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
+
+
+def _solved(plan: StaticPlan, collocation: Collocation, start: Function, accuracy: float | None) -> Found:
+    """Solve on the network of the solve; if what a narrower one has found leads nowhere, by a homotopy of its own."""
+    try:
+        return newton(collocation, start, plan.task.rules.static.newton, accuracy)
+    except ConvergenceError as error:
+        if plan.task.start is not None:
+            raise ConvergenceError(
+                "no solution was found from the start that was given: what a narrow network makes of it does not last "
+                f"on {plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
+            ) from error
+        return by_homotopy(plan, collocation)
 
 
 def _extended(plan: StaticPlan) -> Combination:
@@ -119,23 +166,32 @@ def made_solution(
     plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
 ) -> Solution:
     """Return a solution with all that is known of it."""
-    problem, state = plan.problem, found.state
-    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
-    name = "least squares" if problem.is_linear else "Newton"
-    trajectory = SteadyState(np.ones(1), name, Work(len(found.steps), len(found.steps)))
-    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     _warn_if_singular(singular, plan)
+    left = left_over(plan.problem, found.state, plan.task.rules.static)
+    if left > plan.task.rules.static.untrusted:
+        warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
         singular,
         tuple(step.change for step in found.steps),
         how,
+        left,
     )
+    return solution_of(plan, found.state, points, facts)
+
+
+def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: StaticFacts) -> Solution:
+    """Return a combination of features as a solution."""
+    problem, steps = plan.problem, len(facts.steps)
+    network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
+    name = "least squares" if problem.is_linear else "Newton"
+    trajectory = SteadyState(np.ones(1), name, Work(steps, steps))
+    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     return Solution(
         problem,
         (piece,),
-        sampler=replace(pilot.family).label,
+        sampler=facts.features,
         width=state.hidden.width,
         counts=(len(points.x),),
         bytes=plan.bytes,
@@ -149,7 +205,12 @@ def _warn_if_singular(singular: tuple[float, float], plan: StaticPlan) -> None:
     """Say that the problem is near one without a unique solution."""
     rules, (smallest, second) = plan.task.rules.static, singular
     what = "operator" if plan.problem.is_linear else "linearisation about the solution"
-    if smallest <= rules.singular * second:
+    if not plan.problem.is_linear and smallest <= rules.resonance * second:
+        warn(
+            f"a fold or a branch point is near: the {what} takes a function of size 1 to {smallest:.2g}, the next to "
+            f"{second:.2g}. Another solution is close; solve(problem, all=True) looks for it."
+        )
+    elif smallest <= rules.singular * second:
         warn(
             f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
             f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."

@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.assembly.collocation import Collocation, Function, Nothing
+from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.language.jets import Jet
 from frozenpinn.solvers.newton import Found, NewtonRules, newton
@@ -62,6 +63,8 @@ def read_start(given: Any, problem: Problem) -> Function | None:
     if hasattr(given, "jet_values"):
         _check_alike(given.problem, problem)
         return SolutionStart(given.jet_values, given.problem.time[1])
+    if hasattr(given, "jets"):  # a function of ours, whose derivatives are known
+        return given
     if isinstance(given, np.ndarray | list | tuple) and len(problem.fields) == 1:
         raise SettingsError(
             f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must "
@@ -125,23 +128,40 @@ def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
     problem, rules = plan.problem, plan.task.rules.static
     current: Function = extended(collocation, problem)
     reached, step = 0.0, 0.25
+    careful, first, last = replace(rules.newton, steps=rules.homotopy_newton), float("inf"), float("inf")
     for _ in range(rules.homotopy):
         share = min(1.0, reached + step)
-        stage = problem if share == 1.0 else homotopy(problem, share)
+        stage = replace(collocation, problem=problem if share == 1.0 else homotopy(problem, share))
         try:
-            found = newton(replace(collocation, problem=stage), current, rules.newton)
-        except ConvergenceError as error:
+            found = newton(stage, current, careful)
+        except ConvergenceError:
             step /= 2.0
-            if step < 1e-3:
-                raise ConvergenceError(
-                    f"no solution was found: the extension of the boundary data is too far from one for Newton's "
-                    f"method, and a homotopy from the linear equation ends at {100 * reached:.0f} % of the nonlinear "
-                    "terms, probably at a fold beyond which there is none. Give another start=, or smaller parameters."
-                ) from error
+            if step < rules.homotopy_least:
+                break
             continue
         current, reached, step = found.state, share, min(1.5 * step, 0.5)
         if reached == 1.0:
             return found
-    raise ConvergenceError(
-        "no solution was found: a homotopy from the linear equation did not reach the end. Give start=."
+        last = smallest_values(stage, found.last)[0]
+        first = last if np.isinf(first) else first
+    raise _end_of_homotopy(reached, first, last, rules.fold)
+
+
+def _end_of_homotopy(reached: float, first: float, last: float, fold: float) -> ConvergenceError:
+    """Say where a homotopy ends, and whether that is a fold: there the linearisation gets singular."""
+    where = (
+        "no solution was found: the extension of the boundary data is too far from one for Newton's method, and a "
+        f"homotopy from the linear equation ends at {100 * reached:.1f} % of the nonlinear terms"
+    )
+    if last < fold * first:
+        return ConvergenceError(
+            f"{where}, probably past a fold: there the smallest |Lu|/|u| of the linearisation has fallen from "
+            f"{first:.2g} to {last:.2g}. Beyond a fold there may be no solution; give another start=, or other "
+            "parameters. follow(problem, …) shows where folds are.",
+            at_fold=True,
+        )
+    return ConvergenceError(
+        f"{where}, but not at a fold, as the linearisation is not singular there: the smallest |Lu|/|u| is {last:.2g} "
+        f"after {first:.2g}. The solution may be too steep for the network, or not exist; give another start=, or "
+        "follow(problem, …) it from parameters for which there is one."
     )

@@ -24,11 +24,13 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import is_number, shown, spelled
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class AugmentedODE:
     """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) beside the PDE rows.
@@ -44,8 +46,8 @@ class AugmentedODE:
     cutoff = 1e-10
 
     def __post_init__(self) -> None:
-        if not self.kappa >= 0:
-            raise SettingsError(f"kappa must not be negative, got {self.kappa!r}.")
+        if not is_number(self.kappa) or not self.kappa >= 0:
+            raise SettingsError(f"kappa is a number and must not be negative, got {shown(self.kappa)}.")
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
         """Build periodicity into the basis and leave the conditions to soft rows."""

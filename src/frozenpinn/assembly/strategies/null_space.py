@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from frozenpinn.assembly.boundary import boundary_rows
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.network import Network
+from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.problem import Problem
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class NullSpaceLayer:
     """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted."""

@@ -12,9 +12,11 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.outer_basis import OuterFunctions
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.problem import Problem
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class OuterBasis(OuterFunctions):
     """Boundary strategy: a basis of known functions, represented by the hidden layer.

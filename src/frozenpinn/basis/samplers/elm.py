@@ -9,8 +9,10 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ELM:
     """Weights from N(0, scale²), biases uniform in [−eta, eta]; the data are not looked at.

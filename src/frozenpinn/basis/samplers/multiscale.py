@@ -18,11 +18,13 @@ from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.basis.samplers.swim import HALF
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 _FEWEST = 4.0  # spacings of points over which a neuron rises, at least; most rise over ten
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class MultiScale:
     """Stratified centres, random directions, log-uniform lengths.

@@ -19,10 +19,12 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Orthogonal:
     """Blocks s·Q with random orthogonal Q, by default each direction with both signs and one bias.

@@ -15,12 +15,14 @@ from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.basis.samplers.swim import SWIM, pair_neurons
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 _PARALLEL = 1e-8  # gradients that differ by less than this span a line
 _SHORT = 1e-6  # pairs whose projection is this much shorter than they are say nothing
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class ProjectedSWIM:
     """One neuron from (x₁, x₁ + projection of x₂ − x₁ onto the span of the gradients at x₁ and x₂) of each pair.

@@ -9,6 +9,9 @@ import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import is_whole, shown
+
+MAX_WIDTH = 10**12  # beyond, sizes are no whole numbers in floating point; the memory ends long before
 
 
 class Cloud(Protocol):
@@ -58,8 +61,9 @@ def with_width(sampler: Sampler, width: int) -> Sampler:
 
 def check_width(width: int) -> None:
     """Refuse a width that is not a positive whole number."""
-    if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
-        raise SettingsError(f"width must be a positive whole number of neurons, got {width!r}.")
+    if not is_whole(width) or not 1 <= width <= MAX_WIDTH:
+        most = f" up to {MAX_WIDTH}" if is_whole(width) and width > MAX_WIDTH else ""
+        raise SettingsError(f"width must be a positive whole number of neurons{most}, got {shown(width)}.")
 
 
 def adapted(sampler: Sampler, method: str, *known: Any) -> Sampler:

@@ -16,10 +16,12 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Sines:
     """Evenly spread frequencies in one dimension, in a ball in several.

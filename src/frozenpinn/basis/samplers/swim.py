@@ -9,6 +9,7 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 #: tanh(±HALF) = ±½, so that a neuron rises from −½ to ½ between the points of its pair.
@@ -27,6 +28,7 @@ def pair_neurons(start: Array, end: Array, activation: str = "tanh") -> HiddenLa
     return HiddenLayer(weights, start.copy(), np.full(len(start), -HALF), activation)
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class SWIM:
     """Weights and biases from pairs of points, uniform or with density |Δf| / |Δx|.

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from frozenpinn.lab.calibration.collection import collection
+from frozenpinn.lab.calibration.collection import collection, static_collection
 from frozenpinn.lab.calibration.entry import GROUPS, Entry
 from frozenpinn.lab.calibration.generated import SEEDS, describe, draft, manufactured
+from frozenpinn.lab.calibration.static_generated import static_describe, static_draft, static_manufactured
 
-__all__ = ["GROUPS", "SEEDS", "Entry", "collection", "describe", "draft", "manufactured"]
+__all__ = [
+    "GROUPS",
+    "SEEDS",
+    "Entry",
+    "collection",
+    "describe",
+    "draft",
+    "manufactured",
+    "static_collection",
+    "static_describe",
+    "static_draft",
+    "static_manufactured",
+]

@@ -6,7 +6,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from frozenpinn.lab.calibration import boxes, generated, linear, nonlinear, shapes
+from frozenpinn.lab.calibration import (
+    boxes,
+    generated,
+    linear,
+    nonlinear,
+    shapes,
+    static_generated,
+    static_problems,
+)
 from frozenpinn.lab.calibration.entry import ROUND_OFF, Entry
 from frozenpinn.lab.cases import CASES
 from frozenpinn.statement.problem import Problem
@@ -28,15 +36,16 @@ CASE_ACCURACIES = {
     "heat-anisotropic-2d": 1e-12,
     "advection-fast": 1e-12,
     "advection-long": 1e-12,
+    "poisson-holes": 1e-12,
 }
 #: Chaos: no reference is right at points for so long.
 LEFT_OUT = ("kuramoto-sivashinsky-long",)
 
 
-def cases() -> list[Entry]:
+def cases(static: bool = False) -> list[Entry]:
     """Return all variants of the benchmark cases that differ in their problem, not in settings only."""
     found: dict[tuple[object, ...], Entry] = {}
-    for case in CASES.values():
+    for case in (case for case in CASES.values() if case.is_static == static):
         for variant in case.variants:
             label = f"{case.name}, {variant.label}" if variant.problem and variant.label else case.name
             entry = Entry(
@@ -88,5 +97,21 @@ def generated_ones() -> list[Entry]:
 
 @lru_cache(maxsize=1)
 def collection() -> dict[str, Entry]:
-    """Return all problems by name."""
+    """Return all time-dependent problems by name."""
     return {entry.name: entry for entry in (*cases(), *tests(), *generated_ones())}
+
+
+@lru_cache(maxsize=1)
+def static_collection() -> dict[str, Entry]:
+    """Return all static problems by name."""
+    written = [Entry(name, "test", build) for name, build in static_problems.PROBLEMS.items()]
+    drawn = [
+        Entry(
+            f"generated {seed}",
+            "generated",
+            partial(static_generated.static_manufactured, seed),
+            describe=partial(static_generated.static_describe, seed),
+        )
+        for seed in static_generated.SEEDS
+    ]
+    return {entry.name: entry for entry in (*cases(static=True), *written, *drawn)}

@@ -117,11 +117,11 @@ def _conditions(
     conditions = {}
     for side, normal in where.normals.items():
         chosen = str(rng.choice(BOUNDARIES[:3])) if name == "mixed" else name
-        conditions[side] = [_one(rng, chosen, u, field, normal, where) for field, u in exact.items()]
+        conditions[side] = [condition_on(rng, chosen, u, field, normal, where) for field, u in exact.items()]
     return name, conditions
 
 
-def _one(rng: Rng, chosen: str, u: sp.Expr, field: str, normal: tuple[sp.Expr, ...], where: Region) -> Any:
+def condition_on(rng: Rng, chosen: str, u: sp.Expr, field: str, normal: tuple[sp.Expr, ...], where: Region) -> Any:
     """Return a condition on one field."""
     if chosen == "Dirichlet":
         return Dirichlet(u, field=field)

@@ -14,6 +14,9 @@ from frozenpinn.lab.cases.high_dimension import CASES as _HIGH_DIMENSION
 from frozenpinn.lab.cases.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
 from frozenpinn.lab.cases.nonlinear_diffusion import CASES as _NONLINEAR_DIFFUSION
 from frozenpinn.lab.cases.pinn_standards import CASES as _STANDARDS
+from frozenpinn.lab.cases.static_linear import CASES as _STATIC_LINEAR
+from frozenpinn.lab.cases.static_nonlinear import CASES as _STATIC_NONLINEAR
+from frozenpinn.lab.cases.static_solids import CASES as _SOLIDS
 from frozenpinn.lab.cases.wave import CASES as _WAVES
 
 __all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
@@ -32,6 +35,9 @@ CASES: dict[str, Case] = {
         *_BOX_TRANSPORT,
         *_BOX_WAVES,
         *_HIGH_DIMENSION,
+        *_SOLIDS,
+        *_STATIC_LINEAR,
+        *_STATIC_NONLINEAR,
     )
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,7 +44,8 @@ TestPoints: TypeAlias = Callable[[Problem], np.ndarray]
 class Variant:
     """One member of a sweep: arguments of the problem, settings in place of those of the case, other test points.
 
-    ``peers`` has options of other methods, by their name, in place of some of those that they have for the case.
+    ``peers`` has options of other methods, by their name, in place of some of those that they have for the case;
+    ``published`` are the paper's figures in place of those of the case.
     """
 
     label: str = ""
@@ -51,6 +54,7 @@ class Variant:
     recipes: tuple[str, ...] = RECIPES
     test_points: TestPoints | None = None
     peers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, Published] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,10 @@ class Case:
         A predictor that knows nothing, as text: its score stands beside ours.
     costly
         Recipes that run with the first seed only and without a warm-up, as they take minutes.
+    is_static
+        Whether its problem has no time.
+    mesh
+        File of the user that its domain comes from; empty for domains of its own.
     """
 
     name: str
@@ -82,6 +90,8 @@ class Case:
     test_points: TestPoints | None = None
     trivial: str | None = None
     costly: tuple[str, ...] = ()
+    is_static: bool = False
+    mesh: str = ""
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""
@@ -107,6 +117,21 @@ class Case:
         for variant in chosen:
             distinct.setdefault((tuple(variant.problem.items()), variant.test_points), variant)
         return [v if len(distinct) > 1 else replace(v, label="") for v in distinct.values()]
+
+    def figures(self, precision: str, variant: Variant) -> Published:
+        """Return what the paper reports; nothing where it has no figures."""
+        return variant.published.get(precision, self.published.get(precision, Published()))
+
+    def with_mesh(self, file: str) -> Case:
+        """Return the case on the mesh of a file: one variant for each of those that differ in something else."""
+        if "mesh" not in signature(self.problem).parameters:
+            raise SettingsError(f"case '{self.name}' has a domain of its own; --mesh is for helmholtz-solid.")
+        stem, found = PurePath(file).stem, dict[object, Variant]()
+        for variant in self.variants:
+            others = {name: value for name, value in variant.problem.items() if name != "mesh"}
+            label = ", ".join([stem, *map(str, others.values())])
+            found.setdefault(label, replace(variant, label=label, problem={**others, "mesh": file}))
+        return replace(self, variants=tuple(found.values()), mesh=file)
 
     @property
     def baselines(self) -> dict[str, Baseline]:

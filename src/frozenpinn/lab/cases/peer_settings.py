@@ -19,6 +19,7 @@ What the paper leaves open, and what we take:
 * On boxes in two and three dimensions (not in the paper) ``spectral`` has about as many points and steps as an error
   between 1e-5 and 1e-6 needs, as few as were found by trial; linear equations with constant coefficients need no step.
   ``py-pde`` has as many points as its differences of second order need for about three digits.
+* Static cases (the paper has settings of its PINN for solids only): see :mod:`frozenpinn.lab.cases.static_peers`.
 * FEM: the domain (only a picture; ours is a drawing of our own), the mesh beyond its 1193 nodes and 2070 triangles
   (``mesh_size`` 0.0246 gives 1155 and 2092), and the scheme in time (backward Euler here) for its 1000 steps.
 """
@@ -28,6 +29,7 @@ from __future__ import annotations
 from typing import Any
 
 from frozenpinn.lab.cases.peers import Baseline, Published
+from frozenpinn.lab.cases.static_peers import STATIC_LADDERS, STATIC_SETTINGS
 
 Options = dict[str, Any]
 
@@ -131,6 +133,7 @@ SETTINGS: dict[str, dict[str, Baseline]] = {
     "heat-anisotropic-2d": _grids(64, 16),
     "wave-3d": _grids(32, 12),
     "schroedinger-2d": _grids(96, 36, 1 / 60),
+    **STATIC_SETTINGS,
 }
 
 
@@ -209,4 +212,5 @@ LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
     "allen-cahn-2d": {"spectral": _waves((16, 0.2), (32, 0.16), (48, 0.08), (68, 0.05), (80, 0.03), (96, 0.015))},
     "gray-scott-2d": {"spectral": _waves((16, 2.0), (32, 2.0), (48, 1.0), (64, 0.5), (80, 1 / 3), (112, 0.16))},
     "burgers-2d": {"spectral": _waves((16, 0.02), (32, 0.01), (48, 0.008), (64, 0.006), (80, 0.004), (112, 0.002))},
+    **STATIC_LADDERS,
 }

@@ -17,6 +17,10 @@ QUICK_SKIPPED = (
     "allen-cahn-3d",
     "swirl-2d",
     "schroedinger-2d",
+    "poisson-holes",
+    "elasticity-hole",
+    "liouville",
+    "minimal-surface",
 )
 #: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
 QUICK_UNDRAWN = ("kuramoto-sivashinsky", "allen-cahn-2d", "gray-scott-2d", "burgers-2d")

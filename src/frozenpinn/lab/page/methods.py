@@ -28,6 +28,7 @@ LOOKS: dict[tuple[str, str | None], Look] = {
     ("fem", None): Look("FEM", "mesh", ORANGE, "^", (5, 3)),
     ("spectral", None): Look("spectral", "spectral", VERMILLION, "D", (2, 2)),
     ("py-pde", None): Look("py-pde", "grid", ORANGE, "s", (2, 2)),
+    ("fastlsq", None): Look("FastLSQ", "fastlsq", GREEN, "v", (2, 2)),
     ("spacetime-elm", None): Look("space–time ELM", "spacetime", GREY, "P", (2, 2)),
     ("spacetime-swim", None): Look("space–time SWIM", "spacetime", GREY, "X", (5, 2)),
     ("pinn-adam", None): Look("PINN · Adam", "pinn", PURPLE, "X"),

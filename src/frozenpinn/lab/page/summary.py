@@ -16,6 +16,7 @@ _RIVALS = (
     ("mesh-exact", "splines with our closed form in time"),
     ("spectral", "a plain spectral code on boxes"),
     ("grid", "py-pde on boxes"),
+    ("fastlsq", "FastLSQ on static problems"),
     ("spacetime", "space–time random features"),
 )
 

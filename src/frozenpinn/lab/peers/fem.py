@@ -13,7 +13,7 @@ order 3, and a few dozen steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.lab.peers.evaluation import arranged
 from frozenpinn.lab.peers.fem_mesh import located, need, sides_of, triangulated
 from frozenpinn.lab.peers.quasilinear import Elements, Semidiscrete, WeakForm
-from frozenpinn.lab.peers.radau import RadauTrajectory, integrate, integrate_adaptively
+from frozenpinn.lab.peers.radau import integrate, integrate_adaptively
 from frozenpinn.lab.peers.score import Deadline, Scored, check_rtol
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.conditions import LinearCondition
@@ -30,6 +30,17 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _BLOCK = 256  # times evaluated at once
+
+
+class Course(Protocol):
+    """Coefficients in time."""
+
+    @property
+    def starts(self) -> Array:
+        """Where steps begin."""
+
+    def __call__(self, times: Array) -> Array:
+        """Return coefficients at times, shape (m, n)."""
 
 
 class FemSolution(Scored):
@@ -43,7 +54,7 @@ class FemSolution(Scored):
         Numbers of functions, triangles and time steps.
     """
 
-    def __init__(self, problem: Problem, basis: Any, trajectory: RadauTrajectory) -> None:
+    def __init__(self, problem: Problem, basis: Any, trajectory: Course) -> None:
         self.problem, self.basis, self.trajectory = problem, basis, trajectory
         self.size, self.elements, self.steps = int(basis.N), int(basis.mesh.nelements), len(trajectory.starts)
 

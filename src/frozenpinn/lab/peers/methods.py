@@ -17,7 +17,8 @@ FEATURES = ("spacetime-elm", "spacetime-swim")
 #: Networks trained by gradients, and what trains them.
 OPTIMIZERS = {"pinn-adam": "adam", "pinn-lbfgs": "lbfgs", "causal-pinn": "causal"}
 PINNS = tuple(OPTIMIZERS)
-BASELINES = (*MESHES, *GRIDS, *FEATURES, *PINNS)
+FASTLSQ = "fastlsq"  #: random sines with Newton's method, for static problems, by the package of that name
+BASELINES = (*MESHES, *GRIDS, FASTLSQ, *FEATURES, *PINNS)
 
 
 class BaselineSolution(Protocol):
@@ -41,8 +42,9 @@ def solve_baseline(
     method
         ``"iga"`` (splines), ``"iga-exact"`` (constant coefficients, closed form in time), ``"fem"`` (triangles),
         ``"spectral"`` (waves on boxes), ``"py-pde"`` (finite differences on boxes, by the package of that name),
-        ``"spacetime-elm"``, ``"spacetime-swim"`` (random features in space-time), ``"pinn-adam"``, ``"pinn-lbfgs"`` or
-        ``"causal-pinn"`` (trained networks).
+        ``"fastlsq"`` (random sines for static problems, by the package of that name), ``"spacetime-elm"``,
+        ``"spacetime-swim"`` (random features in space-time), ``"pinn-adam"``, ``"pinn-lbfgs"`` or ``"causal-pinn"``
+        (trained networks).
     problem
         What to solve; a method that can't express it raises SettingsError and says what it can.
     seed
@@ -74,15 +76,25 @@ def solve_baseline(
         from frozenpinn.lab.peers.pinn import solve_pinn
 
         return solve_pinn(problem, seed=seed, seconds=seconds, **{"optimizer": OPTIMIZERS[method], **options})
-    if method in FEATURES:
+    if method in FEATURES and not problem.is_static:
         from frozenpinn.lab.peers.spacetime import solve_spacetime
 
         fixed = {"sampler": method.removeprefix("spacetime-"), "seed": seed, "seconds": seconds}
         return _called(solve_spacetime, method, problem, fixed, options)
     if method == "fem":
         from frozenpinn.lab.peers.fem import solve_fem
+        from frozenpinn.lab.peers.fem_static import solve_static_fem
 
-        return _called(solve_fem, method, problem, {"seconds": seconds}, options)
+        elements = solve_static_fem if problem.is_static else solve_fem
+        return _called(elements, method, problem, {"seconds": seconds}, options)
+    if method == FASTLSQ:
+        from frozenpinn.lab.peers.fastlsq import solve_fastlsq
+
+        return _called(solve_fastlsq, method, problem, {"seed": seed, "seconds": seconds}, options)
+    if problem.is_static:
+        raise SettingsError(
+            f"'{method}' solves time-dependent problems; 'fem', 'fastlsq' and 'pinn-lbfgs' solve static ones."
+        )
     if method == "spectral":
         from frozenpinn.lab.peers.spectral import solve_spectral
 

@@ -63,8 +63,10 @@ class WeakForm:
     """
 
     def __init__(self, problem: Problem) -> None:
-        if len(problem.fields) != 1 or problem.equations[0].order != 1:
-            raise SettingsError(f"one equation of first order in time is needed here, got '{problem!r}'.")
+        if len(problem.fields) != 1 or problem.equations[0].order > 1:
+            raise SettingsError(
+                f"one equation of first order in time, or without time, is needed here, got '{problem!r}'."
+            )
         equation, jets, d = problem.equations[0], problem.jets, problem.domain.dimension
         value = jets.field(problem.fields[0])
         first = [jets.shifted(value, axis) for axis in range(d)]

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from frozenpinn.lab.references.box import BoxReference
 from frozenpinn.lab.references.fourier import FourierReference
+from frozenpinn.lab.references.harmonic import HarmonicReference
 
-__all__ = ["BoxReference", "FourierReference"]
+__all__ = ["BoxReference", "FourierReference", "HarmonicReference"]

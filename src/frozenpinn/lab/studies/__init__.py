@@ -13,6 +13,7 @@ from frozenpinn.lab.studies import (
     dimension,
     directions,
     fields,
+    fuzz,
     gallery,
     half_waves,
     interior_points,
@@ -23,6 +24,7 @@ from frozenpinn.lab.studies import (
     slices,
     snapshot,
     snapshot_fits,
+    static_width,
     svd_layer,
     svd_threshold,
     width,
@@ -55,9 +57,12 @@ STUDIES: dict[str, Study] = {
         svd_layer.STUDY,
         dimension.STUDY,
         calibration.STUDY,
+        calibration.STATIC_STUDY,
         gallery.STUDY,
         scaling.STUDY,
         half_waves.STUDY,
+        static_width.STUDY,
+        fuzz.STUDY,
     )
 }
 

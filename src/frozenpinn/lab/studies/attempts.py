@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def attempts(
     for seed in range(seeds):
         announce(f"{label}, seed {seed}")
         try:
-            found.append(TimedSolution(*timed(solve, problem, seed=seed, settings=settings)))
+            found.append(TimedSolution(*timed(_solved, problem, seed=seed, settings=settings)))
         except OverBudgetError as error:
             rest = " Other seeds were not tried." if seed + 1 < seeds else ""
             failures.append(f"{label}, seed {seed}: {error}{rest}")
@@ -82,13 +82,18 @@ def attempts(
     return found
 
 
+def _solved(problem: Problem, **options: Any) -> Solution:
+    solution: Solution = solve(problem, **options)
+    return solution
+
+
 def attempt(case: Case, announce: Announce, recipe: str = "best", variant: Variant | None = None) -> TimedSolution:
     """Solve a case once, by a recipe at high precision; errors are raised. The check of the problem is not timed."""
     variant = variant or case.variants[0]
     announce(f"{case.name} {variant.label}".strip() + f", {recipe}")
     problem = case.problem(**variant.problem)
     timed(check, problem)
-    return TimedSolution(*timed(solve, problem, **case.options(recipe, "high", variant)))
+    return TimedSolution(*timed(_solved, problem, **case.options(recipe, "high", variant)))
 
 
 def estimate(solution: Solution) -> ErrorEstimate:

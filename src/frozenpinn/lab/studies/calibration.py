@@ -9,6 +9,8 @@ of the values that the true error may have, as far as the exact solution is know
 round-off, 1e-13). The last rows are the bars: what must hold over all runs that returned a solution, whether it does,
 and the value by group. Solves return what they have reached after ``BUDGET`` seconds, so that a slow machine sees fewer
 of them converge; runs on several cores disturb each other, so that their seconds are upper bounds.
+
+``static-calibration`` does the same with static problems.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from frozenpinn.errors import FrozenPinnError
-from frozenpinn.lab.calibration import GROUPS, collection
+from frozenpinn.errors import FrozenPinnError, SettingsError, suggestion
+from frozenpinn.lab.calibration import GROUPS, Entry, collection, static_collection
 from frozenpinn.lab.runner import timed
 from frozenpinn.lab.studies.study import COLOURS, Announce, Row, Study
 from frozenpinn.results.solution import Solution
@@ -50,21 +53,43 @@ class CalibrationRun(NamedTuple):
     name: str
     tol: float
     seed: int
+    static: bool = False
+
+    @property
+    def entry(self) -> Entry:
+        """What is solved."""
+        return problems(self.static)[self.name]
 
 
-def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None, workers: int | None = None) -> list[Row]:
+def problems(static: bool) -> dict[str, Entry]:
+    """Return all problems of one kind by name."""
+    return static_collection() if static else collection()
+
+
+def rows(
+    seeds: int,
+    announce: Announce,
+    only: Sequence[str] | None = None,
+    workers: int | None = None,
+    static: bool = False,
+) -> list[Row]:
     """Return one row per run, then one per bar.
 
     Parameters
     ----------
     seeds, announce
         How many tolerances per problem, and whom to tell.
-    names
-        Of problems; None takes all.
+    only
+        Names of problems; None takes all.
     workers
         Processes; None takes one per core, 1 runs in this process.
+    static
+        Whether to take static problems instead of time-dependent ones.
     """
-    jobs = list(_jobs(seeds, list(collection()) if names is None else names))
+    for name in only or ():
+        if name not in problems(static):
+            raise SettingsError(f"there is no problem '{name}' here.{suggestion(name, problems(static))}")
+    jobs = list(_jobs(seeds, list(problems(static)) if only is None else only, static))
     runs: list[Row] = []
     for job, row in zip(jobs, _mapped(jobs, workers or os.cpu_count() or 1), strict=True):
         announce(f"{len(runs) + 1} of {len(jobs)}: {job.name}, tol = {job.tol:g}")
@@ -72,12 +97,12 @@ def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None, wor
     return [*runs, *bars(runs)]
 
 
-def _jobs(seeds: int, names: Sequence[str]) -> Iterator[CalibrationRun]:
-    entries = collection()
+def _jobs(seeds: int, names: Sequence[str], static: bool) -> Iterator[CalibrationRun]:
+    entries = problems(static)
     for place, name in enumerate(names):
         possible = [tol for tol in TOLERANCES if tol >= 10 * entries[name].accuracy]
         for seed in range(seeds):
-            yield CalibrationRun(name, possible[(place + seed) % len(possible)], seed)
+            yield CalibrationRun(name, possible[(place + seed) % len(possible)], seed, static)
 
 
 def _mapped(jobs: Sequence[CalibrationRun], workers: int) -> Iterator[Row]:
@@ -99,7 +124,7 @@ def _use_one_thread() -> None:
 
 def measure(job: CalibrationRun) -> Row:
     """Solve one problem and compare."""
-    entry = collection()[job.name]
+    entry = job.entry
     row: Row = {
         "problem": entry.name,
         "group": entry.group,
@@ -256,15 +281,23 @@ def _points(axis: Any, runs: list[Row], colour: str) -> None:
     axis.loglog(errors, estimates, markersize=5, markerfacecolor=face, label=f"{group}, {status}".strip(", "), **style)
 
 
-Calibration = Study  # rows are runs and bars, not settings
-STUDY = Study(
-    "calibration",
-    "estimated against true errors",
-    "problem",
-    ("error", "estimate", "ratio"),
-    rows,
-    details=("about", "tol"),
-    beside=("status", "seconds"),
-    draw=draw,
-    size=(7, 6),
+def _study(name: str, title: str, found: Callable[..., list[Row]]) -> Study:
+    """Return a study whose rows are runs and bars, not settings."""
+    return Study(
+        name,
+        title,
+        "problem",
+        ("error", "estimate", "ratio"),
+        found,
+        details=("about", "tol"),
+        beside=("status", "seconds"),
+        draw=draw,
+        size=(7, 6),
+        options=("only",),
+    )
+
+
+STUDY = _study("calibration", "estimated against true errors", rows)
+STATIC_STUDY = _study(
+    "static-calibration", "estimated against true errors of static problems", partial(rows, static=True)
 )

@@ -11,6 +11,7 @@ from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.lab.cases import find_case
 from frozenpinn.lab.studies.attempts import Within, attempts
 from frozenpinn.lab.studies.study import Announce
+from frozenpinn.results.solution import Solution
 from frozenpinn.solvers import SciPy
 from frozenpinn.statement.problem import Problem
 
@@ -71,14 +72,21 @@ def measure(
         (
             attempt.solution.error(problem.fields[0], at=at)["rel_l2"],
             attempt.seconds,
-            attempt.solution.system.spaces[0].network.width,
-            attempt.solution.system.coefficients,
+            *_sizes(attempt.solution),
         )
         for attempt in attempts(problem, settings, seeds, announce, label, out.failures)
     ]
     if found:
         out.error, out.seconds, out.width, out.rank = np.median(found, axis=0).tolist()
     return out
+
+
+def _sizes(solution: Solution) -> tuple[int, int]:
+    """Return neurons and coefficients; static solutions have one coefficient for each neuron."""
+    if solution.problem.is_static:
+        width = int(np.prod(solution.width))
+        return width, width * len(solution.problem.fields)
+    return solution.system.spaces[0].network.width, solution.system.coefficients
 
 
 def literal(settings: Settings) -> Settings:

@@ -45,7 +45,7 @@ class FullyConnected:
         domain, (start, end) = problem.domain, problem.time
         self.fields = problem.fields
         self.center = np.append((domain.lower + domain.upper) / 2.0, (start + end) / 2.0)
-        self.half = np.append(domain.lengths / 2.0, (end - start) / 2.0)
+        self.half = np.append(domain.lengths / 2.0, (end - start) / 2.0 or 1.0)  # a static problem rests at t = 0
         flags = domain.periodic if periodic_embedding else (False,) * domain.dimension
         self.embedded = (*flags, False)
         self.width = width

@@ -48,7 +48,7 @@ class ResidualBlock(NamedTuple):
 
 
 def equations(problem: Problem, z: Array, weight: float) -> ResidualBlock:
-    """Return ∂ₜᵐu − right-hand side of all equations at points of space and time."""
+    """Return ∂ₜᵐu (zero if static) − right-hand side of all equations at points of space and time."""
     hoisted = _Hoisted(problem)
     expressions = [hoisted.reduce(equation.right_side) for equation in problem.equations]
     d = problem.domain.dimension
@@ -56,13 +56,13 @@ def equations(problem: Problem, z: Array, weight: float) -> ResidualBlock:
     jets = list(dict.fromkeys(jet for e in expressions for jet in problem.jets.jets_in(e).values()))
     symbols = [problem.jets.symbol(jet) for jet in jets]
     right_sides = to_jax(expressions, [*symbols, *hoisted.symbols])
-    needed = list(dict.fromkeys([*highest, *jets]))
+    needed, moving = list(dict.fromkeys([*highest, *jets])), 0.0 if problem.is_static else 1.0
 
     def residuals(field: SpaceTimeField, parameters: Any, rows: Rows) -> list[Array]:
         (points,), data = rows
         table = dict(zip(needed, field.values(parameters, points, needed), strict=True))
         right = right_sides(*(table[jet] for jet in jets), *data.T)
-        return [table[jet] - value for jet, value in zip(highest, right, strict=True)]
+        return [table[jet] * moving - value for jet, value in zip(highest, right, strict=True)]
 
     return ResidualBlock(((z,), hoisted.evaluate(z)), _equal(weight, len(z)), residuals)
 
@@ -167,7 +167,7 @@ def _equal(weight: float, count: int) -> Array:
 
 
 def condition_blocks(problem: Problem, count: int, weight: float, rng: np.random.Generator) -> list[ResidualBlock]:
-    """Return all initial and boundary conditions: a third of the points is initial.
+    """Return all initial and boundary conditions: a third of the points is initial, unless the problem is static.
 
     The other points are shared equally by sides and pairs of periodic sides; the mean over all of them has the
     given weight, so each side has its part of it.
@@ -175,9 +175,10 @@ def condition_blocks(problem: Problem, count: int, weight: float, rng: np.random
     domain = problem.domain
     axes = [axis for axis, periodic in enumerate(domain.periodic) if periodic]
     parts = len(domain.sides) + len(axes)
-    initial = max(1, round(count / 3)) if parts else count
-    x = domain.sample(initial, "latin-hypercube", rng).x
-    conditions = initial_conditions(problem, x, weight)
+    initial = 0 if problem.is_static else max(1, round(count / 3)) if parts else count
+    conditions = []
+    if initial:
+        conditions = initial_conditions(problem, domain.sample(initial, "latin-hypercube", rng).x, weight)
     each = max(1, round((count - initial) / max(parts, 1)))
     for side in domain.sides:
         on_side = [c for c in problem.conditions if c.side.name == side.name]

@@ -1,0 +1,54 @@
+"""Special functions of a static problem: those that it can't do without, and those that a pilot has to ask for.
+
+Where gradients are unbounded, at re-entrant corners and where values meet slopes, least squares on smooth features
+alone converges to a wrong function. Functions of such corners are always there. Those of other corners, at which only
+higher derivatives are unbounded, and multipoles of holes join if a pilot leaves less with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from frozenpinn.adaptivity.static.layers import Sites, find_sites
+from frozenpinn.adaptivity.static.plan import StaticPlan
+from frozenpinn.assembly.collocation import Function
+from frozenpinn.assembly.corners import CornerFunctions, corner_functions
+from frozenpinn.assembly.holes import multipoles
+from frozenpinn.basis.corners import SingularFunctions
+from frozenpinn.basis.hidden import SpecialFunctions
+
+
+def needed(plan: StaticPlan) -> SpecialFunctions | None:
+    """Return the functions of corners at which gradients are unbounded; None if there are none."""
+    corners = _corners(plan)
+    return corners.strong if corners is not None and len(corners.strong) else None
+
+
+def helpful(plan: StaticPlan, about: Function) -> Iterator[tuple[SpecialFunctions, Sites | None]]:
+    """Yield special functions that may help beside those that are needed, layers with their places."""
+    if not isinstance(plan.task.settings.sampler, str | None):
+        return
+    rules, corners = plan.task.rules.static, _corners(plan)
+    sites = find_sites(plan.problem, about, rules)
+    if sites is not None:
+        count = max(4, int(rules.layer_share * plan.width))
+        yield sites.functions(count, rules, np.random.default_rng(plan.task.seed)), sites
+    in_space = plan.problem.domain.dimension == 3
+    poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
+    if corners is None:
+        if poles is not None:
+            yield poles, None
+        return
+    parts = [corners.strong, corners.weak, *([poles] if isinstance(poles, SingularFunctions) else [])]
+    found = SingularFunctions.joined(parts)
+    if len(found) > len(corners.strong):
+        yield found, None
+
+
+def _corners(plan: StaticPlan) -> CornerFunctions | None:
+    if not isinstance(plan.task.settings.sampler, str | None):
+        return None
+    rules = plan.task.rules.static
+    return corner_functions(plan.problem, rules.corner_power, int(rules.most_special * plan.width))

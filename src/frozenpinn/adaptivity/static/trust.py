@@ -1,0 +1,53 @@
+"""Whether solutions of a static problem can be trusted: what they leave of the equations must fall.
+
+Without functions of a corner at which gradients are unbounded, least squares converges to a wrong function. Two
+solutions agree more and more, and no distance tells. What they leave of the equations does: it stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frozenpinn.adaptivity.static.rules import StaticRules
+
+History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
+
+
+def doubt(effort: float, left: float, history: History, rules: StaticRules) -> float | None:
+    """Return what a solve leaves if that is too much, or does not fall with the width; None if it can be trusted.
+
+    Examples
+    --------
+    >>> rules = StaticRules()
+    >>> doubt(4.0, 0.23, [(1.0, 0.3), (4.0, 0.23)], rules), doubt(4.0, 0.05, [(1.0, 0.05)], rules)
+    (0.23, 0.05)
+    >>> doubt(4.0, 0.01, [(1.0, 0.3), (4.0, 0.01)], rules) is None
+    True
+    """
+    if left > rules.untrusted:
+        return left
+    return left if left > rules.doubtful and _flat(effort, left, history, rules) else None
+
+
+def _flat(effort: float, left: float, history: History, rules: StaticRules) -> bool:
+    """Whether narrower networks have left about as little."""
+    before = [other for narrower, other in history if rules.wider * narrower <= effort]
+    return bool(before) and left > rules.falls * min(before[-1], before[0])
+
+
+def stalls_for_good(history: History, rules: StaticRules) -> bool:
+    """Whether the last solves leave too much for a trusted estimate, and growing on does not help."""
+    if len(history) < 3:
+        return False
+    growth = rules.hopeless_if_blind if history[-1][1] > rules.blind else rules.hopeless
+    if history[-1][0] < growth * history[0][0]:
+        return False
+    return all(left > rules.doubtful and _flat(effort, left, history, rules) for effort, left in history[-2:])
+
+
+def stall_reason(left: float) -> str:
+    """Say what is wrong."""
+    return (
+        f"the residual stalls at {100 * left:.2g} %: the solution has a singularity that the features do not have "
+        "(a corner?) or a layer that they do not resolve"
+    )

@@ -1,0 +1,152 @@
+"""Exponentials of axes that are diagonalised: exp((A⊗I + I⊗B)t) = exp(At) ⊗ exp(Bt), with exp(At) = V exp(λt) V⁻¹.
+
+The exponentials are small and real also where the modes are complex, as on periodic axes; nothing is transformed before
+a state is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from frozenpinn.operators import tensor
+from frozenpinn.operators.eigen import Eigensystem
+from frozenpinn.solvers.protocol import NO_WORK
+
+Array = np.ndarray
+_HELD = 4_000_000  # numbers of states at different times that are carried together
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AxisExponentials:
+    """y(t) = exp(constant·t) · (exp(A₁t) ⊗ exp(A₂t) ⊗ …) y(start).
+
+    Attributes
+    ----------
+    start, end
+        The span of time.
+    axes
+        Eigenvalues and eigenvectors of each axis.
+    state
+        The coefficients at the start.
+    constant
+        What is added to all eigenvalues.
+    """
+
+    start: float
+    end: float
+    axes: tuple[Eigensystem, ...]
+    state: Array
+    constant: float = 0.0
+    name, kind = "modal", "axis-exponentials"
+    steps, work = 0, NO_WORK
+
+    @property
+    def breaks(self) -> Array:
+        """Start and end: it is smooth between them."""
+        return np.array([self.start, self.end])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the tensor of coefficients."""
+        return tuple(len(e.eigenvalues) for e in self.axes)
+
+    def exponentials(self, axis: int, tau: Array) -> Array:
+        """Return exp(A τ) of one axis, shape (m, r, r); the constant belongs to the first axis."""
+        eigenvalues, vectors, left, _ = self.axes[axis]
+        rates = eigenvalues + self.constant if axis == 0 else eigenvalues
+        return np.real((vectors * np.exp(tau[:, None, None] * rates)) @ left)
+
+    def __call__(self, times: Array) -> Array:
+        """Return the states at the given times, shape (m, size)."""
+        times = np.asarray(times, dtype=float)
+        out = np.empty((len(times), len(self.state)))
+        step = max(1, _HELD // len(self.state))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for first in range(0, len(times), step):
+                out[first : first + step] = self._carried(times[first : first + step] - self.start)
+        return out
+
+    def _carried(self, tau: Array) -> Array:
+        return self._contracted([self.exponentials(axis, tau) for axis in range(len(self.axes))])
+
+    def _contracted(self, factors: Sequence[Array]) -> Array:
+        """Apply matrices (m, k, r) to the axes of the state, each at its time, shape (m, k₁k₂…)."""
+        sizes, m = self.sizes, len(factors[0])
+        x = (factors[0].reshape(-1, sizes[0]) @ self.state.reshape(sizes[0], -1)).reshape(m, factors[0].shape[1], -1)
+        for axis, own in enumerate(factors[1:], start=1):
+            before = x.shape[1]
+            if axis == len(sizes) - 1:
+                x = x.reshape(m, -1, sizes[axis]) @ own.transpose(0, 2, 1)
+            else:
+                x = own[:, None] @ x.reshape(m, before, sizes[axis], -1)
+            x = x.reshape(m, before * own.shape[1], -1)
+        return np.asarray(x.reshape(m, -1))
+
+    def mapped(self, times: Array, maps: Sequence[Array], derivative: int = 0) -> Array:
+        """Return (M₁ ⊗ M₂ ⊗ …) of the states, or of their time derivatives, shape (m, k₁k₂…): cheap for small maps."""
+        tau = np.asarray(times, dtype=float) - self.start
+        out = np.empty((len(tau), prod(len(m) for m in maps)))
+        step = max(1, _HELD // len(self.state))
+        for first in range(0, len(tau), step):
+            part = tau[first : first + step]
+            carried = [m @ self.exponentials(axis, part) for axis, m in enumerate(maps)]
+            if not derivative:
+                out[first : first + step] = self._contracted(carried)
+                continue
+            total = self.constant * self._contracted(carried)
+            for axis, (m, (eigenvalues, vectors, left, _)) in enumerate(zip(maps, self.axes, strict=True)):
+                own = m @ np.real((vectors * eigenvalues) @ left) @ self.exponentials(axis, part)
+                total += self._contracted([*carried[:axis], own, *carried[axis + 1 :]])
+            out[first : first + step] = total
+        return out
+
+    def rates(self, times: Array) -> Array:
+        """Return A y."""
+        states = self(times)
+        out = self.constant * states
+        for axis, (eigenvalues, vectors, left, _) in enumerate(self.axes):
+            matrix = np.real((vectors * eigenvalues) @ left)
+            out += tensor.along_axis(matrix, axis, states.T, self.sizes).reshape(states.T.shape).T
+        return out
+
+    def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array]:
+        """Return bounds of the norms of the states (m,) and of their images under a map of each axis (m, axes).
+
+        Only one axis is carried for each of them: the others can stretch a state by no more than the norms of their
+        exponentials.
+        """
+        tau = np.asarray(times, dtype=float) - self.start
+        images = np.empty((len(tau), len(maps)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            abscissas = [float(np.max(e.eigenvalues.real)) for e in self.axes]
+            whole = np.exp(tau * (sum(abscissas) + self.constant)) * prod(e.condition for e in self.axes)
+            for axis, own in enumerate(maps):
+                alone = np.exp(tau * (abscissas[axis] + (self.constant if axis == 0 else 0.0)))
+                others = whole / (alone * self.axes[axis].condition)
+                carried = own @ self.exponentials(axis, tau)
+                sizes = [float(np.linalg.norm(tensor.along_axis(m, axis, self.state, self.sizes))) for m in carried]
+                images[:, axis] = others * np.array(sizes)
+        return whole * float(np.linalg.norm(self.state)), images
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that define the trajectory."""
+        found = {"start": np.array(self.start), "end": np.array(self.end), "state": self.state}
+        found["constant"] = np.array(self.constant)
+        for axis, own in enumerate(self.axes):
+            found |= {f"{name}/{axis}": np.asarray(value) for name, value in own._asdict().items()}
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> AxisExponentials:
+        """Rebuild a stored trajectory."""
+        count = sum(name.startswith("eigenvalues/") for name in arrays)
+        axes = []
+        for axis in range(count):
+            eigenvalues, vectors, left = (arrays[f"{name}/{axis}"] for name in Eigensystem._fields[:3])
+            axes.append(Eigensystem(eigenvalues, vectors, left, float(arrays[f"condition/{axis}"])))
+        ends = float(arrays["start"]), float(arrays["end"])
+        return cls(*ends, tuple(axes), arrays["state"], float(arrays["constant"]))

@@ -1,0 +1,45 @@
+"""The steady states of a time-dependent problem as a static problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from frozenpinn.errors import ProblemError
+from frozenpinn.language.jets import TIME
+from frozenpinn.statement.constraints import read_constraints
+from frozenpinn.statement.equation import static_equations
+from frozenpinn.statement.problem import Problem
+
+
+def without_time(problem: Problem, constraint: str | Sequence[str] | None = None) -> Problem:
+    """Return the same equations without time derivatives; refuse what depends on time."""
+    if problem.is_static:
+        raise ProblemError("the problem is static already; call solve(problem).")
+    jets, residuals = problem.jets, []
+    for equation in problem.equations:
+        if jets.t in equation.right_side.free_symbols:
+            raise ProblemError(
+                f"the equation '{equation}' depends on {TIME}, so it has no steady state; write it at one time, or "
+                f"leave {TIME} out."
+            )
+        timed = {symbol: sp.Integer(0) for symbol, jet in jets.jets_in(equation.right_side).items() if jet.time}
+        residuals.append(equation.right_side.xreplace(timed))
+    for condition in problem.conditions:
+        if condition.value.depends_on_time:
+            raise ProblemError(
+                f"the boundary condition '{condition.text}' depends on {TIME}, so there is no steady state; write it "
+                "at one time."
+            )
+    scope = problem.parameters.scope(jets)
+    return problem.replaced(
+        equations=tuple(static_equations(residuals, problem.fields, jets)),
+        time=(0.0, 0.0),
+        initial={},
+        initial_velocity={},
+        exact={},
+        constraints=read_constraints(constraint, problem.fields, problem.domain, scope),
+        given={},
+        evolution=problem,
+    )
