@@ -21,7 +21,9 @@ def infer(
     file: Annotated[
         Path, typer.Argument(help="A TOML file with a problem: [parameters] k = {start = 1.0}.", metavar="FILE.toml")
     ],
-    data: Annotated[list[Path], typer.Argument(help="Measurements: columns x, …, t, the field, noise.", metavar="DATA.csv")],
+    data: Annotated[
+        list[Path], typer.Argument(help="Measurements: columns x, …, t, the field, noise.", metavar="DATA.csv")
+    ],
     noise: Annotated[
         str | None, typer.Option(help="Standard deviation, such as 0.01, or 1% of the values; estimated if left out.")
     ] = None,
