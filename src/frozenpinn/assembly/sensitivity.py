@@ -131,7 +131,8 @@ def sensor_rows(collocation: Collocation, sensors: Sequence[tuple[Array, Jet]]) 
     for x, jet in sensors:
         rows = np.zeros((len(x), len(fields), hidden.size))
         wrapped = collocation.problem.domain.wrap(x)
-        rows[:, fields.index(jet.field)] = hidden.operator(wrapped, [Term(jet.field, derivative_of(jet))])
+        if jet.field in fields:  # an unknown field that is measured itself does not depend on the solution
+            rows[:, fields.index(jet.field)] = hidden.operator(wrapped, [Term(jet.field, derivative_of(jet))])
         parts.append(rows.reshape(len(x), -1))
     return np.concatenate(parts)
 

@@ -50,7 +50,8 @@ class Measurements:
     times
         Shape (n,) or one number for all; None for static problems.
     field, derivative
-        What was measured: ``field="u"`` (may be left out if there is one), ``derivative="x"`` or nothing for values.
+        What was measured: ``field="u"`` (may be left out if there is one), ``derivative="x"`` or nothing for values. An
+        unknown field may be measured, too, such as its values on the boundary.
     noise
         The standard deviation: a number, one for each value, :class:`Relative`, or None to estimate it.
     """
@@ -118,11 +119,11 @@ class Measurements:
 
     def jet(self, problem: Problem) -> Jet:
         """Return which derivative of which field was measured."""
-        fields, name = problem.fields, self.field
+        fields, name = (*problem.fields, *problem.parameters.unknown_fields), self.field
         if name is None:
-            if len(fields) > 1:
+            if len(problem.fields) > 1:
                 raise ProblemError(
-                    f"the problem has the fields {choices(fields)}; say which one was measured: "
+                    f"the problem has the fields {choices(problem.fields)}; say which one was measured: "
                     f"Measurements(…, field='{fields[0]}')."
                 )
             name = fields[0]
@@ -131,7 +132,7 @@ class Measurements:
                 f"the field '{name}' was measured, but the fields are {choices(fields)}.{suggestion(name, fields)}"
             )
         jet = problem.jets.parse_suffix(self.derivative)
-        if jet is None or jet.time:
+        if jet is None or jet.time or (jet.order and name in problem.parameters.unknown_fields):
             raise ProblemError(
                 f"derivative='{self.derivative}' is not made of the coordinates {choices(problem.jets.coordinates)}."
             )

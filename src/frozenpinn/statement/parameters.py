@@ -66,6 +66,11 @@ class Parameters:
         """The constants that stay symbols in all expressions."""
         return tuple(n for n in self.functions if n not in (*self.arguments, *self.unknown, *self.inferred))
 
+    @property
+    def unknown_fields(self) -> tuple[str, ...]:
+        """The fields that are to be found from measurements."""
+        return tuple(name for name, value in self.inferred.items() if isinstance(value, UnknownField))
+
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
         return Scope(jets, fields, self.expressions, self.arguments, normal)

@@ -6,7 +6,7 @@ conditions are B s = ∂g/∂θ − ∂B/∂θ u. Linear equations stay linear, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -23,22 +23,23 @@ def sensitivity_field(field: str, name: str) -> str:
     return f"{field}__{name}"
 
 
-def with_sensitivities(problem: Problem, values: Mapping[str, float]) -> Problem:
-    """Return a problem with numbers for its unknowns, and with the derivatives of its fields by them as further fields."""
+def with_sensitivities(problem: Problem, values: Mapping[str, float], names: Sequence[str] | None = None) -> Problem:
+    """Return a problem with numbers for its unknowns, and with derivatives by them, or some of them, as further fields."""
     numbers = {sp.Symbol(name, real=True): sp.Float(value, 17) for name, value in values.items()}
+    chosen = [symbol for symbol in numbers if names is None or symbol.name in names]
     made = _Sensitivities(problem, numbers)
     other = problem.replaced(
-        fields=(*problem.fields, *(sensitivity_field(f, s.name) for s in numbers for f in problem.fields)),
+        fields=(*problem.fields, *(sensitivity_field(f, s.name) for s in chosen for f in problem.fields)),
         equations=(
             *map(made.fixed, problem.equations),
-            *(made.equation(e, s) for s in numbers for e in problem.equations),
+            *(made.equation(e, s) for s in chosen for e in problem.equations),
         ),
         conditions=(
             *map(made.fixed_condition, problem.conditions),
-            *(made.condition(c, s) for s in numbers for c in problem.conditions),
+            *(made.condition(c, s) for s in chosen for c in problem.conditions),
         ),
-        initial=made.data(problem.initial),
-        initial_velocity=made.data(problem.initial_velocity),
+        initial=made.data(problem.initial, chosen),
+        initial_velocity=made.data(problem.initial_velocity, chosen),
         parameters=replace(problem.parameters, inferred={}),
         exact={},
         given={},
@@ -96,13 +97,13 @@ class _Sensitivities:
         slope = sp.Integer(0) if given is None else sp.diff(given, symbol)
         return self._condition(condition, terms, self._datum(slope, condition.value.what))
 
-    def data(self, data: Mapping[str, Datum]) -> dict[str, Datum]:
+    def data(self, data: Mapping[str, Datum], symbols: Sequence[sp.Symbol]) -> dict[str, Datum]:
         """Return initial data, with numbers for the unknowns, and their derivatives."""
         found = {
             name: datum if datum.expression is None else self._datum(datum.expression, datum.what)
             for name, datum in data.items()
         }
-        for symbol in self.numbers:
+        for symbol in symbols:
             for name, datum in data.items():
                 slope = sp.Integer(0) if datum.expression is None else sp.diff(datum.expression, symbol)
                 found[sensitivity_field(name, symbol.name)] = self._datum(slope, datum.what)

@@ -52,6 +52,12 @@ class Data:
         """Everything that was measured."""
         return np.concatenate([part.values for part in self.parts])
 
+    def slices(self) -> list[tuple[Measurements, Jet, slice]]:
+        """Return each part, what it measures, and where its values stand among all."""
+        ends = np.cumsum([0, *map(len, self.parts)])
+        places = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return list(zip(self.parts, self.jets, places, strict=True))
+
     def has_places_of(self, other: Data) -> bool:
         """Whether the same was measured at the same places and times."""
         pairs = list(zip(self.parts, other.parts, strict=False))

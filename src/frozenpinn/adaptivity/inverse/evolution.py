@@ -20,6 +20,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.sensitivities import sensitivity_field, with_sensitivities
 
 Array = np.ndarray
+_SHARE, _LEAST = 0.6, 40  # neurons on which slopes are computed, as a part of those of the solution, and at least
 _STEP = 1e-4  # of a difference, relative to the size of an unknown
 
 
@@ -44,7 +45,7 @@ class EvolutionModel:
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, and once more together with its sensitivities."""
         values, solution = self.values(theta)
-        return Prediction(values, self._slopes(theta), solution)
+        return Prediction(values, self._slopes(theta, solution), solution)
 
     def values(self, theta: Array) -> tuple[Array, Solution]:
         """Solve the problem alone."""
@@ -53,29 +54,25 @@ class EvolutionModel:
 
     def _fixed(self, theta: Array) -> Problem:
         """Return the problem alone, with numbers for the unknowns."""
-        whole = with_sensitivities(self.numbers.problem, self.numbers.values(theta))
-        fields = self.numbers.problem.fields
-        alone = whole.replaced(
-            fields=fields,
-            equations=whole.equations[: len(fields)],
-            conditions=whole.conditions[: len(self.numbers.problem.conditions)],
-            initial={name: whole.initial[name] for name in fields},
-            initial_velocity={name: d for name, d in whole.initial_velocity.items() if name in fields},
-        )
-        return alone.replaced(groups=alone.coupled_fields())
+        return with_sensitivities(self.numbers.problem, self.numbers.values(theta), ())
 
-    def _slopes(self, theta: Array) -> Array:
-        """Return exact slopes, or differences where the sensitivities can't be integrated along."""
-        fields = self.numbers.problem.fields
-        task = replace(self.task, settings=replace(self.task.settings, windows=None, subspace=None))
+    def _slopes(self, theta: Array, solution: Solution) -> Array:
+        """Return exact slopes, or differences where the sensitivities can't be integrated along.
+
+        Each unknown has a problem of its own, on a narrower network: slopes need fewer digits than values.
+        """
+        fields, values = self.numbers.problem.fields, self.numbers.values(theta)
+        settings = replace(self.task.settings, windows=None, subspace=None)
+        if self.task.grows:
+            settings = replace(settings, width=_narrower(solution.width))
+        task, columns = replace(self.task, settings=settings), []
         try:
-            whole = self._solved(with_sensitivities(self.numbers.problem, self.numbers.values(theta)), task)
+            for name in self.numbers.names:
+                whole = self._solved(with_sensitivities(self.numbers.problem, values, (name,)), task)
+                columns.append(self._measured(whole, {f: sensitivity_field(f, name) for f in fields}))
         except IntegrationError:
             return self._differences(theta)
-        return np.stack(
-            [self._measured(whole, {f: sensitivity_field(f, name) for f in fields}) for name in self.numbers.names],
-            axis=1,
-        )
+        return np.stack(columns, axis=1)
 
     def _differences(self, theta: Array) -> Array:
         columns = []
@@ -99,3 +96,10 @@ class EvolutionModel:
             own = jet if fields is None else replace(jet, field=fields[jet.field])
             found.append(solution.paired_values(part.points, part.times, own))
         return np.concatenate(found)
+
+
+def _narrower(width: int | tuple[int, ...]) -> int | tuple[int, ...]:
+    """Return the width of the network on which slopes are computed."""
+    if isinstance(width, tuple):
+        return tuple(max(_LEAST, int(_SHARE * w)) for w in width)
+    return max(_LEAST, int(_SHARE * width))

@@ -192,9 +192,7 @@ def _again(kept: Kept, given: Any) -> Inferred:
     question, watch = kept.question.with_data(given), Stopwatch(None)
     question.check()
     with watch.stage("fine network"):
-        model = replace(
-            kept.fine.model, sensors=kept.fine.model.with_sensors(question.data), start=kept.fit.prediction.state.state
-        )
+        model = replace(kept.fine.model.measuring(question.data), start=kept.fit.prediction.state.state)
         same = question.data.has_places_of(kept.question.data)
         search = FieldInference(question)
         sigmas = question.sigmas(kept.fit if same else None)

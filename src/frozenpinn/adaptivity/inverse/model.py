@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -57,8 +57,10 @@ class StaticModel:
         The collocation of the problem at the start.
     sensors
         Rows that take coefficients to what is measured.
-    rules, accuracy
+    rules, accuracy, start
         Of Newton's method.
+    direct
+        Unknown fields that are measured themselves: their names, where, and which measurements that are.
     """
 
     numbers: Numbers
@@ -67,6 +69,7 @@ class StaticModel:
     rules: NewtonRules
     accuracy: float | None = None
     start: Function | None = None
+    direct: tuple[tuple[str, Array, slice], ...] = ()
 
     @classmethod
     def of(
@@ -79,11 +82,17 @@ class StaticModel:
         accuracy: float | None = None,
     ) -> StaticModel:
         """Return the model for data."""
-        return cls(numbers, base, _sensors(base, data), rules, accuracy, start)
+        return cls(numbers, base, np.zeros(0), rules, accuracy, start).measuring(data)
+
+    def measuring(self, data: Data) -> StaticModel:
+        """Return the model with other sensors."""
+        fields = self.numbers.problem.parameters.unknown_fields
+        direct = tuple((jet.field, part.points, own) for part, jet, own in data.slices() if jet.field in fields)
+        return replace(self, sensors=self.with_sensors(data), direct=direct)
 
     def with_sensors(self, data: Data) -> Array:
         """Return the rows of other sensors."""
-        return _sensors(self.base, data)
+        return sensor_rows(self.base, [(part.points, jet) for part, jet, _ in data.slices()])
 
     def collocation(self, theta: Array) -> Collocation:
         """Return the rows of the problem with values of the unknowns."""
@@ -99,7 +108,10 @@ class StaticModel:
         right = sensitivity_rows(collocation, found.state, found.last.scales, self.numbers.directions)
         sensitivities = np.asarray(found.last.factor.solve(right))
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
-        return Prediction(self.sensors @ found.state.coefficients, self.sensors @ sensitivities, solved)
+        values, slopes = self.sensors @ found.state.coefficients, self.sensors @ sensitivities
+        for name, x, own in self.direct:
+            values[own], slopes[own] = self.numbers.measured(name, x, theta)
+        return Prediction(values, slopes, solved)
 
     def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
@@ -132,10 +144,6 @@ class Tabulated:
         """Return derivatives at those points, whatever ``x``."""
         blocks = self.coefficients.reshape(len(self.fields), -1)
         return [self.tables[derivative_of(jet)] @ blocks[self.fields.index(jet.field)] for jet in jets]
-
-
-def _sensors(base: Collocation, data: Data) -> Array:
-    return sensor_rows(base, [(part.points, jet) for part, jet in zip(data.parts, data.jets, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)

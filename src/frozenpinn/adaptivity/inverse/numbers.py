@@ -124,7 +124,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     model = EvolutionModel(numbers, data, task)
     quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
-        fits = _fits(EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=1e-5)))
+        fits = _fits(EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=rules.quick_settled)))
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
         best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)

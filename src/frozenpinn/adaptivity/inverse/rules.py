@@ -16,6 +16,7 @@ class InverseRules:
     steps: int = 40  #: evaluations of one fit, at most
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
     quick_rtol: float = 1e-5  #: accuracy in time at which a fit is found
+    quick_settled: float = 1e-3  #: relative change of the unknowns at which that stops
     tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
     fine_settled: float = 1e-11  #: relative change at which these stop, …

@@ -30,7 +30,7 @@ def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...
     if not np.all(np.isfinite(weighted)):
         raise ProblemError("the slopes of what is measured by the unknowns are not finite.")
     _, singular, right = np.linalg.svd(weighted, full_matrices=False)
-    noise = float(np.linalg.norm(error * scales / sigmas[:, None], 2))
+    noise = float(np.linalg.norm(error * scales / sigmas[:, None] @ right[-1]))
     if singular[-1] > max(blind * float(singular[0]), _CLEAR * noise, 1e-300):
         return
     direction = right[-1] * scales

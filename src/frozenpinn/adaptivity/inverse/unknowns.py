@@ -100,6 +100,17 @@ class Numbers:
         given = {} if self.fields else given
         return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
 
+    def measured(self, name: str, x: Array, theta: Array) -> tuple[Array, Array]:
+        """Return an unknown field at points, and its derivatives by all unknowns."""
+        for basis, own in self.parts():
+            if basis.name == name:
+                slopes, rows = np.zeros((len(x), len(theta))), basis.at(x)
+                inner = basis.unknown.inner_start + rows @ theta[own]
+                values = np.exp(inner) if basis.unknown.positive else inner
+                slopes[:, own] = values[:, None] * rows if basis.unknown.positive else rows
+                return values, slopes
+        raise KeyError(name)
+
     def started(self, theta: Array) -> Numbers:
         """Return the same unknowns with another start."""
         other = {n: replace(u, start=float(v)) for (n, u), v in zip(self.table.items(), theta, strict=False)}

@@ -38,8 +38,10 @@ class InverseCase:
         The unknown numbers.
     field
         Name and truth of an unknown field; None if there is none.
-    count
-        How many sensors there are.
+    count, noise, absolute
+        How many sensors there are, and their noise, a part of the values or absolute.
+    known_on_boundary
+        Whether the field is known there; its values count as measurements with a deviation of 1e-3.
     published
         Errors of the unknowns without noise in print, by source.
     """
@@ -53,6 +55,7 @@ class InverseCase:
     count: int = 100
     noise: float = 0.01
     absolute: bool = False
+    known_on_boundary: bool = False
     published: Mapping[str, float] = default(default_factory=dict)
 
     def places(self, seed: int) -> tuple[Array, Array | None]:
@@ -61,8 +64,19 @@ class InverseCase:
         x = problem.domain.sample(self.count, "random", rng).x
         return x, None if problem.is_static else rng.uniform(*problem.time, len(x))
 
-    def data(self, seed: int, noisy: bool, told: bool = True) -> Measurements:
+    def data(self, seed: int, noisy: bool, told: bool = True) -> list[Measurements]:
         """Return measurements, exact or with noise, whose size is told or left to be estimated."""
+        return [self._sensors(seed, noisy, told), *self._on_boundary(noisy and told)]
+
+    def _on_boundary(self, told: bool) -> list[Measurements]:
+        """Return values of the field on the boundary, if they are known."""
+        if self.field is None or not self.known_on_boundary:
+            return []
+        domain = self.problem().domain
+        x = np.concatenate([domain.sample_side(side, 25, "gauss", 0).x for side in domain.sides])
+        return [Measurements(x, self.field[1](x), field=self.field[0], noise=1e-3 if told else None)]
+
+    def _sensors(self, seed: int, noisy: bool, told: bool) -> Measurements:
         x, t = self.places(seed % 1000)
         values = self.solution(x, t)
         if not noisy:
@@ -249,6 +263,7 @@ CASES: dict[str, InverseCase] = {
             count=2500,
             noise=0.1,
             absolute=True,
+            known_on_boundary=True,
             published={"PINNacle, σ = 0.1": 2.45e-2},
         ),
         InverseCase(
