@@ -32,10 +32,12 @@ from frozenpinn.errors import (
 )
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
-from frozenpinn.infer import infer
+from frozenpinn.infer import design, infer
 from frozenpinn.modes import modes, stability, steady
+from frozenpinn.results.design import Design
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.inferred import Estimate, Inferred
+from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.modes import Mode, Modes
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
@@ -56,6 +58,7 @@ __all__ = [
     "Box",
     "BudgetError",
     "ConvergenceError",
+    "Design",
     "Dirichlet",
     "Disk",
     "Eigenvalue",
@@ -68,6 +71,7 @@ __all__ = [
     "FrozenPinnWarning",
     "Implicit",
     "Inferred",
+    "InferredField",
     "IntegrationError",
     "Interval",
     "Measurements",
@@ -92,6 +96,7 @@ __all__ = [
     "Windows",
     "boundary",
     "check",
+    "design",
     "domains",
     "estimate_error",
     "follow",

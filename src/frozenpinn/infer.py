@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.design import chosen_sensors
 from frozenpinn.adaptivity.inverse.fields import infer_fields
 from frozenpinn.adaptivity.inverse.numbers import infer_numbers
 from frozenpinn.adaptivity.inverse.question import Question
@@ -13,13 +18,13 @@ from frozenpinn.adaptivity.inverse.unknowns import Numbers, check_present
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.unknowns import UnknownField
 
-__all__ = ["infer"]
+__all__ = ["design", "infer"]
 
 
 def infer(
@@ -68,10 +73,67 @@ def infer(
     >>> print(found.parameters["k"])
     0.1002 ± 0.0022 (95 %: 0.0960 … 0.1044)
     """
-    if not isinstance(problem, Problem):
-        raise SettingsError(f"infer() takes a Problem, got {type(problem).__name__}.")
+    question = _asked("infer", problem, data, seed, settings, rules)
     if not 0 < level < 1:
         raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
+    question = replace(question, starts=starts, level=level)
+    return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(progress))
+
+
+def design(
+    problem: Problem,
+    points: Any,
+    count: int,
+    *,
+    times: Any = None,
+    field: str | None = None,
+    noise: float = 1.0,
+    seed: int = 0,
+    settings: Settings | None = None,
+) -> Design:
+    """Choose sensors among candidates: those from which the unknowns can be inferred best.
+
+    They are chosen one after another, each the one that shrinks the volume of the error bars most, at the start of the
+    unknowns. Nothing is measured for that.
+
+    Parameters
+    ----------
+    problem
+        With :class:`Unknown` among its parameters.
+    points, times
+        Where candidates are, shape (n, d), and when, shape (n,).
+    count
+        How many to choose.
+    field
+        What they would measure, if there are several fields.
+    noise
+        Their standard deviation.
+    seed, settings
+        As for :func:`infer`.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem("k*u_xx = -1", fp.Interval(0, 1), boundary="u = 0", parameters={"k": fp.Unknown(1.0)})
+    >>> design(problem, [0.1, 0.2, 0.5, 0.9], 1).chosen
+    (2,)
+    """
+    n = len(np.atleast_1d(np.asarray(points, dtype=float)))
+    candidates = Measurements(points, np.zeros(n), times, field, noise=noise)
+    question = _asked("design", problem, candidates, seed, settings, None)
+    if problem.parameters.unknown_fields:
+        raise SettingsError("design() chooses sensors for unknown numbers; give the unknown fields values with at(…).")
+    if not isinstance(count, int) or not 0 < count <= n:
+        raise SettingsError(f"count must lie between 1 and the number of candidates, {n}; got {count!r}.")
+    return chosen_sensors(question, count)
+
+
+def _asked(
+    who: str, problem: Problem, data: Any, seed: int, settings: Settings | None, rules: InverseRules | None
+) -> Question:
+    """Check what was given, and put it into one value."""
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"{who}() takes a Problem, got {type(problem).__name__}.")
     if not problem.parameters.inferred:
         raise ProblemError(
             "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
@@ -79,8 +141,5 @@ def infer(
         )
     check_present(problem)
     settings = Settings() if settings is None else settings
-    rules = InverseRules() if rules is None else rules
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
-    question = Question(Numbers(problem), Data.read(data, problem), task, rules, starts, level)
-    has_fields = any(isinstance(unknown, UnknownField) for unknown in problem.parameters.inferred.values())
-    return (infer_fields if has_fields else infer_numbers)(question, Stopwatch(progress))
+    return Question(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)

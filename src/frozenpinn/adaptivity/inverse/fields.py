@@ -160,6 +160,7 @@ class Kept(NamedTuple):
     inference: StaticInference
     fine: Network
     fit: Fit
+    sigmas: Array
     blur: Array
     gap: Array
     solution: Solution
@@ -178,13 +179,14 @@ def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     with watch.stage("fine network"):
         fine = inference.fine(fit, coarse, data)
-        best, more = search.descend(fine.model, first.theta, question.sigmas(fit), rules.fine_steps)
+        sigmas = question.sigmas(fit)
+        best, more = search.descend(fine.model, first.theta, sigmas, rules.fine_steps)
     fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
     with watch.stage("second network"):
         blur, gap = second_opinion(question, fit, coarse._replace(family=fine.family))
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
-    return _put_together(search, Kept(question, inference, fine, fit, blur, gap, solution), watch)
+    return _put_together(search, Kept(question, inference, fine, fit, sigmas, blur, gap, solution), watch)
 
 
 def _again(kept: Kept, given: Any) -> Inferred:
@@ -202,13 +204,13 @@ def _again(kept: Kept, given: Any) -> Inferred:
     solution = kept.inference.solution(kept.fine, best.prediction, facts.singular)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
     blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
-    return _put_together(search, kept._replace(question=question, fit=fit, blur=blur, solution=solution), watch)
+    return _put_together(search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=solution), watch)
 
 
 def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Inferred:
     """Return all that was found."""
     question, data, numbers, fit = search.question, search.question.data, search.numbers, kept.fit
-    sigmas, free = question.sigmas(fit), search.columns[0]
+    sigmas, free = kept.sigmas, search.columns[0]
     if data.noise_is_known:
         sigmas = np.sqrt(sigmas**2 + np.mean(kept.blur**2))
     slopes = fit.prediction.slopes[:, free]
@@ -269,4 +271,4 @@ def _notes(question: Question, posterior: Posterior, squares: float, freedom: in
             "assumption that it is smooth."
         )
     objection = noise_objection(squares, freedom, question.rules) if question.data.noise_is_known else None
-    return told([*notes, objection] if objection else notes)
+    return (*notes, *told([objection] if objection else []))

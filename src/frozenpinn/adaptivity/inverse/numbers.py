@@ -54,7 +54,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     kept = Kept(fine, other, best, second, solution)
-    return _put_together(question, fits, best, second, solution, watch, lambda given: _again(question, kept, given))
+    return _put_together(question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given))
 
 
 def _fits(model: Model, question: Question) -> list[Fit]:
@@ -79,7 +79,9 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     question = question.with_data(given)
     question.check()
     with watch.stage("steps with an old factorisation"):
-        best = _chord_steps(question, kept)
+        first = _chord_steps(question, kept, question.sigmas(), kept.old)
+        sigmas = question.sigmas(first)
+        best = None if first is None else _chord_steps(question, kept, sigmas, first)
     if best is None:
         return infer_numbers(question, watch)
     rows = kept.other.model.with_sensors(question.data)
@@ -89,15 +91,15 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
     solution = inference.solution(kept.fine, best.prediction, facts.singular)
-    return _put_together(question, [best], best, twin, solution, watch, lambda more: _again(question, kept, more))
+    return _put_together(question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more))
 
 
-def _chord_steps(question: Question, kept: Kept) -> Fit | None:
+def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
     """Step until nothing changes beside the noise; None if that leads nowhere."""
     data, numbers, rules, model = question.data, question.numbers, question.rules, kept.fine.model
     solved, sensors = kept.old.prediction.state, model.with_sensors(data)
-    slopes, sigmas = sensors @ solved.sensitivities, question.sigmas()
-    theta, c, before, steps = solved.theta, solved.state.coefficients, np.inf, list[tuple[float, ...]]()
+    slopes, reached = sensors @ solved.sensitivities, start.prediction.state
+    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
     for _ in range(rules.again):
         prediction = Prediction(sensors @ c, slopes, solved)
         left = (data.values - prediction.values) / sigmas
@@ -139,7 +141,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     def renew(given: Any) -> Inferred:
         return _again_in_time(question, best, second, given)
 
-    return _put_together(question, fits, best, second, solution, watch, renew)
+    return _put_together(question, fits, best, sigmas, second, solution, watch, renew)
 
 
 def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
@@ -151,12 +153,13 @@ def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> I
         return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
     with watch.stage("refinement"):
         chord = Chord(EvolutionModel(numbers, data, task).values, fit.prediction.slopes)
-        best = refine(chord, data, question.sigmas(fit), numbers, fit.theta, question.rules)
+        sigmas = question.sigmas(fit)
+        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules)
     twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
     with watch.stage("solution"):
         solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
     return _put_together(
-        question, [best], best, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
+        question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
     )
 
 
@@ -167,6 +170,7 @@ def _put_together(
     question: Question,
     fits: list[Fit],
     best: Fit,
+    sigmas: Array,
     second: Prediction,
     solution: Solution,
     watch: Stopwatch,
@@ -174,7 +178,6 @@ def _put_together(
 ) -> Inferred:
     """Return all that was found, with error bars that contain the noise and the distance of two networks."""
     numbers, data = question.numbers, question.data
-    sigmas = question.sigmas(best)
     slopes, blind = best.prediction.slopes, question.rules.blind[not numbers.problem.is_static]
     check_seen(slopes, slopes - second.slopes, sigmas, numbers.names, numbers.scales, blind)
     blur = float(np.sqrt(np.mean((second.values - best.prediction.values) ** 2)))
