@@ -84,7 +84,7 @@ def test_a_number_beside_a_field():
 
 
 def test_what_is_refused(noisy):
-    with pytest.raises(fp.EvaluationError, match="'gama' is no unknown field; they are 'gamma'. Did you mean"):
+    with pytest.raises(fp.EvaluationError, match=r"'gama' is no unknown field; they are 'gamma'. Did you mean"):
         noisy.field("gama")
     with pytest.raises(fp.EvaluationError, match=r"the field 'gamma' takes 1 coordinate\(s\), got 2"):
         noisy.field("gamma")(0.1, 0.2)

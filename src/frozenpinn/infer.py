@@ -71,7 +71,7 @@ def infer(
     >>> data = fp.Measurements([0.5, 0.5], [0.61, 0.37], times=[0.5, 1.0], noise=0.01)
     >>> found = infer(problem, data)
     >>> print(found.parameters["k"])
-    0.1002 ± 0.0022 (95 %: 0.0960 … 0.1044)
+    0.1005 ± 0.0021 (95 %: 0.0964 … 0.1046)
     """
     question = _asked("infer", problem, data, seed, settings, rules)
     if not 0 < level < 1:

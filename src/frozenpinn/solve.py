@@ -116,8 +116,8 @@ def solve(
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
         raise SettingsError(
-            f"{listed(problem.parameters.inferred)}: to be found from measurements. Call fp.infer(problem, data), or give "
-            "values with problem.at(…)."
+            f"{listed(problem.parameters.inferred)}: to be found from measurements. Call fp.infer(problem, data), or "
+            "give values with problem.at(…)."
         )
     if problem.parameters.unknown:
         raise SettingsError(

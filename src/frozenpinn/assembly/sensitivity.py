@@ -1,4 +1,4 @@
-"""How a static solution changes with what is unknown in its problem: right-hand sides for a factorisation that is there.
+"""How a static solution changes with what is unknown in its problem: right-hand sides for its factorisation.
 
 With F(u, θ) = 0 inside and B(θ) u = g(θ) on the boundary, s = ∂u/∂θ obeys J(u) s = −∂F/∂θ and
 B s = ∂g/∂θ − ∂B/∂θ u: the same rows as in a step of Newton's method, one right-hand side for each unknown. An unknown
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, slopes_of
 from frozenpinn.basis.hidden import Term
-from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.statement.conditions import normal_symbols

@@ -173,14 +173,6 @@ class Inferred:
             raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
         return self._renew(data)
 
-    def estimate(self, name: str) -> Estimate:
-        """Return one unknown number."""
-        if name not in self.parameters:
-            raise EvaluationError(
-                f"'{name}' is no unknown number; they are {choices(self.parameters)}.{suggestion(name, self.parameters)}"
-            )
-        return self.parameters[name]
-
     def field(self, name: str) -> InferredField:
         """Return one unknown field."""
         if name not in self.fields:

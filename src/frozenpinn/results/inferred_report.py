@@ -40,7 +40,7 @@ def report_of(found: Inferred) -> str:
 
 
 def plot_of(found: Inferred, file: str | None = None) -> Any:
-    """Draw measured against predicted, weighted residuals, error bars and the course of χ²."""
+    """Draw measured against predicted, weighted residuals, and error bars and steps or an unknown field."""
     plt = pyplot()
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     left = found.residuals / found.sigmas
@@ -49,16 +49,51 @@ def plot_of(found: Inferred, file: str | None = None) -> Any:
     axes[0, 0].plot(ends, ends, color="black", lw=0.8)
     axes[0, 0].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
     _residual_map(figure, axes[0, 1], found, left)
-    names = list(found.names)
-    relative = [100.0 * (e.high - e.low) / 2.0 / (abs(e.value) or 1.0) for e in found.parameters.values()]
-    axes[1, 0].barh(names, relative)
-    axes[1, 0].set(xlabel="half of the interval, % of the value", xscale="log", title="error bars")
-    axes[1, 1].semilogy([step[0] for step in found.steps], "o-", ms=4)
-    axes[1, 1].set(xlabel="evaluation", ylabel="χ²", title="steps")
+    if found.fields:
+        _draw_field(figure, axes[1], found)
+    else:
+        _draw_numbers(axes[1], found)
     if file is not None:
         figure.savefig(file, dpi=130)
         plt.close(figure)
     return figure
+
+
+def _draw_numbers(axes: Any, found: Inferred) -> None:
+    """Draw the intervals, each in percent of its value, and the course of χ²."""
+    for i, estimate in enumerate(found.parameters.values()):
+        unit = (abs(estimate.value) or 1.0) / 100.0
+        axes[0].plot([(estimate.low - estimate.value) / unit, (estimate.high - estimate.value) / unit], [i, i], lw=3)
+        axes[0].plot(0.0, i, "o", color="black", ms=4)
+    axes[0].set_yticks(range(len(found.names)), labels=[f"{n} = {e.value:.4g}" for n, e in found.parameters.items()])
+    axes[0].set(xlabel="interval about the value, % of it", title="error bars", ylim=(-0.7, len(found.names) - 0.3))
+    axes[1].semilogy([step[0] for step in found.steps], "o-", ms=4)
+    axes[1].set(xlabel="evaluation", ylabel="χ²", title="steps")
+
+
+def _draw_field(figure: Any, axes: Any, found: Inferred) -> None:
+    """Draw the first unknown field with its band, or beside its deviation."""
+    name, inferred = next(iter(found.fields.items()))
+    domain = found.problem.domain
+    ends = [np.linspace(domain.lower[i], domain.upper[i], 101) for i in range(min(domain.dimension, 2))]
+    if domain.dimension == 1:
+        low, high = inferred.band(ends[0])
+        axes[0].fill_between(ends[0], low, high, alpha=0.3, label=f"{100 * inferred.level:g} %")
+        axes[0].plot(ends[0], inferred(ends[0]), label=name)
+        axes[0].legend()
+        axes[1].plot(ends[0], inferred(ends[0], std=True)[1])
+        axes[1].set(title="its deviation")
+        return
+    middle = 0.5 * (np.asarray(domain.lower) + np.asarray(domain.upper))
+    grid = np.meshgrid(*ends, indexing="ij")
+    x = np.tile(middle, (grid[0].size, 1))
+    x[:, 0], x[:, 1] = grid[0].ravel(), grid[1].ravel()
+    inside, values = domain.contains(x), np.full((2, len(x)), np.nan)
+    values[:, inside] = inferred(*x[inside].T, std=True)
+    for axis, part, title in zip(axes, values, (name, f"deviation of {name}"), strict=True):
+        image = axis.pcolormesh(*grid, part.reshape(grid[0].shape), shading="auto", rasterized=True)
+        figure.colorbar(image, ax=axis)
+        axis.set(title=title, xlabel="x", ylabel="y")
 
 
 def _residual_map(figure: Any, axis: Any, found: Inferred, left: np.ndarray) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
-from frozenpinn.results.plotting import pyplot, _slice
+from frozenpinn.results.plotting import _slice, pyplot
 
 if TYPE_CHECKING:
     from frozenpinn.results.modes import Mode

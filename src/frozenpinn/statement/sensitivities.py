@@ -24,7 +24,7 @@ def sensitivity_field(field: str, name: str) -> str:
 
 
 def with_sensitivities(problem: Problem, values: Mapping[str, float], names: Sequence[str] | None = None) -> Problem:
-    """Return a problem with numbers for its unknowns, and with derivatives by them, or some of them, as further fields."""
+    """Return a problem with numbers for its unknowns, and derivatives by them, or by some, as further fields."""
     numbers = {sp.Symbol(name, real=True): sp.Float(value, 17) for name, value in values.items()}
     chosen = [symbol for symbol in numbers if names is None or symbol.name in names]
     made = _Sensitivities(problem, numbers)

@@ -34,9 +34,9 @@ class Unknown:
     --------
     >>> import frozenpinn as fp
     >>> problem = fp.Problem("k*u_xx = -1", fp.Interval(0, 1), boundary="u = 0", parameters={"k": Unknown(1.0)})
-    >>> data = fp.Measurements([0.25, 0.5, 0.75], [0.046875, 0.0625, 0.046875], noise=1e-6)
+    >>> data = fp.Measurements([0.25, 0.5, 0.75], [0.0470, 0.0624, 0.0468], noise=1e-4)
     >>> print(fp.infer(problem, data).parameters["k"])
-    2.000000 ± 0.000021 (95 %: 1.999958 … 2.000042)
+    2.0009 ± 0.0022 (95 %: 1.9966 … 2.0052)
     """
 
     start: float

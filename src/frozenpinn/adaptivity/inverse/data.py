@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Data:
     def slices(self) -> list[tuple[Measurements, Jet, slice]]:
         """Return each part, what it measures, and where its values stand among all."""
         ends = np.cumsum([0, *map(len, self.parts)])
-        places = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         return list(zip(self.parts, self.jets, places, strict=True))
 
     def has_places_of(self, other: Data) -> bool:

@@ -1,4 +1,4 @@
-"""Which sensors tell most about the unknowns: greedy choice by the determinant of the information they give together."""
+"""Which sensors tell most about the unknowns: a greedy choice by the determinant of the information they give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IGNORANCE = 1e-6  # information before the first sensor, relative to that of al
 
 
 def slopes_at_start(question: Question) -> Array:
-    """Return how what sensors would show depends on the unknowns, at their start, in units of noise and of the start."""
+    """Return how what sensors would show depends on the unknowns, at their start, in units of the noise."""
     numbers, data = question.numbers, question.data
     if numbers.problem.is_static:
         inference = StaticInference(numbers, question.task, question.rules)

@@ -2,7 +2,7 @@
 
 For y = J_f f + J a + noise, free numbers f are projected out, a ~ N(0, τ² R_ℓ⁻¹) with the roughness R_ℓ. One singular
 value decomposition for each length gives the evidence of all strengths. Where the noise is not known, its level is
-integrated out too. Averaging covers better than the best strength alone, and much better than the discrepancy principle.
+integrated out too. Averaging covers better than the best strength alone, much better than the discrepancy principle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KEPT = 1e-3  # evidence relative to the best from which on a prior counts
 
 
 class Posterior(NamedTuple):
-    """Mean and covariance of everything, effective degrees of freedom, variance of weighted noise, strength and length."""
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length."""
 
     mean: Array
     covariance: Array

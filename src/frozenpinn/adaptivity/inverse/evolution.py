@@ -1,4 +1,4 @@
-"""What would be measured of an evolution, and exact slopes of that: its sensitivities are further fields of a problem."""
+"""What would be measured of an evolution, and exact slopes of that: sensitivities are further fields of a problem."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class FieldBasis:
     hidden, mixing
         The neurons, and the combinations of them, shape (neurons + 1, size); the first is the constant one.
     grams
-        ∫ Dʲψ : Dʲψ for j = 0 … 3, shape (size - 1, size - 1) each, without the constant, lengths in units of the domain.
+        ∫ Dʲψ : Dʲψ for j = 0 … 3, shape (size - 1, size - 1), without the constant, lengths in units of the domain.
     """
 
     name: str

@@ -204,7 +204,9 @@ def _again(kept: Kept, given: Any) -> Inferred:
     solution = kept.inference.solution(kept.fine, best.prediction, facts.singular)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
     blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
-    return _put_together(search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=solution), watch)
+    return _put_together(
+        search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=solution), watch
+    )
 
 
 def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Inferred:

@@ -21,7 +21,7 @@ _FAILED = 1e6  # weighted residual that stands for an equation without a solutio
 
 
 class Fit(NamedTuple):
-    """Values of the unknowns, what they predict, the sum of squares of weighted residuals, and the steps that led there."""
+    """Values of the unknowns, what they predict, the sum of squares of weighted residuals, and the steps so far."""
 
     theta: Array
     prediction: Prediction

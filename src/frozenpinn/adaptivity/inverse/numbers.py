@@ -14,7 +14,6 @@ from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
-from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.errors import warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
@@ -54,7 +53,9 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     kept = Kept(fine, other, best, second, solution)
-    return _put_together(question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given))
+    return _put_together(
+        question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given)
+    )
 
 
 def _fits(model: Model, question: Question) -> list[Fit]:
@@ -91,7 +92,9 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
     solution = inference.solution(kept.fine, best.prediction, facts.singular)
-    return _put_together(question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more))
+    return _put_together(
+        question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
+    )
 
 
 def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
@@ -126,7 +129,9 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     model = EvolutionModel(numbers, data, task)
     quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
-        fits = _fits(EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=rules.quick_settled)))
+        fits = _fits(
+            EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=rules.quick_settled))
+        )
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
         best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)

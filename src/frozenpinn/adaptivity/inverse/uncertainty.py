@@ -82,9 +82,9 @@ def noise_objection(chi_square: float, freedom: int, rules: InverseRules) -> str
             "estimate it."
         )
     if stats.chi2.cdf(chi_square, freedom) < rules.inconsistent:
+        smaller = 1.0 / np.sqrt(max(each, 1e-300))
         return (
-            f"the fit leaves χ² = {each:.3g} per degree of freedom: the noise is about {1 / np.sqrt(max(each, 1e-300)):.2g} "
-            "times smaller than given, so the error bars are too wide. Give a smaller noise=, or noise=None to estimate "
-            "it."
+            f"the fit leaves χ² = {each:.3g} per degree of freedom: the noise is about {smaller:.2g} times smaller "
+            "than given, so the error bars are too wide. Give a smaller noise=, or noise=None to estimate it."
         )
     return None

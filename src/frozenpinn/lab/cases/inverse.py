@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.geometry import Box, Interval
-from frozenpinn.statement.conditions import Free
+from frozenpinn.statement.conditions import Condition, Free
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
@@ -119,7 +119,7 @@ def _poisson() -> Problem:
 
 
 def _advection() -> Problem:
-    boundary = {"left": Free(), "right": "u = g"}
+    boundary: dict[str, str | Condition] = {"left": Free(), "right": "u = g"}
     given = {"c": Unknown(1.5, 0.5, 4.0), "g": _WAVE.subs(X, 2)}
     return Problem("u_t = c*u_x", Interval(0, 2), (0, 1), _WAVE.subs(T, 0), boundary, parameters=given)
 
