@@ -104,7 +104,7 @@ def test_few_orthogonal_neurons_beat_as_many_others_for_isotropic_functions(func
     assert mine < 0.5 * min(others)
 
 
-@pytest.mark.filterwarnings("ignore:the network represents", "ignore:from t = 0 on the basis")
+@pytest.mark.filterwarnings("ignore:the network represents", "ignore:the basis does not resolve")
 @pytest.mark.filterwarnings("ignore:the solution misses the condition")  # few neurons
 def test_a_solve_with_orthogonal_neurons():
     """u_t = Δu with u = |x|² + 2d·t in six dimensions: no subspace, sixty neurons, which others need hundreds for."""
@@ -274,7 +274,7 @@ def test_only_samplers_that_ask_get_gradients():
     assert np.max(np.abs(layer.weights[:, 2:])) < 1e-6 * np.max(np.abs(layer.weights))
 
 
-@pytest.mark.filterwarnings("ignore:the network represents", "ignore:from t =")
+@pytest.mark.filterwarnings("ignore:the network represents", "ignore:.*the basis does not resolve")
 @pytest.mark.filterwarnings("ignore:the solution misses the condition")  # few neurons
 def test_projected_pairs_in_a_solve():
     """Two of five coordinates matter: neurons that see only these are far more accurate."""

@@ -124,7 +124,7 @@ def test_without_a_tolerance_nothing_is_estimated():
             {"boundary": "null-space"},
             r"Settings\(boundary=…\) is for time-dependent problems; a static one is solved by",
         ),
-        ({"width": (20, 20)}, r"write width as one number, got \(20, 20\)"),
+        ({"width": (20, 20)}, r"width=\(20, 20\) has one number for each axis, for products of networks on boxes"),
     ],
 )
 def test_settings_in_time_are_refused(settings, words):

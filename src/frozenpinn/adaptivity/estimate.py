@@ -60,13 +60,22 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     places = _places(coarser, finer)
     values = _values(coarser, finer, places, rules)
     distance = _estimate(coarser, places, values, rules)
-    ratio = residual_ratio(coarser, finer, distance.worst, rules)
+    ratio = _static_ratio(coarser, finer)
+    ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
     if not _is_comparable(coarser, finer, rules):
         part = 1.0
     return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
+
+
+def _static_ratio(coarser: Solution, finer: Solution) -> float | None:
+    """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does."""
+    one, other = coarser.facts, finer.facts
+    if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
+        return None
+    return other.left / one.left
 
 
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:

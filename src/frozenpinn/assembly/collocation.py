@@ -8,7 +8,7 @@ problem is one such step from anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -31,6 +31,10 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 BOUNDARY = 30.0  #: weight of conditions beside equations, both relative to their largest row entry
+
+
+def nobody() -> None:
+    """Listen to nothing."""
 
 
 class Function(Protocol):
@@ -155,6 +159,8 @@ class Collocation:
     mixing
         Combinations of the features of each field to which the solution is restricted, shape (features, r), as an SVD
         layer gives them; None takes all features.
+    told
+        Called before every step of Newton's method, which it may break off.
     """
 
     problem: Problem
@@ -164,6 +170,7 @@ class Collocation:
     per_side: int = 0
     boundary_weight: float = BOUNDARY
     mixing: Array | None = None
+    told: Callable[[], None] = nobody
     _matches: tuple[Functional, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -28,6 +28,11 @@ class Stopwatch:
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
+    def announce(self, name: str) -> None:
+        """Say again what is being done, now that it has gone on for a while: whoever listens may break it off."""
+        if self.progress is not None:
+            self.progress(name)
+
     def reached(self, share: float) -> None:
         """Announce how much of the time is integrated, now and then."""
         now = time.perf_counter()

@@ -87,6 +87,7 @@ def newton(
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
     floor = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
     for _ in range(rules.steps):
+        collocation.told()
         system = collocation.linearised(current)
         _check_finite(system)
         full = collocation.solved(system)

@@ -154,7 +154,7 @@ def read_unknown(value: object, what: str) -> object:
 
     With ``field = true`` it is a field, which may be ``positive``. Anything else is returned as it is.
     """
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not value:
         return value
     is_field = bool(value.get("field", False))
     known = ("start", "positive") if is_field else ("start", "lower", "upper")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.layers import Sites
 from frozenpinn.adaptivity.static.rules import StaticRules
-from frozenpinn.assembly.collocation import Collocation
+from frozenpinn.assembly.collocation import Collocation, nobody
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
@@ -37,6 +38,8 @@ class StaticPlan:
         Number of special functions beside the neurons.
     sites
         Where the boundary has thin layers that need points of their own; None without.
+    told
+        Called before every step of Newton's method, which it may break off; None for nobody.
     """
 
     problem: Problem
@@ -46,6 +49,7 @@ class StaticPlan:
     boundary: int
     special: int = 0
     sites: Sites | None = None
+    told: Callable[[], None] | None = None
 
     @property
     def _unknowns(self) -> float:
@@ -83,7 +87,8 @@ class StaticPlan:
         width = int(np.clip(share * self.width, min(least, self.width), most))
         rules = self.task.rules.static
         count = max(int(self.count * width / self.width), 2)
-        return StaticPlan(self.problem, self.task, width, count, boundary_count(self.problem, count, rules))
+        boundary = boundary_count(self.problem, count, rules)
+        return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
 
     def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
         """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
@@ -133,7 +138,8 @@ class StaticPlan:
             max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
         )
         weight = self.task.rules.static.boundary_weight
-        return Collocation(self.problem, hidden, points, self.place_boundary(), per_side, weight, mixing)
+        sides, told = self.place_boundary(), self.told or nobody
+        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told)
 
 
 def static_plan(problem: Problem, task: Task) -> StaticPlan:
@@ -142,9 +148,9 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     _refuse_settings_in_time(task)
     index = min(problem.domain.dimension, 4) - 1
     if settings.width is not None:
-        if not isinstance(settings.width, int | np.integer):
-            raise SettingsError(f"a static problem has one network: write width as one number, got {settings.width!r}.")
-        width = int(settings.width)
+        width = settings.width
+        if isinstance(width, tuple):  # a product, beside which pilots have about as many functions
+            width = round(float(np.prod([w / rules.on_axes[min(len(width), 3) - 2] for w in width])))
     elif not isinstance(settings.sampler, str | None):
         width = settings.sampler.width
     else:

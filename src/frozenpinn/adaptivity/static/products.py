@@ -12,7 +12,7 @@ from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.discretisation import Snapshot, Stage, discretise
-from frozenpinn.errors import ConvergenceError, FrozenPinnError
+from frozenpinn.errors import ConvergenceError, FrozenPinnError, SettingsError
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
@@ -24,16 +24,31 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
+def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
+    """Return the solution by a product whose widths the user has given."""
+    if plan.problem.constraints or not Frame.of(plan.problem, plan.task.settings).product:
+        raise SettingsError(
+            f"width={plan.task.settings.width} has one number for each axis, for products of networks on boxes in two "
+            "and three dimensions, with conditions of constant coefficients along their own axis and without a "
+            "constraint. Write one number here."
+        )
+    found = solve_on_product(plan, start, np.inf, how)
+    if found is None:
+        raise ConvergenceError("a product of networks leads to no solution here; write width as one number.")
+    return found
+
+
 def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
     """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
     problem, task, rules = plan.problem, plan.task, plan.task.rules.static
-    if problem.constraints or task.settings.width is not None or task.settings.points is not None:
+    settings, d = task.settings, problem.domain.dimension
+    given = isinstance(settings.width, tuple)
+    if problem.constraints or (not given and (settings.width is not None or settings.points is not None)):
         return None
-    if not Frame.of(problem, task.settings).product:
+    if not Frame.of(problem, settings).product:
         return None
-    d = problem.domain.dimension
     width = 2 * round(rules.on_axes[d - 2] * plan.width ** (1.0 / d) / 2)
-    own = make_plan(problem, task, (width,) * d)
+    own = make_plan(problem, task, settings.width if given else (width,) * d)
     try:
         own.check_memory()
         spaces = own.build_spaces(problem, own.place_points(problem))
@@ -51,7 +66,7 @@ def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: st
         problem,
         (piece,),
         sampler="products of sines",
-        width=own.width,
+        width=tuple(sampler.width for sampler in own.samplers),
         counts=own.counts,
         bytes=own.bytes,
         operations=own.operations,

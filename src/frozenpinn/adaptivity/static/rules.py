@@ -86,7 +86,7 @@ class StaticRules:
     blind: float = 0.8  #: … and where more than this part is left, nothing is seen yet: …
     hopeless_if_blind: float = 16.0  #: … the same there
     prescribed: float = 0.3  #: part of a misfit of prescribed values that is an error at least, …
-    implied: float = 1e-3  #: … and of a residual of second order over the smallest |Lu|/|u|
+    implied: float = 1e-4  #: … and of a residual of second order over the smallest |Lu|/|u|
     resonance: float = 1e-4  #: smallest over second smallest singular value that is told as near resonance
     singular: float = 1e-7  #: the same that is told as no unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.products import solve_on_product
+from frozenpinn.adaptivity.static.products import given_product, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.adaptivity.static.trust import stall_reason
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
@@ -44,8 +45,10 @@ class Earlier(NamedTuple):
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
     """Solve a static problem once, going on from an earlier solve if there is one."""
     before = None if earlier is None else earlier.solution
-    plan = static_plan(problem, task)
+    plan = replace(static_plan(problem, task), told=partial(watch.announce, "Newton's method"))
     plan.check_memory()
+    if isinstance(task.settings.width, tuple):
+        return _with_given_product(plan, earlier, watch)
     with blas_threads(plan.operations):
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
@@ -70,6 +73,21 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
     return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family, pilot.left)
+
+
+def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
+    """Solve on a product of the user's widths; a narrow network of other features tells where to start."""
+    start, how, family = cast(Function, Nothing()), "", families(plan)[0]
+    if earlier is not None:
+        start, how, family = SolutionStart(earlier.solution.jet_values), "a coarser solution", earlier.family
+    elif not plan.problem.is_linear:
+        with watch.stage("choice of features"), blas_threads(plan.operations):
+            pilot, how = _pilot(plan, None)
+            start, family = pilot.found.state, pilot.family
+    with watch.stage("products"), blas_threads(plan.operations):
+        product = given_product(plan, start, how)
+    assert product.facts is not None
+    return Earlier(product, family, product.facts.left)
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
@@ -117,7 +135,9 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
     rules = plan.task.rules.static
-    grown = static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort))
+    grown = replace(
+        static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort)), told=plan.told
+    )
     wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
         found = best_family(pilots, _extended(pilots))

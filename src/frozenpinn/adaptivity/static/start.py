@@ -92,14 +92,17 @@ def extension(problem: Problem) -> Problem:
         )
         laps = max(1, order // 2)
         jet = Jet(equation.field, (2 * laps,)) if d == 1 else Jet(equation.field, (0,) * d, laps)
-        field, small = (
-            jets.field(equation.field),
-            sp.Float((-1.0) ** laps * 1e-6 / float(np.max(problem.domain.lengths)) ** (2 * laps)),
-        )
-        linear = {jet: sp.Integer(1), field: small}
+        share = 1e-6 if _is_pinned(problem, equation.field) else 1.0  # slopes alone leave a constant open
+        small = sp.Float((-1.0) ** laps * share / float(np.max(problem.domain.lengths)) ** (2 * laps))
+        linear = {jet: sp.Integer(1), jets.field(equation.field): small}
         right = sum((c * jets.symbol(j) for j, c in linear.items()), sp.Integer(0))
         equations.append(Equation(equation.field, 0, right, linear))
     return problem.replaced(equations=tuple(equations))
+
+
+def _is_pinned(problem: Problem, field: str) -> bool:
+    """Whether a condition contains the value of a field itself, not its derivatives alone."""
+    return any(jet.field == field and jet.order == 0 for condition in problem.conditions for jet in condition.jets)
 
 
 def homotopy(problem: Problem, share: float) -> Problem:
@@ -107,7 +110,7 @@ def homotopy(problem: Problem, share: float) -> Problem:
     jets, equations = problem.jets, []
     simple = extension(problem)
     for equation, start in zip(problem.equations, simple.equations, strict=True):
-        leads = any(jet.order >= 2 for jet in equation.linear)
+        leads = any(jet.order >= 2 for jet in equation.linear) and _is_pinned(problem, equation.field)
         s = sp.Float(share)
         if leads:
             linear = sum((c * jets.symbol(j) for j, c in equation.linear.items()), sp.Integer(0))

@@ -82,15 +82,15 @@ def minimal_surface(ring: bool = False) -> Problem:
 
 
 CASES = (
-    static_case("nonlinear-poisson", "diffusion with a cubic sink", nonlinear_poisson, widths(160, 60)),
+    static_case("nonlinear-poisson", "diffusion with a cubic sink", nonlinear_poisson, widths((30, 30), (10, 10))),
     static_case(
         "bratu",
         "combustion",
         bratu,
-        widths(160, 60),
+        widths((30, 30), (10, 10)),
         variants=(Variant("square"), Variant("line", {"line": True}, widths(20, 20))),
     ),
-    static_case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths(160, 80)),
+    static_case("nonlinear-helmholtz", "waves in a nonlinear medium", nonlinear_helmholtz, widths((30, 30), (20, 20))),
     static_case(
         "steady-burgers",
         "steady Burgers equation",
@@ -98,12 +98,12 @@ CASES = (
         widths(20, 20),
         variants=(Variant("waves"), Variant("layer", {"layer": True}, widths(80, 80))),
     ),
-    static_case("liouville", "surface of constant negative curvature", liouville, widths(960, 120)),
+    static_case("liouville", "surface of constant negative curvature", liouville, widths((50, 50), (20, 20))),
     static_case(
         "minimal-surface",
         "minimal surfaces",
         minimal_surface,
-        widths(640, 120),
+        widths((50, 50), (20, 20)),
         variants=(Variant("Scherk"), Variant("catenoid", {"ring": True}, widths(640, 240))),
     ),
 )
