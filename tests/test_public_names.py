@@ -13,6 +13,10 @@ NAMES = {
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "steps": ("check", "solve", "follow", "estimate_error", "load", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
+    "inference": (
+        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design"),
+        *("Estimate", "Inferred", "InferredField", "Design"),
+    ),
     "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),
     "errors": (
         "FrozenPinnError",

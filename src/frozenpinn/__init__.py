@@ -32,8 +32,12 @@ from frozenpinn.errors import (
 )
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.infer import design, infer
 from frozenpinn.modes import modes, stability, steady
+from frozenpinn.results.design import Design
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.inferred import Estimate, Inferred
+from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.modes import Mode, Modes
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
@@ -43,7 +47,9 @@ from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.findings import Findings
+from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import Unknown, UnknownField
 
 __version__ = "0.1.0"
 
@@ -52,18 +58,23 @@ __all__ = [
     "Box",
     "BudgetError",
     "ConvergenceError",
+    "Design",
     "Dirichlet",
     "Disk",
     "Eigenvalue",
     "ErrorEstimate",
+    "Estimate",
     "EvaluationError",
     "Findings",
     "Free",
     "FrozenPinnError",
     "FrozenPinnWarning",
     "Implicit",
+    "Inferred",
+    "InferredField",
     "IntegrationError",
     "Interval",
+    "Measurements",
     "Mode",
     "Modes",
     "Neumann",
@@ -72,6 +83,7 @@ __all__ = [
     "Polygon",
     "Problem",
     "ProblemError",
+    "Relative",
     "Robin",
     "Rules",
     "Settings",
@@ -79,12 +91,16 @@ __all__ = [
     "Solution",
     "Stability",
     "StorageError",
+    "Unknown",
+    "UnknownField",
     "Windows",
     "boundary",
     "check",
+    "design",
     "domains",
     "estimate_error",
     "follow",
+    "infer",
     "integrators",
     "load",
     "modes",

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape as _escaped
 from rich.table import Table
 
-from frozenpinn import cli_modes
+from frozenpinn import cli_infer, cli_modes
 from frozenpinn.cli_follow import make_follow
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
@@ -338,6 +338,7 @@ def _write(text: str, target: str) -> None:
 
 app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
 cli_modes.register(app)
+cli_infer.register(app)
 
 
 if __name__ == "__main__":

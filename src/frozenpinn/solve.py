@@ -27,6 +27,7 @@ from frozenpinn.runtime.progress import LateBar
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import listed
 from frozenpinn.transforms.subspace import read_subspace
 
 __all__ = ["check", "estimate_error", "solve"]
@@ -113,6 +114,11 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
+    if problem.parameters.inferred:
+        raise SettingsError(
+            f"{listed(problem.parameters.inferred)}: to be found from measurements. Call fp.infer(problem, data), or "
+            "give values with problem.at(…)."
+        )
     if problem.parameters.unknown:
         raise SettingsError(
             f"the problem has an eigenvalue, '{problem.parameters.unknown[0]}'; call modes(problem, 10) for the first "

@@ -9,7 +9,7 @@ problem is one such step from anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -42,6 +42,14 @@ class Function(Protocol):
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the fields at points (n, d), shape (n,) each."""
+
+
+class Layered(Function, Protocol):
+    """A function of a hidden layer."""
+
+    @property
+    def coefficients(self) -> Array:
+        """One block for each field."""
 
 
 class Places(Protocol):
@@ -179,6 +187,14 @@ class Collocation:
         whole = np.all(np.abs(turns - np.round(turns)) <= 1e-9, axis=0)
         return self.hidden.activation == "sin" and bool(np.all(whole[np.array(domain.periodic, dtype=bool)]))
 
+    def of(self, problem: Problem, same_conditions: bool) -> Collocation:
+        """Return the same rows for a problem with other values, whose conditions may be the same."""
+        sides = tuple((c, points) for c, (_, points) in zip(problem.conditions, self.sides, strict=True))
+        other = replace(self, problem=problem, sides=sides)
+        if same_conditions:
+            vars(other)["conditions"] = self.conditions
+        return other
+
     def state(self, coefficients: Array) -> Combination:
         """Return a function of this layer."""
         return Combination(self.hidden, self.problem.fields, coefficients)
@@ -293,7 +309,7 @@ class Collocation:
 
     # ---- what a function leaves ---------------------------------------------------------------------
 
-    def residual(self, function: Combination, scales: Sequence[float]) -> Array:
+    def residual(self, function: Layered, scales: Sequence[float]) -> Array:
         """Return what a function of this layer leaves of equations and conditions, row by row, with given scales."""
         x, parts = self.points.x, []
         for equation, scale in zip(self.problem.equations, scales, strict=False):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
-from frozenpinn.results.plotting import _pyplot, _slice
+from frozenpinn.results.plotting import _slice, pyplot
 
 if TYPE_CHECKING:
     from frozenpinn.results.modes import Mode
@@ -21,7 +21,7 @@ def plot_functions(modes: Sequence[Mode], file: str | None = None, field: str | 
     """Draw eigenfunctions in panels, each under its eigenvalue; return the figure."""
     if not modes:
         raise EvaluationError("there is no mode to draw.")
-    plt, modes = _pyplot(), list(modes)[:_MOST]
+    plt, modes = pyplot(), list(modes)[:_MOST]
     problem = modes[0].problem
     name = problem.fields[0] if field is None else field
     columns = min(_ACROSS, len(modes))

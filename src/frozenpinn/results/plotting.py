@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib.pyplot, without a window unless there is one."""
     import matplotlib
 
     matplotlib.use("Agg", force=False)
@@ -31,7 +32,7 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
     """
     if file is not None:
         checked_picture(file)
-    plt = _pyplot()
+    plt = pyplot()
     dimension = solution.problem.domain.dimension
     fields = solution.problem.fields if field is None else (field,)
     if dimension == 1:
@@ -46,7 +47,7 @@ def plot_solution(solution: Solution, file: str | None = None, field: str | None
 
 def plot_path(path: Path, file: str | None = None) -> Any:
     """Draw the norm of the solutions of a path against the parameter, with folds and branch points."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axis = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     axis.plot(path.parameters, path.norms, ".-", markersize=3, linewidth=1.2, color="tab:blue")
     for fold in path.folds:

@@ -28,5 +28,6 @@ class Seed(IntEnum):
     TEST_POINTS = 12345  #: at which errors against exact solutions are measured
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680
+    UNKNOWN_FIELD = 31337  #: neurons of fields that are inferred
     STATIC_RESIDUALS = 76543  #: at which pilots of a static solve are judged
     RESIDUALS = 987654321

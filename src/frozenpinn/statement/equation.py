@@ -124,7 +124,7 @@ def solve_for_time_derivatives(
         )
     rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
-    return [_split(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+    return [split_right_side(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
 
 
 def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:
@@ -146,7 +146,7 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
         if not found:
             raise ProblemError(f"the equation '{residual} = 0' contains none of the unknowns {choices(fields)}.")
     return [
-        _split(name, 0, residuals[row], jets)
+        split_right_side(name, 0, residuals[row], jets)
         for row, name in zip(_rows_of(residuals, fields, jets), fields, strict=True)
     ]
 
@@ -211,7 +211,7 @@ def _mixed(jet: Jet, explicit: bool, jets: JetSpace) -> str:
     )
 
 
-def _split(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:
+def split_right_side(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:
     """Sort the terms of a right-hand side by how they depend on the jet and on time."""
     parts = _Parts(jets)
     what = f"the equation of '{name}'"

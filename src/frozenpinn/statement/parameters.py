@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
 
 import sympy as sp
 
@@ -17,6 +17,16 @@ from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.unknowns import (
+    Inferable,
+    Unknown,
+    UnknownField,
+    field_expression,
+    field_functions,
+    read_unknown,
+)
+
+ParameterValue: TypeAlias = Given | Eigenvalue | Inferable  #: what a parameter may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +43,15 @@ class Parameters:
         The coordinates that each Python function takes.
     unknown
         Eigenvalues, which stay symbols and count as zero where a value is needed.
+    inferred
+        What is to be found from measurements; the symbols and functions that stand for it have the values of its start.
     """
 
     expressions: Mapping[str, sp.Expr]
     functions: Mapping[str, UserFunction | float]
     arguments: Mapping[str, tuple[str, ...]]
     unknown: tuple[str, ...] = ()
+    inferred: Mapping[str, Inferable] = field(default_factory=dict)
 
     @property
     def constants(self) -> dict[str, float]:
@@ -51,7 +64,12 @@ class Parameters:
     @property
     def symbols(self) -> tuple[str, ...]:
         """The constants that stay symbols in all expressions."""
-        return tuple(name for name in self.functions if name not in (*self.arguments, *self.unknown))
+        return tuple(n for n in self.functions if n not in (*self.arguments, *self.unknown, *self.inferred))
+
+    @property
+    def unknown_fields(self) -> tuple[str, ...]:
+        """The fields that are to be found from measurements."""
+        return tuple(name for name, value in self.inferred.items() if isinstance(value, UnknownField))
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
@@ -64,15 +82,25 @@ class Parameters:
 
 
 def read_parameters(
-    given: Mapping[str, Given | Eigenvalue], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+    given: Mapping[str, ParameterValue], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
     check_known(symbols, given)
+    given = {name: cast(ParameterValue, read_unknown(value, f"parameter '{name}'")) for name, value in given.items()}
     expressions: dict[str, sp.Expr] = {}
     functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in _in_order(given):
         check_name(name, "parameter", jets, fields)
+        if isinstance(value, Unknown):
+            functions[name], expressions[name] = value.start, sp.Symbol(name, real=True)
+            continue
+        if isinstance(value, UnknownField):
+            own = field_functions(name, value, jets)
+            functions |= own
+            arguments |= {word: function.names for word, function in own.items()}
+            expressions[name] = field_expression(name, value, jets)
+            continue
         if isinstance(value, Eigenvalue):
             functions[name], expressions[name] = 0.0, sp.Symbol(name, real=True)
             continue
@@ -88,11 +116,12 @@ def read_parameters(
         else:
             function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
             functions[name], arguments[name] = function, function.names
+    inferred = {name: value for name, value in given.items() if isinstance(value, Unknown | UnknownField)}
     unknown = tuple(name for name, value in given.items() if isinstance(value, Eigenvalue))
-    return Parameters(expressions, functions, arguments, unknown)
+    return Parameters(expressions, functions, arguments, unknown, inferred)
 
 
-def check_known(names: Iterable[str], given: Mapping[str, Given | Eigenvalue]) -> None:
+def check_known(names: Iterable[str], given: Mapping[str, ParameterValue]) -> None:
     """Refuse names of parameters that a problem does not have."""
     if isinstance(names, str) or not isinstance(names, Sequence | Mapping | set):
         raise ProblemError(f"names of parameters are a list such as ['nu'], got {shown(names)}.")
@@ -102,7 +131,7 @@ def check_known(names: Iterable[str], given: Mapping[str, Given | Eigenvalue]) -
             raise ProblemError(f"'{name}' is not a parameter of this problem; {known}")
 
 
-def _in_order(given: Mapping[str, Given | Eigenvalue]) -> Iterator[tuple[str, Given | Eigenvalue]]:
+def _in_order(given: Mapping[str, ParameterValue]) -> Iterator[tuple[str, ParameterValue]]:
     """Yield parameters so that each text comes after those it names, whatever order they were written in."""
     pending = dict(given)
     while pending:
@@ -115,7 +144,7 @@ def _in_order(given: Mapping[str, Given | Eigenvalue]) -> Iterator[tuple[str, Gi
             yield name, pending.pop(name)
 
 
-def _names(value: Given | Eigenvalue) -> set[str]:
+def _names(value: ParameterValue) -> set[str]:
     if isinstance(value, str):
         return set(re.findall(r"[^\W\d]\w*", value))
     return {symbol.name for symbol in value.free_symbols} if isinstance(value, sp.Basic) else set()

@@ -19,7 +19,7 @@ from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.data import Datum
-from frozenpinn.statement.eigenvalue import Eigenvalue, check_eigenproblem
+from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     EquationText,
@@ -28,7 +28,7 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.parameters import Parameters, check_known, read_parameters
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -60,7 +60,8 @@ class Problem:
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`.
+        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`,
+        :class:`Unknown` and :class:`UnknownField`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
@@ -100,7 +101,7 @@ class Problem:
         initial: Data | None = None,
         boundary: Boundary | None = None,
         initial_velocity: Data | None = None,
-        parameters: Mapping[str, Given | Eigenvalue] | None = None,
+        parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
     ) -> None:
@@ -236,7 +237,7 @@ class Problem:
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
         keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
-        keep(groups=self._coupled_fields())
+        keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
@@ -273,7 +274,7 @@ class Problem:
             "constraints": (),
         }
 
-    def _coupled_fields(self) -> tuple[tuple[str, ...], ...]:
+    def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
         """Group the fields that share a boundary condition: they need one common basis."""
         groups = [{name} for name in self.fields]
         for condition in self.conditions:

@@ -1,0 +1,108 @@
+"""All measurements as one vector, with weights from what is known of their noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.language.jets import Jet
+from frozenpinn.statement.measurements import Measurements, Relative
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Measurements of one problem.
+
+    Attributes
+    ----------
+    parts
+        As they were given.
+    jets
+        What each part measures.
+    """
+
+    parts: tuple[Measurements, ...]
+    jets: tuple[Jet, ...]
+
+    @classmethod
+    def read(cls, given: Measurements | Sequence[Measurements], problem: Problem) -> Data:
+        """Check that measurements fit a problem."""
+        parts = (given,) if isinstance(given, Measurements) else given
+        if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, Measurements) for p in parts):
+            raise SettingsError(f"infer() takes Measurements or a list of them, got {type(given).__name__}.")
+        for part in parts:
+            part.check(problem)
+        known = [part.noise is not None for part in parts]
+        if any(known) != all(known):
+            raise ProblemError(
+                "the noise of some measurements is given and that of others is not; give all of them, or none."
+            )
+        return cls(tuple(parts), tuple(part.jet(problem) for part in parts))
+
+    @cached_property
+    def values(self) -> Array:
+        """Everything that was measured."""
+        return np.concatenate([part.values for part in self.parts])
+
+    def slices(self) -> list[tuple[Measurements, Jet, slice]]:
+        """Return each part, what it measures, and where its values stand among all."""
+        ends = np.cumsum([0, *map(len, self.parts)])
+        places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        return list(zip(self.parts, self.jets, places, strict=True))
+
+    def has_places_of(self, other: Data) -> bool:
+        """Whether the same was measured at the same places and times."""
+        pairs = list(zip(self.parts, other.parts, strict=False))
+        alike = len(self.parts) == len(other.parts) and self.jets == other.jets
+        return alike and all(
+            np.array_equal(a.points, b.points) and (a.times is b.times or np.array_equal(a.times, b.times))  # type: ignore[arg-type]
+            for a, b in pairs
+        )
+
+    @property
+    def noise_is_known(self) -> bool:
+        """Whether standard deviations were given."""
+        return self.parts[0].noise is not None
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether some noise depends on the values."""
+        return any(isinstance(part.noise, Relative) for part in self.parts)
+
+    def sigmas(self, rules: InverseRules, predicted: Array | None = None) -> Array:
+        """Return the standard deviations, or multiples of them where they are to be estimated.
+
+        Noise that is not given is the same everywhere, unless what a fit leaves says clearly that it is relative.
+        """
+        found, at = [], 0
+        for part in self.parts:
+            n = len(part)
+            level = np.abs(part.values if predicted is None else predicted[at : at + n])
+            at += n
+            size = float(np.sqrt(np.mean(part.values**2))) or 1.0
+            if isinstance(part.noise, Relative):
+                found.append(part.noise.part * np.maximum(level, rules.reach * size))
+            elif part.noise is None:
+                own = np.maximum(level, rules.reach * size)
+                left = None if predicted is None else part.values - predicted[at - n : at]
+                found.append(own if left is not None and _is_relative(left, own, rules) else np.full(n, size))
+            else:
+                found.append(np.broadcast_to(part.noise, n))
+        return np.concatenate(found)
+
+
+def _is_relative(left: Array, sizes: Array, rules: InverseRules) -> bool:
+    """Whether residuals in proportion to the values are much more likely than equal ones."""
+    count = len(left)
+    equal = 0.5 * count * np.log(max(float(np.mean(left**2)), 1e-300))
+    relative = 0.5 * count * np.log(max(float(np.mean((left / sizes) ** 2)), 1e-300)) + float(np.sum(np.log(sizes)))
+    return equal - relative > rules.clearly

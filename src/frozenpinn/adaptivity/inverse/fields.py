@@ -1,0 +1,276 @@
+"""Unknown fields of static problems: Gauss–Newton with the equation exact, and a smoothness prior averaged over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as sla
+from scipy import stats
+
+from frozenpinn.adaptivity.inverse.evidence import Posterior, averaged
+from frozenpinn.adaptivity.inverse.field_basis import field_basis
+from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.static import Network, StaticInference
+from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.errors import ConvergenceError, SettingsError
+from frozenpinn.results.inferred import Inferred
+from frozenpinn.results.inferred_field import InferredField
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.statement.unknowns import UnknownField
+
+Array = np.ndarray
+_OTHER_SEED = 1000  # of the second network, beyond the first
+
+
+class Step(NamedTuple):
+    """Where the unknowns are, what they predict, and the posterior of the linearisation there."""
+
+    theta: Array
+    prediction: Prediction
+    posterior: Posterior
+    squares: float
+
+
+@dataclass(frozen=True, eq=False)
+class FieldInference:
+    """One problem with unknown fields, and numbers beside them."""
+
+    question: Question
+
+    @property
+    def numbers(self) -> Numbers:
+        """All unknowns as one vector."""
+        return self.question.numbers
+
+    @cached_property
+    def columns(self) -> tuple[Array, Array]:
+        """Which unknowns have no prior (numbers, and the mean of each field), and which have one."""
+        size = len(self.numbers.start)
+        free = [*range(len(self.numbers.names)), *(own.start for _, own in self.numbers.parts())]
+        return np.array(free, dtype=int), np.setdiff1d(np.arange(size), free)
+
+    def posterior(self, prediction: Prediction, theta: Array, sigmas: Array) -> Posterior:
+        """Return what the linearised problem says, in the order of the unknowns."""
+        free, smooth = self.columns
+        data, grid = self.question.data, self.question.rules.prior
+        slopes = prediction.slopes / sigmas[:, None]
+        y = (data.values - prediction.values) / sigmas + slopes @ theta
+        norms = np.maximum(np.linalg.norm(slopes[:, free], axis=0), 1e-300)
+        matrices = [sla.block_diag(*(b.roughness(length) for b in self.numbers.fields)) for length in grid.lengths]
+        found = averaged(y, slopes[:, free] / norms, slopes[:, smooth], matrices, grid, data.noise_is_known)
+        order = np.argsort(np.concatenate([free, smooth]))
+        scale = np.concatenate([1.0 / norms, np.ones(len(smooth))])
+        mean, covariance = found.mean * scale, found.covariance * scale * scale[:, None]
+        return found._replace(mean=mean[order], covariance=covariance[np.ix_(order, order)])
+
+    def step(self, model: Model, theta: Array, sigmas: Array, near: Any) -> Step:
+        """Return where a model is with values of the unknowns."""
+        prediction = model.at(theta, near)
+        left = (self.question.data.values - prediction.values) / sigmas
+        return Step(theta, prediction, self.posterior(prediction, theta, sigmas), float(left @ left))
+
+    def descend(self, model: Model, theta: Array, sigmas: Array, most: int) -> tuple[Step, list[tuple[float, ...]]]:
+        """Take Gauss–Newton steps until nothing changes beside the noise."""
+        rules, steps = self.question.rules, list[tuple[float, ...]]()
+        current = self.step(model, theta, sigmas, None)
+        for _ in range(most):
+            steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
+            change = current.posterior.mean - current.theta
+            seen = current.prediction.slopes @ change / sigmas
+            noise = np.sqrt(current.posterior.variance)
+            if np.sqrt(np.mean(seen**2)) <= rules.field_settled * noise:
+                break
+            following = self._shortened(model, current, change, sigmas)
+            if following is None:
+                break
+            stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
+            current = following
+            if stalls:
+                break
+        return current, steps
+
+    def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
+        """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
+        rules, (lower, upper) = self.question.rules, self.numbers.bounds
+        count, length = len(sigmas), 1.0
+        for _ in range(rules.field_halvings):
+            theta = current.theta + length * change
+            theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
+            try:
+                following = self.step(model, theta, sigmas, current.prediction.state)
+            except ConvergenceError:
+                length /= 2.0
+                continue
+            if following.squares <= rules.worse * current.squares + count * current.posterior.variance:
+                return following
+            length /= 2.0
+        return None
+
+
+def with_bases(question: Question, seed: int = 0) -> Question:
+    """Give every unknown field functions that it is combined of."""
+    problem, rules = question.numbers.problem, question.rules
+    if not problem.is_static:
+        raise SettingsError(
+            "unknown fields are inferred in static problems only; in time, write the field with unknown numbers, such "
+            "as 'a + b*x' with Unknown a and b."
+        )
+    size = (rules.field_width[min(problem.domain.dimension, 4) - 1], rules.field_reach, rules.field_cutoff)
+    bases = tuple(
+        field_basis(name, unknown, problem.domain, problem.jets, size, seed)
+        for name, unknown in problem.parameters.inferred.items()
+        if isinstance(unknown, UnknownField)
+    )
+    return replace(question, numbers=Numbers(problem, bases))
+
+
+def second_opinion(question: Question, fit: Fit, network: Network) -> tuple[Array, Array]:
+    """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
+    mine, data = question.numbers, question.data
+    other = with_bases(question, question.task.seed + _OTHER_SEED)
+    x = mine.problem.domain.sample(4 * max(b.size for b in mine.fields), "random", int(Seed.UNKNOWN_FIELD)).x
+    theta, count = other.numbers.start, len(mine.names)
+    theta[:count] = fit.theta[:count]
+    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+        theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
+    twin = StaticInference(other.numbers, question.task, question.rules)
+    model = twin.fine(fit._replace(theta=theta), network, data, _OTHER_SEED).model
+    sigmas = question.sigmas(fit)
+    search = FieldInference(other)
+    first = search.step(model, theta, sigmas, None)
+    found, gap = first.posterior.mean, np.zeros(len(fit.theta))
+    gap[:count] = found[:count] - fit.theta[:count]
+    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+        gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
+    return first.prediction.values - fit.prediction.values, gap
+
+
+class Kept(NamedTuple):
+    """What new data can be inferred with: the network, the old fit, and by how much second networks differ."""
+
+    question: Question
+    inference: StaticInference
+    fine: Network
+    fit: Fit
+    sigmas: Array
+    blur: Array
+    gap: Array
+    solution: Solution
+
+
+def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
+    """Find unknown fields, and unknown numbers beside them, of a static problem."""
+    question = with_bases(question)
+    question.check()
+    search, data, rules = FieldInference(question), question.data, question.rules
+    inference = StaticInference(question.numbers, question.task, rules)
+    with watch.stage("choice of features"):
+        coarse = inference.coarse(data)
+    with watch.stage("fit"):
+        first, steps = search.descend(coarse.model, question.numbers.start, question.sigmas(), rules.field_steps)
+        fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
+    with watch.stage("fine network"):
+        fine = inference.fine(fit, coarse, data)
+        sigmas = question.sigmas(fit)
+        best, more = search.descend(fine.model, first.theta, sigmas, rules.fine_steps)
+    fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
+    with watch.stage("second network"):
+        blur, gap = second_opinion(question, fit, coarse._replace(family=fine.family))
+    with watch.stage("solution"):
+        solution = inference.solution(fine, best.prediction)
+    return _put_together(search, Kept(question, inference, fine, fit, sigmas, blur, gap, solution), watch)
+
+
+def _again(kept: Kept, given: Any) -> Inferred:
+    """Infer from new data on the same network, from the old fit on."""
+    question, watch = kept.question.with_data(given), Stopwatch(None)
+    question.check()
+    with watch.stage("fine network"):
+        model = replace(kept.fine.model.measuring(question.data), start=kept.fit.prediction.state.state)
+        same = question.data.has_places_of(kept.question.data)
+        search = FieldInference(question)
+        sigmas = question.sigmas(kept.fit if same else None)
+        best, steps = search.descend(model, kept.fit.theta, sigmas, question.rules.fine_steps)
+    facts = kept.solution.facts
+    assert facts is not None
+    solution = kept.inference.solution(kept.fine, best.prediction, facts.singular)
+    fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
+    blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
+    return _put_together(
+        search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=solution), watch
+    )
+
+
+def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Inferred:
+    """Return all that was found."""
+    question, data, numbers, fit = search.question, search.question.data, search.numbers, kept.fit
+    sigmas, free = kept.sigmas, search.columns[0]
+    if data.noise_is_known:
+        sigmas = np.sqrt(sigmas**2 + np.mean(kept.blur**2))
+    slopes = fit.prediction.slopes[:, free]
+    names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
+    check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
+    posterior = search.posterior(fit.prediction, fit.theta, sigmas)
+    # the difference of two networks vanishes here and there, by chance: that of each coefficient counts by itself, too
+    covariance = posterior.covariance + 0.5 * (np.outer(kept.gap, kept.gap) + np.diag(kept.gap**2))
+    left = data.values - fit.prediction.values
+    squares = float(np.sum((left / sigmas) ** 2))
+    freedom = max(round(len(left) - len(free) - posterior.effective), 0)
+    ends = stats.norm if data.noise_is_known else stats.t(max(freedom, 1))
+    count = len(numbers.names)
+    return Inferred(
+        numbers.problem,
+        data.parts,
+        estimates_of(question, fit.theta, covariance, float(ends.ppf(0.5 + question.level / 2))),
+        covariance[:count, :count],
+        kept.solution,
+        fit.prediction.values,
+        sigmas,
+        squares,
+        freedom,
+        None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
+        kept.gap[:count],
+        (),
+        fit.steps,
+        _notes(question, posterior, squares, freedom),
+        dict(watch.seconds),
+        _fields(question, fit, covariance, posterior.effective),
+        lambda given: _again(kept, given),
+    )
+
+
+def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
+    domain = question.numbers.problem.domain
+    return {
+        basis.name: InferredField(
+            basis.name,
+            domain,
+            basis.at,
+            basis.unknown.inner_start,
+            fit.theta[own],
+            covariance[own, own],
+            basis.unknown.positive,
+            effective,
+            question.level,
+        )
+        for basis, own in question.numbers.parts()
+    }
+
+
+def _notes(question: Question, posterior: Posterior, squares: float, freedom: int) -> tuple[str, ...]:
+    notes = []
+    if posterior.effective < question.rules.few:
+        notes.append(
+            f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "
+            "assumption that it is smooth."
+        )
+    objection = noise_objection(squares, freedom, question.rules) if question.data.noise_is_known else None
+    return (*notes, *told([objection] if objection else []))

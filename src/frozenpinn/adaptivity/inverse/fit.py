@@ -1,0 +1,152 @@
+"""Weighted nonlinear least squares with bounds: Gauss–Newton in a trust region, from one start or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import qmc
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationError
+
+Array = np.ndarray
+_FAILED = 1e6  # weighted residual that stands for an equation without a solution
+
+
+class Fit(NamedTuple):
+    """Values of the unknowns, what they predict, the sum of squares of weighted residuals, and the steps so far."""
+
+    theta: Array
+    prediction: Prediction
+    squares: float
+    steps: tuple[tuple[float, ...], ...]
+
+
+@dataclass(eq=False)
+class _Evaluations:
+    """Predictions at the values that a fit asks for, each made once; a failed one counts as a bad fit."""
+
+    model: Model
+    values: Array
+    sigmas: Array
+    scales: Array
+    near: Any
+    last: tuple[bytes, Prediction] | None = None
+    history: list[tuple[float, ...]] | None = None
+
+    def _at(self, scaled: Array) -> Prediction | None:
+        key = scaled.tobytes()
+        if self.last is not None and self.last[0] == key:
+            return self.last[1]
+        try:
+            prediction = self.model.at(scaled * self.scales, self.near)
+        except (ConvergenceError, IntegrationError):
+            if self.near is None:
+                raise
+            return None
+        self.near = prediction.state
+        self.last = (key, prediction)
+        return prediction
+
+    def residuals(self, scaled: Array) -> Array:
+        found = self._at(scaled)
+        if found is None:
+            return np.full(len(self.values), _FAILED)
+        left = np.asarray((found.values - self.values) / self.sigmas)
+        if self.history is not None:
+            self.history.append((float(left @ left), *map(float, scaled * self.scales)))
+        return left
+
+    def slopes(self, scaled: Array) -> Array:
+        found = self._at(scaled)
+        assert found is not None
+        return np.asarray(found.slopes * self.scales / self.sigmas[:, None])
+
+
+def fit(
+    model: Model, data: Data, sigmas: Array, numbers: Numbers, start: Array, rules: InverseRules, near: Any = None
+) -> Fit:
+    """Fit the unknowns from one start."""
+    lower, upper = numbers.bounds
+    scales = numbers.scales
+    evaluations = _Evaluations(model, data.values, sigmas, scales, near, history=[])
+    inside = np.clip(start, lower, upper) / scales
+    found = least_squares(
+        evaluations.residuals,
+        inside,
+        evaluations.slopes,
+        bounds=(lower / scales, upper / scales),
+        x_scale="jac",
+        xtol=rules.settled,
+        ftol=1e-15,
+        gtol=1e-15,
+        max_nfev=rules.steps,
+    )
+    theta = np.asarray(found.x * scales)
+    prediction = evaluations._at(found.x)
+    assert prediction is not None
+    left = (prediction.values - data.values) / sigmas
+    return Fit(theta, prediction, float(left @ left), tuple(evaluations.history or ()))
+
+
+def is_poor(found: Fit, data: Data, numbers: Numbers, rules: InverseRules) -> bool:
+    """Whether a fit leaves more than noise."""
+    count = len(data.values)
+    if data.noise_is_known:
+        return found.squares > rules.poor * max(1, count - len(numbers.names)) + rules.poor * np.sqrt(2.0 * count)
+    spread = float(np.std(data.values)) or 1.0
+    return float(np.sqrt(np.mean((found.prediction.values - data.values) ** 2))) > rules.unexplained * spread
+
+
+def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
+    """Return starts spread over the bounds, in the logarithm where a bound is positive and far from the other."""
+    lower, upper = numbers.bounds
+    unit = qmc.Halton(len(lower), seed=seed).random(count)
+    wide = (lower > 0) & (upper > 10.0 * lower)
+    low, high = (
+        np.where(wide, np.log(np.where(wide, lower, 1.0)), lower),
+        np.where(wide, np.log(np.where(wide, upper, 1.0)), upper),
+    )
+    spread = low + unit * (high - low)
+    return list(np.where(wide, np.exp(np.where(wide, spread, 0.0)), spread))
+
+
+def fit_from_many(
+    model: Model, data: Data, sigmas: Array, numbers: Numbers, rules: InverseRules, starts: int | None, seed: int
+) -> list[Fit]:
+    """Fit from the start, and from others over the bounds if that is poor or asked for; the best comes first."""
+    fits, failure = [], None
+    try:
+        fits.append(fit(model, data, sigmas, numbers, numbers.start, rules))
+    except FrozenPinnError as error:
+        failure = error
+    bounded = all(unknown.is_bounded for unknown in numbers.table.values())
+    count = starts if starts is not None else 0
+    if starts is None and bounded and (failure is not None or is_poor(fits[0], data, numbers, rules)):
+        count = min(rules.starts * len(numbers.names), rules.most_starts)
+    for start in other_starts(numbers, count, seed) if count and bounded else []:
+        try:
+            fits.append(fit(model, data, sigmas, numbers, start, rules))
+        except FrozenPinnError:
+            continue
+    if not fits:
+        assert failure is not None
+        raise failure
+    return distinct(sorted(fits, key=lambda f: f.squares), numbers, rules)
+
+
+def distinct(fits: Sequence[Fit], numbers: Numbers, rules: InverseRules) -> list[Fit]:
+    """Return the fits that are different minima, in order."""
+    kept: list[Fit] = []
+    for found in fits:
+        sizes = np.maximum(np.abs(found.theta), 1e-3 * numbers.scales)
+        if all(np.max(np.abs(found.theta - other.theta) / sizes) > rules.same for other in kept):
+            kept.append(found)
+    return kept

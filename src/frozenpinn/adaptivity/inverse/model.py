@@ -1,0 +1,159 @@
+"""What would be measured for given values of the unknowns, and how that changes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, slopes_of
+from frozenpinn.assembly.sensitivity import sensitivity_rows, sensor_rows
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.language.jets import Jet
+from frozenpinn.solvers.newton import NewtonRules, newton
+
+Array = np.ndarray
+
+
+class Prediction(NamedTuple):
+    """What would be measured, shape (m,), its derivatives by the unknowns, (m, p), and what led there."""
+
+    values: Array
+    slopes: Array
+    state: Any
+
+
+class Model(Protocol):
+    """A problem, discretised, with sensors."""
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured; ``near`` is the state of an earlier prediction."""
+
+
+class Solved(NamedTuple):
+    """A static solution with its sensitivities, and the factorisation both came from."""
+
+    state: Combination
+    sensitivities: Array
+    last: Linearisation
+    theta: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StaticModel:
+    """A static problem on one network.
+
+    Attributes
+    ----------
+    numbers
+        The unknowns.
+    base
+        The collocation of the problem at the start.
+    sensors
+        Rows that take coefficients to what is measured.
+    rules, accuracy, start
+        Of Newton's method.
+    direct
+        Unknown fields that are measured themselves: their names, where, and which measurements that are.
+    """
+
+    numbers: Numbers
+    base: Collocation
+    sensors: Array
+    rules: NewtonRules
+    accuracy: float | None = None
+    start: Function | None = None
+    direct: tuple[tuple[str, Array, slice], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Numbers,
+        base: Collocation,
+        data: Data,
+        rules: NewtonRules,
+        start: Function,
+        accuracy: float | None = None,
+    ) -> StaticModel:
+        """Return the model for data."""
+        return cls(numbers, base, np.zeros(0), rules, accuracy, start).measuring(data)
+
+    def measuring(self, data: Data) -> StaticModel:
+        """Return the model with other sensors."""
+        fields = self.numbers.problem.parameters.unknown_fields
+        direct = tuple((jet.field, part.points, own) for part, jet, own in data.slices() if jet.field in fields)
+        return replace(self, sensors=self.with_sensors(data), direct=direct)
+
+    def with_sensors(self, data: Data) -> Array:
+        """Return the rows of other sensors."""
+        return sensor_rows(self.base, [(part.points, jet) for part, jet, _ in data.slices()])
+
+    def collocation(self, theta: Array) -> Collocation:
+        """Return the rows of the problem with values of the unknowns."""
+        return self.base.of(self.numbers.at(theta), self.numbers.conditions_are_known)
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Solve the problem and its sensitivities with one factorisation."""
+        collocation, start = self.collocation(theta), self.start
+        if near is not None:
+            start = near.state.moved(near.state.coefficients + near.sensitivities @ (theta - near.theta))
+        assert start is not None
+        found = newton(collocation, start, self.rules, self.accuracy)
+        right = sensitivity_rows(collocation, found.state, found.last.scales, self.numbers.directions)
+        sensitivities = np.asarray(found.last.factor.solve(right))
+        solved = Solved(found.state, sensitivities, found.last, np.array(theta))
+        values, slopes = self.sensors @ found.state.coefficients, self.sensors @ sensitivities
+        for name, x, own in self.direct:
+            values[own], slopes[own] = self.numbers.measured(name, x, theta)
+        return Prediction(values, slopes, solved)
+
+    def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
+        """Return coefficients improved by an old factorisation."""
+        collocation = self.collocation(theta)
+        tabulated = Tabulated(coefficients, collocation.problem.fields, self.tables)
+        left = collocation.residual(tabulated, solved.last.scales) - solved.last.unreachable
+        return np.asarray(coefficients - solved.last.factor.solve(left))
+
+    @cached_property
+    def tables(self) -> dict[Derivative, Array]:
+        """Derivatives of all features at the points, for every derivative in the equations."""
+        problem, found = self.base.problem, {}
+        for name in problem.fields:
+            for jet in slopes_of(problem, name).jets:
+                derivative = derivative_of(jet)
+                if derivative not in found:
+                    found[derivative] = self.base.hidden.operator(self.base.points.x, [Term(name, derivative)])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """A function of a layer at points where the features are known already."""
+
+    coefficients: Array
+    fields: tuple[str, ...]
+    tables: dict[Derivative, Array]
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives at those points, whatever ``x``."""
+        blocks = self.coefficients.reshape(len(self.fields), -1)
+        return [self.tables[derivative_of(jet)] @ blocks[self.fields.index(jet.field)] for jet in jets]
+
+
+@dataclass(frozen=True, eq=False)
+class Chord:
+    """A model whose slopes are taken from elsewhere: near a fit they need not be exact."""
+
+    values: Callable[[Array], tuple[Array, Any]]
+    slopes: Array
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured, with the old slopes."""
+        values, state = self.values(theta)
+        return Prediction(values, self.slopes, state)

@@ -1,0 +1,255 @@
+"""Unknown numbers from measurements: fit, refine, judge by a second network, and put together what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
+from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
+from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
+from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
+from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
+from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.errors import warn
+from frozenpinn.results.inferred import Estimate, Inferred, Minimum
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Stopwatch
+
+Array = np.ndarray
+_OTHER_SEED = 1000  # of the second network, beyond the first
+
+
+def infer_numbers(question: Question, watch: Stopwatch) -> Inferred:
+    """Find the unknown numbers of a static or time-dependent problem."""
+    question.check()
+    if question.numbers.problem.is_static:
+        return _static(question, watch)
+    return _evolution(question, watch)
+
+
+# ---- static problems --------------------------------------------------------------------------------
+
+
+def _static(question: Question, watch: Stopwatch) -> Inferred:
+    numbers, data, rules = question.numbers, question.data, question.rules
+    inference = StaticInference(numbers, question.task, rules)
+    with watch.stage("choice of features"):
+        coarse = inference.coarse(data)
+    with watch.stage("fit"):
+        fits = _fits(coarse.model, question)
+    sigmas = question.sigmas(fits[0])
+    with watch.stage("fine network"):
+        fine = inference.fine(fits[0], coarse, data)
+        best = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+    with watch.stage("second network"):
+        other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
+        second = other.model.at(best.theta)
+
+    with watch.stage("solution"):
+        solution = inference.solution(fine, best.prediction)
+    kept = Kept(fine, other, best, second, solution)
+    return _put_together(
+        question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given)
+    )
+
+
+def _fits(model: Model, question: Question) -> list[Fit]:
+    """Return all minima, the best first."""
+    numbers, data, rules, seed = question.numbers, question.data, question.rules, question.task.seed
+    return fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
+
+
+class Kept(NamedTuple):
+    """What new data can be inferred with: two networks, the old fit on both, and its solution."""
+
+    fine: Network
+    other: Network
+    old: Fit
+    second: Prediction
+    solution: Solution
+
+
+def _again(question: Question, kept: Kept, given: Any) -> Inferred:
+    """Infer from new data with old factorisations: steps of the solution and the unknowns at once."""
+    numbers, watch = question.numbers, Stopwatch(None)
+    question = question.with_data(given)
+    question.check()
+    with watch.stage("steps with an old factorisation"):
+        first = _chord_steps(question, kept, question.sigmas(), kept.old)
+        sigmas = question.sigmas(first)
+        best = None if first is None else _chord_steps(question, kept, sigmas, first)
+    if best is None:
+        return infer_numbers(question, watch)
+    rows = kept.other.model.with_sensors(question.data)
+    solved, second = kept.old.prediction.state, kept.second.state
+    gap = rows @ second.state.coefficients - kept.fine.model.with_sensors(question.data) @ solved.state.coefficients
+    twin = Prediction(best.prediction.values + gap, rows @ second.sensitivities, None)
+    inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
+    assert facts is not None
+    solution = inference.solution(kept.fine, best.prediction, facts.singular)
+    return _put_together(
+        question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
+    )
+
+
+def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
+    """Step until nothing changes beside the noise; None if that leads nowhere."""
+    data, numbers, rules, model = question.data, question.numbers, question.rules, kept.fine.model
+    solved, sensors = kept.old.prediction.state, model.with_sensors(data)
+    slopes, reached = sensors @ solved.sensitivities, start.prediction.state
+    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
+    for _ in range(rules.again):
+        prediction = Prediction(sensors @ c, slopes, solved)
+        left = (data.values - prediction.values) / sigmas
+        steps.append((float(left @ left), *map(float, theta)))
+        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
+        bars = spread_of(left * sigmas, slopes, sigmas, data.noise_is_known, question.level).covariance
+        size = float(np.max(np.abs(step) / numbers.scales))
+        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
+        if size <= rules.fine_settled or (small and len(steps) > 1):
+            moved = solved._replace(state=solved.state.moved(c), theta=theta)
+            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
+        if size > rules.contraction * before:
+            return None
+        theta, before = theta + step, size
+        c = model.corrected(theta, solved, c + solved.sensitivities @ step)
+    return None
+
+
+# ---- evolutions -------------------------------------------------------------------------------------
+
+
+def _evolution(question: Question, watch: Stopwatch) -> Inferred:
+    numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
+    model = EvolutionModel(numbers, data, task)
+    quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
+    with watch.stage("fit"):
+        fits = _fits(
+            EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=rules.quick_settled))
+        )
+    with watch.stage("refinement"):
+        slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
+        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)
+    with watch.stage("second network"):
+        finer = replace(task, seed=task.seed + _OTHER_SEED, tolerances=task.tolerances.tighter(rules.tighter))
+        other = replace(model, task=finer)
+        second = Chord(other.values, slopes).at(best.theta)
+
+    with watch.stage("solution"):
+        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
+
+    def renew(given: Any) -> Inferred:
+        return _again_in_time(question, best, second, given)
+
+    return _put_together(question, fits, best, sigmas, second, solution, watch, renew)
+
+
+def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
+    """Infer from new data near an old fit: slopes from there, then solutions only."""
+    question, watch = old.with_data(given), Stopwatch(None)
+    question.check()
+    numbers, data, task = question.numbers, question.data, question.task
+    if not data.has_places_of(old.data):
+        return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
+    with watch.stage("refinement"):
+        chord = Chord(EvolutionModel(numbers, data, task).values, fit.prediction.slopes)
+        sigmas = question.sigmas(fit)
+        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules)
+    twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
+    with watch.stage("solution"):
+        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
+    return _put_together(
+        question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
+    )
+
+
+# ---- both -------------------------------------------------------------------------------------------
+
+
+def _put_together(
+    question: Question,
+    fits: list[Fit],
+    best: Fit,
+    sigmas: Array,
+    second: Prediction,
+    solution: Solution,
+    watch: Stopwatch,
+    renew: Callable[[Any], Inferred],
+) -> Inferred:
+    """Return all that was found, with error bars that contain the noise and the distance of two networks."""
+    numbers, data = question.numbers, question.data
+    slopes, blind = best.prediction.slopes, question.rules.blind[not numbers.problem.is_static]
+    check_seen(slopes, slopes - second.slopes, sigmas, numbers.names, numbers.scales, blind)
+    blur = float(np.sqrt(np.mean((second.values - best.prediction.values) ** 2)))
+    if data.noise_is_known:
+        sigmas = np.sqrt(sigmas**2 + blur**2)
+    residuals = data.values - best.prediction.values
+    spread = spread_of(residuals, slopes, sigmas, data.noise_is_known, question.level)
+    gap = gauss_newton_step(second, data.values, sigmas, numbers, best.theta) - gauss_newton_step(
+        best.prediction, data.values, sigmas, numbers, best.theta
+    )
+    covariance = spread.covariance + np.outer(gap, gap)
+    estimates = estimates_of(question, best.theta, covariance, spread.quantile)
+    notes = _notes(question, best, estimates, spread)
+    return Inferred(
+        numbers.problem,
+        data.parts,
+        estimates,
+        covariance,
+        solution,
+        best.prediction.values,
+        sigmas,
+        spread.chi_square,
+        spread.freedom,
+        spread.noise,
+        gap,
+        _rivals(question, fits, spread),
+        (*fits[0].steps, *(best.steps if best is not fits[0] else ())),
+        notes,
+        dict(watch.seconds),
+        _renew=renew,
+    )
+
+
+def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread: Spread) -> tuple[str, ...]:
+    """Return what to beware of, and warn of it."""
+    notes = []
+    bounds = dict(zip(question.numbers.names, zip(*question.numbers.bounds, strict=True), strict=True))
+    poor = is_poor(best, question.data, question.numbers, question.rules)
+    for name, estimate in estimates.items():
+        if estimate.at_bound:
+            bound = bounds[name][estimate.at_bound == "upper"]
+            what = "no value between the bounds fits the data" if poor else "the data ask for a value beyond it"
+            notes.append(f"'{name}' lies at its {estimate.at_bound} bound {bound:g}: {what}. Widen the bounds.")
+    objection = None
+    if question.data.noise_is_known:
+        objection = noise_objection(spread.chi_square, spread.freedom, question.rules)
+    elif poor:
+        objection = (
+            f"the fit leaves {spread.noise:.2g} of data that vary by {np.std(question.data.values):.2g}: the equation "
+            "does not describe them, or a better minimum was missed. Give bounds, Unknown(1.0, lower=0.1, upper=10), "
+            "and starts=20."
+        )
+    notes += [objection] if objection else []
+    return told(notes)
+
+
+def _rivals(question: Question, fits: list[Fit], spread: Spread) -> tuple[Minimum, ...]:
+    """Return other minima, with χ² in units of the noise; warn of those that explain the data as well."""
+    names, unit = question.numbers.names, 1.0
+    if not question.data.noise_is_known:
+        unit = max(spread.chi_square / max(spread.freedom, 1), 1e-300)
+    found = tuple(
+        Minimum(dict(zip(names, map(float, fit.theta), strict=True)), fit.squares / unit) for fit in fits[1:6]
+    )
+    if found and found[0].chi_square <= fits[0].squares / unit + question.rules.rivals:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
+        warn(
+            f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere."
+        )
+    return found

@@ -1,0 +1,69 @@
+"""What is asked of an inference, and how its numbers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.errors import ProblemError, warn
+from frozenpinn.results.inferred import Estimate
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked: unknowns, data, how to compute, how many starts, and the probability of an interval."""
+
+    numbers: Numbers
+    data: Data
+    task: Task
+    rules: InverseRules
+    starts: int | None = None
+    level: float = 0.95
+
+    def check(self) -> None:
+        """Refuse fewer data than unknowns."""
+        size, count = len(self.numbers.names), len(self.data.values)
+        least = size if self.data.noise_is_known else size + 1
+        if count < least:
+            more = "" if self.data.noise_is_known else " and the noise, which is to be estimated,"
+            raise ProblemError(
+                f"{count} measurement(s) can't tell {size} unknown(s){more} apart; at least {least} are needed."
+            )
+
+    def with_data(self, given: Any) -> Question:
+        """Return the same question for other data."""
+        return replace(self, data=Data.read(given, self.numbers.problem))
+
+    def sigmas(self, fit: Fit | None = None) -> Array:
+        """Return the standard deviations, relative ones from what a fit predicts."""
+        return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
+
+
+def estimates_of(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:
+    """Return the unknown numbers with their error bars."""
+    (lower, upper), rules, found = question.numbers.bounds, question.rules, {}
+    for i, name in enumerate(question.numbers.names):
+        value, std = float(theta[i]), float(np.sqrt(covariance[i, i]))
+        width = upper[i] - lower[i] if np.isfinite(upper[i] - lower[i]) else question.numbers.scales[i]
+        at = "lower" if value - lower[i] <= rules.at_bound * width else ""
+        at = "upper" if upper[i] - value <= rules.at_bound * width else at
+        low, high = np.clip([value - quantile * std, value + quantile * std], lower[i], upper[i])
+        found[name] = Estimate(value, std, float(low), float(high), question.level, at)
+    return found
+
+
+def told(notes: Sequence[str]) -> tuple[str, ...]:
+    """Warn of everything there is to beware of."""
+    for note in notes:
+        warn(note)
+    return tuple(notes)

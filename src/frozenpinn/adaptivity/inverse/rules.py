@@ -1,0 +1,51 @@
+"""The tuned numbers of inference, each a field that users may replace: ``infer(…, rules=InverseRules(…))``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from frozenpinn.adaptivity.inverse.evidence import PriorGrid
+
+
+@dataclass(frozen=True)
+class InverseRules:
+    """Sizes and choices. Study: ``frozenpinn study coverage``."""
+
+    coarse: float = 0.34  #: neurons of the network on which a fit is found, as a part of those of the last steps
+    coarse_most: int = 240  #: … and at most
+    steps: int = 40  #: evaluations of one fit, at most
+    settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
+    quick_rtol: float = 1e-5  #: accuracy in time at which a fit is found
+    quick_settled: float = 1e-3  #: relative change of the unknowns at which that stops
+    tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
+    fine_steps: int = 6  #: steps on the fine network, at most
+    fine_settled: float = 1e-11  #: relative change at which these stop, …
+    noise_settled: float = 1e-3  #: … or change in units of the standard deviation
+    starts: int = 8  #: fits from other starts for each unknown with both bounds, if the first is poor
+    most_starts: int = 24  #: of these, at most
+    poor: float = 4.0  #: χ² per degree of freedom from which on a fit is poor, if the noise is known
+    unexplained: float = 0.1  #: part of the spread of the data from which on a fit is poor, if it is not
+    same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
+    rivals: float = 9.0  #: difference of χ² up to which another minimum explains the data, too
+    blind: tuple[float, float] = (1e-10, 1e-7)  #: smallest over largest slope that can be seen, static and in time
+    at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
+    inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
+    reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
+    clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
+    again: int = 30  #: steps with an old factorisation for new data, at most
+    contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
+    field_width: tuple[int, int, int, int] = (
+        40,
+        240,
+        400,
+        400,
+    )  #: neurons of a field in one, two, three, more dimensions
+    field_reach: float = 0.8  #: of their waves
+    field_cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
+    field_steps: int = 15  #: Gauss–Newton steps for a field, at most
+    field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
+    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too
+    field_halvings: int = 6  #: of one step, at most
+    worse: float = 1.5  #: factor by which a step may raise the misfit
+    prior: PriorGrid = field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior

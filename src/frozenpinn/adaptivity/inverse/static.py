@@ -1,0 +1,138 @@
+"""Unknown numbers of static problems: found on a coarse network, refined on a fine one, judged by a second one."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel
+from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.adaptivity.settings import Task
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family
+from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
+from frozenpinn.adaptivity.static.solve import made_solution, solve_static
+from frozenpinn.adaptivity.static.start import SolutionStart
+from frozenpinn.assembly.collocation import Function
+from frozenpinn.assembly.conditioning import smallest_values
+from frozenpinn.errors import ConvergenceError, FrozenPinnWarning
+from frozenpinn.geometry import Points
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.solvers.newton import Found
+
+Array = np.ndarray
+
+
+class Network(NamedTuple):
+    """A static model with all it was made of."""
+
+    model: StaticModel
+    plan: StaticPlan
+    family: Family
+    points: Points
+
+
+@dataclass(frozen=True, eq=False)
+class StaticInference:
+    """Networks for one problem with unknown numbers."""
+
+    numbers: Numbers
+    task: Task
+    rules: InverseRules
+
+    def coarse(self, data: Data) -> Network:
+        """Choose features at the start, and return the coarse network, where any fit can be looked for."""
+        problem = self.numbers.at(self.numbers.start)
+        plan = self._narrow(static_plan(problem, self.task))
+        task = replace(self.task, settings=replace(self.task.settings, width=plan.width, subspace=None))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FrozenPinnWarning)  # of resonance, at the start only
+            try:
+                earlier = solve_static(problem, task, None, Stopwatch(None))
+            except ConvergenceError as error:
+                values = ", ".join(f"{n} = {v:g}" for n, v in self.numbers.values(self.numbers.start).items())
+                raise ConvergenceError(
+                    f"the problem has no solution at the start of the unknowns, {values}: {error} Start elsewhere: "
+                    "Unknown(start=…)."
+                ) from error
+        return self.network(plan, earlier.family, data, SolutionStart(earlier.solution.jet_values), 1e-9)
+
+    def _narrow(self, plan: StaticPlan) -> StaticPlan:
+        rules = self.task.rules.static
+        return plan.narrower(self.rules.coarse, rules.pilot_least, self.rules.coarse_most)
+
+    def network(
+        self, plan: StaticPlan, family: Family, data: Data, start: Function, accuracy: float | None = None
+    ) -> Network:
+        """Draw features and points of a plan."""
+        points = plan.place_points()
+        collocation = plan.collocation(family.layer(plan, points), points)
+        newton = self.task.rules.static.newton
+        return Network(StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points)
+
+    def fine(self, found: Fit, coarse: Network, data: Data, seed: int = 0) -> Network:
+        """Choose features where the coarse fit has led to, and return the fine network."""
+        problem = self.numbers.at(found.theta)
+        plan = static_plan(problem, replace(self.task, seed=self.task.seed + seed))
+        state = found.prediction.state.state
+        narrow = StaticPlan(problem, coarse.plan.task, coarse.plan.width, coarse.plan.count, coarse.plan.boundary)
+        pilot = best_family(narrow, state, coarse.family) if seed == 0 else None
+        return self.network(plan, coarse.family if pilot is None else pilot.family, data, state)
+
+    def solution(
+        self, network: Network, prediction: Prediction, singular: tuple[float, float] | None = None
+    ) -> Solution:
+        """Return the solution at the estimate; its conditioning may be known."""
+        solved = prediction.state
+        plan = replace(network.plan, problem=self.numbers.stated(solved.theta))
+        found = Found(solved.state, (), solved.last)
+        pilot = Pilot(network.family, found, float("nan"))
+        if singular is None:
+            with blas_threads(plan.operations):
+                singular = smallest_values(network.model.collocation(solved.theta), solved.last)
+        return made_solution(plan, pilot, found, network.points, singular, "the fit")
+
+
+def refine(model: Model, data: Data, sigmas: Array, numbers: Numbers, theta: Array, rules: InverseRules) -> Fit:
+    """Take Gauss–Newton steps until they change nothing any more; the start is close."""
+    near: Any = None
+    steps: list[tuple[float, ...]] = []
+    best: Fit | None = None
+    before = np.inf
+    for _ in range(rules.fine_steps):
+        prediction = model.at(theta, near)
+        left = (data.values - prediction.values) / sigmas
+        squares = float(left @ left)
+        steps.append((squares, *map(float, theta)))
+        best = Fit(theta, prediction, squares, tuple(steps))
+        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
+        deviations = 1.0 / np.maximum(np.linalg.norm(prediction.slopes / sigmas[:, None], axis=0), 1e-300)
+        change = float(np.max(np.abs(step) / np.maximum(np.abs(theta), 1e-12 * numbers.scales)))
+        noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
+        small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
+        if change <= rules.fine_settled or small or change > before:
+            break
+        before, near, theta = change, prediction.state, theta + step
+    assert best is not None
+    return best
+
+
+def gauss_newton_step(prediction: Prediction, values: Array, sigmas: Array, numbers: Numbers, theta: Array) -> Array:
+    """Return the step that fits the data best to first order, within the bounds."""
+    scales, (lower, upper) = numbers.scales, numbers.bounds
+    weighted = prediction.slopes * scales / sigmas[:, None]
+    left = (values - prediction.values) / sigmas
+    step = np.linalg.lstsq(weighted, left, rcond=1e-14)[0] * scales
+    if np.all(theta + step >= lower) and np.all(theta + step <= upper):
+        return np.asarray(step)
+    low, high = (lower - theta) / scales, (upper - theta) / scales
+    found = lsq_linear(weighted, left, (np.minimum(low, -1e-300), np.maximum(high, 1e-300)))
+    return np.asarray(np.clip(found.x * scales, lower - theta, upper - theta))

@@ -1,0 +1,143 @@
+"""The unknowns of a problem as one vector: numbers first, then coefficients of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
+from frozenpinn.assembly.sensitivity import Directions
+from frozenpinn.errors import ProblemError
+from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.rebinding import with_values
+from frozenpinn.statement.unknowns import Unknown, UnknownField
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The unknown numbers of a problem, and the coefficients of its unknown fields if these have got a basis.
+
+    Attributes
+    ----------
+    problem
+        What they are unknowns of.
+    fields
+        The functions that unknown fields are combined of.
+    """
+
+    problem: Problem
+    fields: tuple[FieldBasis, ...] = ()
+
+    @cached_property
+    def table(self) -> dict[str, Unknown]:
+        """The unknown numbers by name."""
+        return {name: u for name, u in self.problem.parameters.inferred.items() if isinstance(u, Unknown)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.table)
+
+    @cached_property
+    def conditions_are_known(self) -> bool:
+        """Whether no unknown stands in a boundary condition."""
+        texts = [e for c in self.problem.conditions for e in (*c.coefficients, c.value.expression) if e is not None]
+        atoms = [atom for direction in self.directions for atom in direction.atoms]
+        return not any(text.has(atom) for text in texts for atom in atoms)
+
+    @cached_property
+    def start(self) -> Array:
+        """The first guess."""
+        return np.array([u.start for u in self.table.values()] + [0.0] * sum(f.size for f in self.fields))
+
+    def parts(self) -> list[tuple[FieldBasis, slice]]:
+        """Return which entries belong to each field."""
+        found, at = [], len(self.names)
+        for basis in self.fields:
+            found.append((basis, slice(at, at + basis.size)))
+            at += basis.size
+        return found
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper bounds."""
+        pairs = np.array([u.bounds for u in self.table.values()]).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
+    @cached_property
+    def scales(self) -> Array:
+        """The size of each: that of its start, or of its bounds if it starts at zero."""
+        sizes = []
+        for unknown in self.table.values():
+            finite = [abs(b) for b in unknown.bounds if np.isfinite(b) and b != 0]
+            sizes.append(abs(unknown.start) or max(finite, default=1.0))
+        return np.array(sizes)
+
+    @property
+    def directions(self) -> list[Directions]:
+        """In which directions they may change."""
+        numbers = [Directions((sp.Symbol(n, real=True),), 1, _one) for n in self.names]
+        return [*numbers, *(basis.directions for basis in self.fields)]
+
+    def at(self, theta: Array) -> Problem:
+        """Return the problem with values of the unknowns."""
+        values: dict[str, Any] = dict(self.values(theta))
+        for basis, own in self.parts():
+            values |= basis.functions(theta[own])
+        return with_values(self.problem, values)
+
+    def stated(self, theta: Array) -> Problem:
+        """Return the problem as if it had been stated with these values; they stay symbols in its equations."""
+        other, values = self.at(theta), self.values(theta)
+        given = {**self.problem.given, "parameters": {**self.problem.given["parameters"], **values}}
+        given = {} if self.fields else given
+        return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
+
+    def measured(self, name: str, x: Array, theta: Array) -> tuple[Array, Array]:
+        """Return an unknown field at points, and its derivatives by all unknowns."""
+        for basis, own in self.parts():
+            if basis.name == name:
+                slopes, rows = np.zeros((len(x), len(theta))), basis.at(x)
+                inner = basis.unknown.inner_start + rows @ theta[own]
+                values = np.exp(inner) if basis.unknown.positive else inner
+                slopes[:, own] = values[:, None] * rows if basis.unknown.positive else rows
+                return values, slopes
+        raise KeyError(name)
+
+    def started(self, theta: Array) -> Numbers:
+        """Return the same unknowns with another start."""
+        other = {n: replace(u, start=float(v)) for (n, u), v in zip(self.table.items(), theta, strict=False)}
+        return Numbers(self.problem.at(**other), self.fields)
+
+    def values(self, theta: Array) -> dict[str, float]:
+        """Return the values by name."""
+        return {name: float(value) for name, value in zip(self.names, theta, strict=False)}
+
+
+def _one(x: Array) -> Sequence[Array]:
+    return [np.ones((len(x), 1))]
+
+
+def check_present(problem: Problem) -> None:
+    """Refuse unknowns that stand in no equation, condition or datum."""
+    texts: list[sp.Expr] = [e.right_side for e in problem.equations]
+    for condition in problem.conditions:
+        texts += [*condition.coefficients, condition.value.expression]
+    texts += [datum.expression for datum in problem.initial_data]
+    known = [text for text in texts if text is not None]
+    for name, unknown in problem.parameters.inferred.items():
+        inner = f"log{name}" if isinstance(unknown, UnknownField) and unknown.positive else name
+        used = {s.name for text in known for s in text.free_symbols}
+        used |= {f.func.__name__.split("_")[0] for text in known for f in text.atoms(sp.core.function.AppliedUndef)}
+        if inner not in used:
+            raise ProblemError(
+                f"the unknown '{name}' does not appear in the equations, the boundary conditions or the initial value, "
+                "so nothing can be learnt about it; leave it out, or write it into the problem."
+            )

@@ -1,0 +1,68 @@
+"""Unknown numbers and fields from exact and from noisy data: errors beside published ones, and times."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.infer import infer
+from frozenpinn.lab.cases.inverse import CASES, InverseCase
+from frozenpinn.lab.studies.study import Announce, Row, Study
+from frozenpinn.results.inferred import Inferred
+from frozenpinn.runtime.seeds import Seed
+
+
+def error_of(case: InverseCase, found: Inferred) -> float:
+    """Return the largest relative error of the numbers, or the relative L² error of the field."""
+    if case.field is not None:
+        name, truth = case.field
+        x = found.problem.domain.sample(2000, "random", int(Seed.TEST_POINTS)).x
+        exact = truth(x)
+        return float(np.linalg.norm(found.field(name)(*x.T) - exact) / np.linalg.norm(exact))
+    return max(abs(float(found.parameters[n]) - v) / abs(v) for n, v in case.truth.items())
+
+
+def covered(case: InverseCase, found: Inferred) -> list[float]:
+    """Return for each unknown whether its interval contains the truth; for a field, in which part of the domain."""
+    if case.field is not None:
+        name, truth = case.field
+        x = found.problem.domain.sample(500, "random", int(Seed.TEST_POINTS)).x
+        (low, high), exact = found.field(name).band(*x.T), truth(x)
+        return [float(np.mean((low <= exact) & (exact <= high)))]
+    return [float(found.parameters[n].low <= v <= found.parameters[n].high) for n, v in case.truth.items()]
+
+
+def rows(seeds: int, announce: Announce) -> list[Row]:
+    """Return one row per case: the worst error over seeds, without noise and with it, and the median of the times."""
+    table = []
+    for case in CASES.values():
+        row: dict[str, Any] = {"case": case.name.removeprefix("inverse-"), "failures": []}
+        for label, noisy in (("exact", False), ("noisy", True)):
+            errors, seconds = [], []
+            for seed in range(seeds):
+                announce(f"{case.name}, {label} data, seed {seed}")
+                started = time.perf_counter()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = infer(case.problem(), case.data(seed, noisy), seed=seed)
+                seconds.append(time.perf_counter() - started)
+                errors.append(error_of(case, found))
+            row |= {f"error_{label}": max(errors), f"seconds_{label}": float(np.median(seconds))}
+        row["published_error_exact"] = min(case.published.values(), default=None)
+        table.append(row)
+    return table
+
+
+STUDY = Study(
+    "inverse",
+    "unknown numbers and fields from exact data, and with noise (1 %; σ = 0.1 for diffusion)",
+    "case",
+    ("error_exact", "published_error_exact", "error_noisy"),
+    rows,
+    ordinate="relative error, worst of all seeds",
+    beside=("seconds_exact", "seconds_noisy"),
+    beside_ordinate="seconds",
+)

@@ -1,0 +1,195 @@
+"""What was inferred from measurements: numbers with error bars, the solution they give, and how good the fit is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.inferred_field import InferredField
+from frozenpinn.results.solution import Solution
+from frozenpinn.statement.measurements import Measurements
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its error bar.
+
+    Attributes
+    ----------
+    value, std
+        The best value, and its standard deviation.
+    low, high, level
+        The interval that contains the truth with the probability ``level``.
+    at_bound
+        ``"lower"`` or ``"upper"`` if the data ask for more than a bound allows; empty otherwise.
+
+    Examples
+    --------
+    >>> print(Estimate(1.00213, 0.0008, 1.0005, 1.0037))
+    1.0021 ± 0.0008 (95 %: 1.0005 … 1.0037)
+    """
+
+    value: float
+    std: float
+    low: float
+    high: float
+    level: float = 0.95
+    at_bound: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        if not (np.isfinite(self.std) and self.std > 0):
+            return f"{self.value:.10g} ± {self.std:.2g}"
+        decimals = -int(np.floor(np.log10(self.std)))
+        decimals += self.std * 10.0**decimals < 2.95
+        bound = f", at its {self.at_bound} bound" if self.at_bound else ""
+        if decimals > 12 or decimals < -6:
+            shown = max(1, min(16, int(np.ceil(np.log10(max(abs(self.value), 1e-300) / self.std))) + 2))
+            interval = f"{self.low:.{shown}g} … {self.high:.{shown}g}"
+            return f"{self.value:.{shown}g} ± {self.std:.1g} ({100 * self.level:g} %: {interval}{bound})"
+        places = max(decimals, 0)
+
+        def text(number: float) -> str:
+            return f"{round(number, decimals):.{places}f}"
+
+        interval = f"{text(self.low)} … {text(self.high)}"
+        return f"{text(self.value)} ± {text(self.std)} ({100 * self.level:g} %: {interval}{bound})"
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Another fit that was found: the values of the unknowns, and χ² in units of the best one's noise."""
+
+    values: Mapping[str, float]
+    chi_square: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inferred:
+    """What :func:`frozenpinn.infer` returns. A value: it never changes.
+
+    Attributes
+    ----------
+    problem, data
+        What was asked.
+    parameters
+        The unknown numbers, each with its error bar.
+    covariance
+        Of the unknown numbers, in their order.
+    solution
+        The solution of the problem with the values that were found.
+    predicted, sigmas
+        What the solution says at the sensors, and the standard deviations that the data were weighted with, all
+        measurements one after another.
+    chi_square, freedom
+        The weighted sum of squares that is left, and its degrees of freedom; see :attr:`misfit`.
+    noise
+        The standard deviation of the noise, if it was estimated; None if it was given.
+    networks
+        By how much the values differ on a second network; this is part of the error bars.
+    minima
+        Other fits that explain the data nearly as well, or were found on the way.
+    steps
+        χ² and the values of the unknowns, step by step.
+    notes
+        What else there is to say.
+    seconds
+        Wall-clock seconds of each stage.
+    fields
+        The unknown fields.
+    """
+
+    problem: Problem
+    data: tuple[Measurements, ...]
+    parameters: Mapping[str, Estimate]
+    covariance: Array
+    solution: Solution
+    predicted: Array
+    sigmas: Array
+    chi_square: float
+    freedom: int
+    noise: float | None = None
+    networks: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
+    minima: tuple[Minimum, ...] = ()
+    steps: tuple[tuple[float, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    fields: Mapping[str, InferredField] = dataclasses.field(default_factory=dict)
+    _renew: Callable[[Any], Inferred] | None = None
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} = {estimate}" for name, estimate in self.parameters.items())
+        return f"Inferred({found})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_renew": None}  # factorisations stay where they were made
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknown numbers, in the order of the covariance."""
+        return tuple(self.parameters)
+
+    @cached_property
+    def values(self) -> Array:
+        """Everything that was measured."""
+        return np.concatenate([part.values for part in self.data])
+
+    @property
+    def residuals(self) -> Array:
+        """What was measured less what the solution says, one after another."""
+        return np.asarray(self.values - self.predicted)
+
+    @property
+    def misfit(self) -> float:
+        """χ² for each degree of freedom: near one if the noise is as given; NaN if there is no freedom."""
+        return self.chi_square / self.freedom if self.freedom else float("nan")
+
+    @cached_property
+    def correlations(self) -> Array:
+        """Correlations of the unknown numbers, between -1 and 1."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        return np.asarray(self.covariance / np.where(deviations > 0, deviations, 1.0) / deviations[:, None])
+
+    def sample(self, n: int, seed: int = 0) -> dict[str, Array]:
+        """Draw n sets of the unknown numbers from their distribution."""
+        means = np.array([float(e) for e in self.parameters.values()])
+        drawn = np.random.default_rng(seed).multivariate_normal(means, self.covariance, size=n, method="eigh")
+        return {name: drawn[:, i] for i, name in enumerate(self.names)}
+
+    def again(self, data: Any) -> Inferred:
+        """Infer from new data of the same problem, with all that is factorised already."""
+        if self._renew is None:
+            raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
+        return self._renew(data)
+
+    def field(self, name: str) -> InferredField:
+        """Return one unknown field."""
+        if name not in self.fields:
+            raise EvaluationError(
+                f"'{name}' is no unknown field; they are {choices(self.fields)}.{suggestion(name, self.fields)}"
+            )
+        return self.fields[name]
+
+    @property
+    def report(self) -> str:
+        """Everything that is worth knowing, as text."""
+        from frozenpinn.results.inferred_report import report_of
+
+        return report_of(self)
+
+    def plot(self, file: str | None = None) -> Any:
+        """Draw the fit, what it leaves, the error bars and the steps; return the figure."""
+        from frozenpinn.results.inferred_report import plot_of
+
+        return plot_of(self, file)

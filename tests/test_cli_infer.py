@@ -1,0 +1,65 @@
+"""The command ``frozenpinn infer``."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from frozenpinn.cli import app
+
+PROBLEM = """
+equation = "k*u_xx = -1"
+boundary = "u = 0"
+
+[domain]
+lower = [0.0]
+upper = [1.0]
+
+[parameters]
+k = {start = 1.0, lower = 0.1, upper = 10.0}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    problem, data = tmp_path / "problem.toml", tmp_path / "data.csv"
+    problem.write_text(PROBLEM)
+    x = np.linspace(0.1, 0.9, 9)
+    lines = [f"{a},{b}" for a, b in zip(x, x * (1 - x) / 4, strict=True)]
+    data.write_text("x,u\n" + "\n".join(lines) + "\n")
+    return problem, data
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["infer", *map(str, arguments)])
+
+
+def test_the_report_and_a_picture(files, tmp_path):
+    result = run(*files, "--plot", tmp_path / "fit.png")
+    assert result.exit_code == 0, result.output
+    assert "inferred from 9 measurements" in result.output
+    assert re.search(r"k = (1\.99999999|2\.0000000)", result.output)
+    assert (tmp_path / "fit.png").exists()
+
+
+def test_json(files, tmp_path):
+    result = run(*files, "--json", tmp_path / "found.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["parameters"]["k"]["value"] == pytest.approx(2.0, rel=1e-8)
+    assert found["freedom"] == 8
+
+
+def test_noise_is_a_number_or_a_percentage(files):
+    result = run(*files, "--noise", "much")
+    assert result.exit_code != 0
+    assert "--noise takes a number or a percentage" in str(result.exception)
+
+
+def test_a_table_that_is_no_unknown(files):
+    problem, data = files
+    problem.write_text(PROBLEM.replace("lower = 0.1", "least = 0.1"))
+    result = run(problem, data)
+    assert "parameter 'k' is an unknown with 'least'; it may have 'lower', 'start', 'upper'" in str(result.exception)
