@@ -1,0 +1,359 @@
+"""Scales from formulas: where equations and data vary fast, in space and time, read from their expressions.
+
+Every function in an expression (a peak, a front, a step) is followed by itself: cells of the domain are bisected until
+bounds of its values (intervals.py) show that it varies little on each of them. What is narrow has narrow cells, however
+little of the domain it takes up; samples could miss it, bounds can't. Where there are no bounds (Python functions), or
+a feature moves through all of space and time, so that its cells are too many, some of them are followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
+from frozenpinn.geometry import FlatSide
+from frozenpinn.language.lexer import shortened
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+NARROW = 2.0**-8  #: part of an axis below which something is called narrow
+_FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
+_VARIES = 0.5  # part of its range that a function may run through on a cell
+_SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
+_CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
+_PER_CELL = 2.5  # width of a Gaussian, in cells on which it varies by half of its range at most
+_GENTLE = 48.0  # change of a linear argument over the domain up to which functions are not narrow
+_GROWTH = 1e8  # range of a function that is not looked at by itself
+_REACH = 8.0  # widths on both sides up to which a feature is taken to last
+
+
+class Stretch(NamedTuple):
+    """A part of an axis in which something varies over a width."""
+
+    low: float
+    high: float
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A function in a formula that varies fast somewhere.
+
+    Attributes
+    ----------
+    what, kind
+        The function, and "peak", "front" or "jump".
+    narrow
+        Along which of the axes (coordinates, then time) it is narrow.
+    low, high
+        Cells that hold it, (n, d + 1).
+    """
+
+    what: str
+    kind: str
+    narrow: tuple[bool, ...]
+    low: Array
+    high: Array
+
+    def stretches(self, axis: int) -> list[Stretch]:
+        """Return where it is along an axis, neighbouring cells together."""
+        if not self.narrow[axis]:
+            return []
+        cells = sorted(zip(self.low[:, axis].tolist(), self.high[:, axis].tolist(), strict=True))
+        found: list[list[tuple[float, float]]] = []
+        for a, b in cells:
+            if found and a <= max(high for _, high in found[-1][-4:]) + 2 * _PER_CELL * (b - a):
+                found[-1].append((a, b))
+            else:
+                found.append([(a, b)])
+        return list(map(_stretch, found))
+
+    def describe(self, names: tuple[str, ...]) -> str:
+        """Say what it is, where, and how narrow."""
+        texts = []
+        for axis in (i for i, narrow in enumerate(self.narrow) if narrow):
+            stretches = self.stretches(axis)
+            first, width = stretches[0], min(s.width for s in stretches)
+            if len(stretches) > 1:
+                place = f"{len(stretches)} places of {names[axis]}, the first of them {_middle(first):.6g}"
+            elif first.high - first.low > 20 * first.width:
+                place = f"{names[axis]} from {first.low:.4g} to {first.high:.4g}"
+            else:
+                place = f"{names[axis]} = {_middle(first):.6g}"
+            texts.append(place if self.kind == "jump" else f"{place} (width {width:.1g})")
+        return f"a {self.kind} of {self.what} at {' and '.join(texts)}"
+
+
+def _stretch(cells: list[tuple[float, float]]) -> Stretch:
+    """Join neighbouring cells; those that are much longer than others only touch the feature."""
+    shortest = min(b - a for a, b in cells)
+    kept = [(a, b) for a, b in cells if b - a <= 4 * shortest]
+    return Stretch(min(a for a, _ in kept), max(b for _, b in kept), _PER_CELL * shortest)
+
+
+def _middle(stretch: Stretch) -> float:
+    return (stretch.low + stretch.high) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaScales:
+    """What is narrow in the formulas of a problem.
+
+    Attributes
+    ----------
+    features
+        Functions that vary fast somewhere.
+    breaks
+        Times at which formulas have jumps or corners.
+    undecided
+        Functions whose values have no bounds.
+    """
+
+    features: tuple[Feature, ...] = ()
+    breaks: tuple[float, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+    def stretches(self, axis: int) -> list[Stretch]:
+        """Return where something is narrow along an axis (time is the last), in order; they may overlap."""
+        return sorted(s for f in self.features if f.kind != "jump" for s in f.stretches(axis))
+
+
+NOTHING = FormulaScales()
+
+
+@remembered
+def formula_scales(problem: Problem) -> FormulaScales:
+    """Find everything that is narrow in the formulas of a problem."""
+    candidates = list(dict.fromkeys(_candidates(problem)))
+    if not candidates:
+        return NOTHING
+    features, breaks, undecided = [], set[float](), []
+    axes = _Axes(problem)
+    for node, kind in candidates:
+        try:
+            feature = axes.feature(node, kind)
+        except (UnknownError, TypeError, ValueError, OverflowError):
+            undecided.append(shortened(str(node)))
+            continue
+        if feature is None:
+            continue
+        if feature.kind == "jump":
+            breaks.update(_middle(s) for s in feature.stretches(len(feature.narrow) - 1))
+        else:
+            features.append(feature)
+    start, end = problem.time
+    least = 1e-9 * (end - start)
+    inner = sorted(t for t in breaks if start + least < t < end - least)
+    return FormulaScales(tuple(features), tuple(inner), tuple(dict.fromkeys(undecided)))
+
+
+# ---- what to look at --------------------------------------------------------------------------------
+
+
+def _expressions(problem: Problem) -> Iterator[sp.Expr]:
+    """Yield everything that is a formula: coefficients, forcing, nonlinear terms, initial and boundary data."""
+    for equation in problem.equations:
+        yield from (*equation.linear.values(), *equation.linear_in_time.values())
+        yield from (equation.forcing, equation.nonlinear)
+    for datum in problem.initial_data:
+        if datum.expression is not None:
+            yield datum.expression
+    for condition in problem.conditions:
+        if condition.value.expression is not None:
+            fixed = _on_side(problem, condition.side)
+            yield condition.value.expression.xreplace(fixed)
+
+
+def _on_side(problem: Problem, side: object) -> dict[sp.Symbol, sp.Expr]:
+    """Return the coordinate that is fixed on a flat side."""
+    if not isinstance(side, FlatSide):
+        return {}
+    ends = (problem.domain.lower, problem.domain.upper)
+    return {problem.jets.x[side.axis]: sp.Float(float(ends[side.end][side.axis]))}
+
+
+def _candidates(problem: Problem) -> Iterator[tuple[sp.Expr, str]]:
+    """Yield functions that may be narrow, and whether their values or their jumps count."""
+    own = {*problem.jets.x, problem.jets.t}
+    known = own | {s for e in _expressions(problem) for s in e.free_symbols if s.name in problem.parameters.symbols}
+    seen: set[sp.Basic] = set()
+    for expression in _expressions(problem):
+        for node in sp.preorder_traversal(expression):
+            if node in seen or not node.args:
+                continue
+            seen.add(node)
+            if isinstance(node, Relational) and node.free_symbols <= known and node.free_symbols & own:
+                yield sp.sign(node.lhs - node.rhs), "jump"
+            elif isinstance(node, sp.Expr) and node.free_symbols <= known and node.free_symbols & own:
+                yield from _looked_at(problem, node)
+
+
+def _looked_at(problem: Problem, node: sp.Expr) -> Iterator[tuple[sp.Expr, str]]:
+    if isinstance(node, AppliedUndef):
+        return
+    if isinstance(node, sp.sign | sp.Heaviside | sp.Abs):
+        yield sp.sign(node.args[0]), "jump"
+    elif isinstance(node, sp.Max | sp.Min):
+        first, *others = node.args
+        yield from ((sp.sign(first - other), "jump") for other in others)
+    elif isinstance(node, sp.Pow):
+        base, exponent = node.args
+        if exponent.is_number and exponent.is_positive:
+            if not exponent.is_integer:
+                yield sp.sign(base), "jump"
+        elif not (base.is_number or _is_gentle(problem, base)):
+            yield node, "peak"
+    elif isinstance(node, sp.sin | sp.cos):
+        if not _is_even(problem, node.args[0]):
+            yield node, "peak"
+    elif isinstance(node, sp.Function) and not isinstance(node, sp.Piecewise) and not _is_gentle(problem, *node.args):
+        yield node, "peak"
+
+
+def _is_even(problem: Problem, argument: sp.Expr) -> bool:
+    """Whether an argument changes at the same rate everywhere: waves of one length are no feature of a place."""
+    own = (*problem.jets.x, problem.jets.t)
+    return not any(sp.diff(argument, s).free_symbols & set(own) for s in own)
+
+
+def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:
+    """Whether the argument of a function changes so little, or so evenly, that it can't be narrow in places."""
+    symbols = [s for s in (*problem.jets.x, problem.jets.t) if s in argument.free_symbols]
+    slopes = [sp.diff(argument, s) for s in symbols]
+    if not all(slope.is_number for slope in slopes):
+        return False
+    return sum(abs(float(k)) * length for k, length in zip(slopes, _lengths(problem, symbols), strict=True)) < _GENTLE
+
+
+def _lengths(problem: Problem, symbols: list[sp.Symbol]) -> list[float]:
+    every = dict(zip(problem.jets.x, map(float, problem.domain.lengths), strict=True))
+    every[problem.jets.t] = problem.time[1] - problem.time[0]
+    return [every[s] for s in symbols]
+
+
+# ---- bisection --------------------------------------------------------------------------------------
+
+
+class _Axes:
+    """The domain and the time of a problem, cut into cells for one function after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.symbols = (*problem.jets.x, problem.jets.t)
+        start, end = problem.time
+        self.low = np.append(problem.domain.lower, start).astype(float)
+        self.high = np.append(problem.domain.upper, end).astype(float)
+        constants = problem.parameters.functions
+        self.constants = {name: value for name, value in constants.items() if isinstance(value, float)}
+
+    def feature(self, node: sp.Expr, kind: str) -> Feature | None:
+        """Return where a function is narrow; None if it is nowhere."""
+        own = [i for i, s in enumerate(self.symbols) if s in node.free_symbols]
+        if kind == "jump" and own != [len(self.symbols) - 1]:
+            return None  # a jump along places is found by others; here, times at which to stop are looked for
+        if len(own) > max(_FIRST):
+            raise UnknownError(str(node))
+        low, high, shape = self._bisected(node, own)
+        if not len(low):
+            return None
+        d = len(self.symbols)
+        lengths = (self.high - self.low)[own]
+        narrow = np.any(high - low <= NARROW * lengths, axis=0)
+        all_low, all_high = np.tile(self.low, (len(low), 1)), np.tile(self.high, (len(low), 1))
+        all_low[:, own], all_high[:, own] = low, high
+        flags = tuple(bool(i in own and narrow[own.index(i)]) for i in range(d))
+        return Feature(shortened(str(node)), "jump" if kind == "jump" else shape, flags, all_low, all_high)
+
+    def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
+        """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
+        symbols = tuple(self.symbols[i] for i in own)
+        rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
+        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)])
+        bounds, slopes, middles = self._enclosed(node, symbols, low, high)
+        while True:
+            most = _range(bounds)
+            open_cells = (bounds.high - bounds.low > _VARIES * most) & np.any(high - low > _SHORTEST * lengths, axis=1)
+            active = np.flatnonzero(open_cells)
+            if not len(active) or not most > 0 or len(low) >= _CELLS:
+                break
+            if len(active) > _AT_ONCE:
+                active = np.sort(rng.choice(active, _AT_ONCE, replace=False))
+            halves = _halved(low[active], high[active], slopes[active], lengths)
+            new, new_slopes, new_middles = self._enclosed(node, symbols, *halves)
+            rest = np.ones(len(low), dtype=bool)
+            rest[active] = False
+            low, high = np.concatenate([low[rest], halves[0]]), np.concatenate([high[rest], halves[1]])
+            bounds = Bounds(*(np.concatenate([b[rest], n]) for b, n in zip(bounds, new, strict=True)))
+            slopes = np.concatenate([slopes[rest], new_slopes])
+            middles = np.concatenate([middles[rest], new_middles])
+        kept = np.any(high - low <= NARROW * lengths, axis=1)
+        if most > _GROWTH or not np.any(kept):  # what grows like this is divided by something, and looked at with that
+            return low[:0], high[:0], ""
+        if isinstance(node, sp.sign):
+            kept &= np.all(high - low <= 2 * _SHORTEST * lengths, axis=1)
+        kept[kept] = self._varies(node, symbols, low[kept], high[kept], most)
+        return low[kept], high[kept], _shape(low, middles, most)
+
+    def _enclosed(
+        self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array
+    ) -> tuple[Bounds, Array, Array]:
+        cells = Cells(symbols, (low + high).T / 2, (high - low).T / 2, self.constants)
+        found = cells.enclose(node)
+        return found.values, (found.slopes.size * cells.radii).T, found.middle
+
+    def _varies(
+        self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array, most: float
+    ) -> Array:
+        """Whether the function really varies on cells and beside them, not its bounds alone."""
+        values = []
+        for share in (-0.5, 0.0, 0.5, 1.0, 1.5):
+            places = np.clip(low + share * (high - low), self.low[_own(self, symbols)], self.high[_own(self, symbols)])
+            point = Cells(symbols, places.T, np.zeros_like(places.T), self.constants)
+            values.append(point.enclose(node).middle)
+        with np.errstate(invalid="ignore"):
+            changes = np.ptp(np.stack(values), axis=0)
+        return ~(changes <= 0.05 * most)
+
+
+def _own(axes: _Axes, symbols: tuple[sp.Symbol, ...]) -> list[int]:
+    return [axes.symbols.index(s) for s in symbols]
+
+
+def _grid(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    edges = [np.linspace(a, b, count + 1) for a, b in zip(low, high, strict=True)]
+    lows = np.meshgrid(*(e[:-1] for e in edges), indexing="ij")
+    highs = np.meshgrid(*(e[1:] for e in edges), indexing="ij")
+    return np.stack([g.ravel() for g in lows], axis=1), np.stack([g.ravel() for g in highs], axis=1)
+
+
+def _range(bounds: Bounds) -> float:
+    """Return the range of a function as far as it is bounded."""
+    low, high = bounds.low[np.isfinite(bounds.low)], bounds.high[np.isfinite(bounds.high)]
+    return float(np.max(high) - np.min(low)) if len(low) and len(high) else 0.0
+
+
+def _halved(low: Array, high: Array, slopes: Array, lengths: Array) -> tuple[Array, Array]:
+    """Halve cells along the axis along which a function changes most, or the longest if that is not known."""
+    relative = (high - low) / lengths
+    weight = np.where(np.isfinite(slopes), slopes, np.inf)
+    axis = np.where(np.isinf(weight).any(axis=1), np.argmax(relative, axis=1), np.argmax(weight, axis=1))
+    rows = np.arange(len(low))
+    middle = (low[rows, axis] + high[rows, axis]) / 2
+    first_high, second_low = high.copy(), low.copy()
+    first_high[rows, axis] = second_low[rows, axis] = middle
+    return np.concatenate([low, second_low]), np.concatenate([first_high, high])
+
+
+def _shape(low: Array, middles: Array, most: float) -> str:
+    """Tell a peak from a front by the values in two opposite corners."""
+    ordered = middles[np.lexsort(low.T[::-1])]
+    finite = ordered[np.isfinite(ordered)]
+    return "front" if len(finite) and abs(float(finite[0]) - float(finite[-1])) > 0.5 * most else "peak"
