@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.adaptivity.grading import Slopes
 from frozenpinn.analysis.formula_scales import Stretch, formula_scales
@@ -16,6 +17,7 @@ _AROUND = 6.0  # widths on both sides of a feature that belong to it
 _MOST_PARTS = 80  # of time; where there would be more, steps are kept short all the time
 _PLACES = 2001  # at which a density is given, beside those of the features
 _PER_FEATURE = 33
+_MOST_PULSES = 12  # that are looked at one by one
 
 
 class PartOfTime(NamedTuple):
@@ -83,3 +85,30 @@ def _density(x: Array, stretch: Stretch) -> Array:
     """Return a density that is even on a stretch and falls off over some widths beside it."""
     outside = np.maximum(0.0, np.maximum(stretch.low - x, x - stretch.high)) / (2.0 * stretch.width)
     return np.asarray(np.exp(-(outside**2)))
+
+
+@remembered
+def telling_times(problem: Problem) -> Array:
+    """Return times in and around pulses of formulas, and where they jump: errors may be there alone."""
+    scales, (start, end) = formula_scales(problem), problem.time
+    found = [np.array(scales.breaks)]
+    for s in scales.stretches(problem.domain.dimension)[:_MOST_PULSES]:
+        found.append(np.linspace(s.low - 2 * s.width, s.high + 2 * s.width, 7))
+    times = np.concatenate(found)
+    return times[(times > start) & (times < end)]
+
+
+@remembered
+def is_abrupt(problem: Problem) -> bool:
+    """Whether equations have narrow features or jumps in time, or bend abruptly where a field has some value."""
+    if problem.is_static:
+        return False
+    scales = formula_scales(problem)
+    if scales.breaks or any(feature.lasting for feature in scales.features):
+        return True
+    bent = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside, sp.Piecewise)
+    for equation in problem.equations:
+        powers = [p for p in equation.nonlinear.atoms(sp.Pow) if p.exp.is_number and not p.exp.is_integer]
+        if equation.nonlinear.has(*bent) or any(problem.jets.jets_in(p) for p in powers):
+            return True
+    return False

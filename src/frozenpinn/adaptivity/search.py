@@ -19,7 +19,7 @@ from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.adaptivity.verdicts import complaint, duration
+from frozenpinn.adaptivity.verdicts import complaint, duration, limits
 from frozenpinn.adaptivity.witness import finer
 from frozenpinn.errors import BudgetError, ConvergenceError, IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
@@ -280,6 +280,7 @@ class Search:
         best = self._best(self._answers)
         assert best.solution is not None
         met = best.error <= self.tol
+        reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),

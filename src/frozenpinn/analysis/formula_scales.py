@@ -9,7 +9,7 @@ a feature moves through all of space and time, so that its cells are too many, s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +56,8 @@ class Feature:
         Along which of the axes (coordinates, then time) it is narrow.
     low, high
         Cells that hold it, (n, d + 1).
+    lasting
+        Whether it belongs to equations or conditions, not to initial data alone.
     """
 
     what: str
@@ -63,6 +65,7 @@ class Feature:
     narrow: tuple[bool, ...]
     low: Array
     high: Array
+    lasting: bool = True
 
     def stretches(self, axis: int) -> list[Stretch]:
         """Return where it is along an axis, neighbouring cells together."""
@@ -133,8 +136,9 @@ NOTHING = FormulaScales()
 @remembered
 def formula_scales(problem: Problem) -> FormulaScales:
     """Find everything that is narrow in the formulas of a problem."""
-    candidates = list(dict.fromkeys(_candidates(problem)))
-    if not candidates:
+    lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
+    candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
+    if not candidates or problem.is_static:
         return NOTHING
     features, breaks, undecided = [], set[float](), []
     axes = _Axes(problem)
@@ -149,7 +153,7 @@ def formula_scales(problem: Problem) -> FormulaScales:
         if feature.kind == "jump":
             breaks.update(_middle(s) for s in feature.stretches(len(feature.narrow) - 1))
         else:
-            features.append(feature)
+            features.append(replace(feature, lasting=(node, kind) in lasting))
     start, end = problem.time
     least = 1e-9 * (end - start)
     inner = sorted(t for t in breaks if start + least < t < end - least)
@@ -159,18 +163,19 @@ def formula_scales(problem: Problem) -> FormulaScales:
 # ---- what to look at --------------------------------------------------------------------------------
 
 
-def _expressions(problem: Problem) -> Iterator[sp.Expr]:
-    """Yield everything that is a formula: coefficients, forcing, nonlinear terms, initial and boundary data."""
+def _lasting(problem: Problem) -> Iterator[sp.Expr]:
+    """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
     for equation in problem.equations:
         yield from (*equation.linear.values(), *equation.linear_in_time.values())
         yield from (equation.forcing, equation.nonlinear)
-    for datum in problem.initial_data:
-        if datum.expression is not None:
-            yield datum.expression
     for condition in problem.conditions:
         if condition.value.expression is not None:
             fixed = _on_side(problem, condition.side)
             yield condition.value.expression.xreplace(fixed)
+
+
+def _initial(problem: Problem) -> Iterator[sp.Expr]:
+    return (datum.expression for datum in problem.initial_data if datum.expression is not None)
 
 
 def _on_side(problem: Problem, side: object) -> dict[sp.Symbol, sp.Expr]:
@@ -181,12 +186,12 @@ def _on_side(problem: Problem, side: object) -> dict[sp.Symbol, sp.Expr]:
     return {problem.jets.x[side.axis]: sp.Float(float(ends[side.end][side.axis]))}
 
 
-def _candidates(problem: Problem) -> Iterator[tuple[sp.Expr, str]]:
+def _candidates(problem: Problem, expressions: Iterator[sp.Expr]) -> Iterator[tuple[sp.Expr, str]]:
     """Yield functions that may be narrow, and whether their values or their jumps count."""
     own = {*problem.jets.x, problem.jets.t}
-    known = own | {s for e in _expressions(problem) for s in e.free_symbols if s.name in problem.parameters.symbols}
+    known = own | {sp.Symbol(name, real=True) for name in problem.parameters.symbols}
     seen: set[sp.Basic] = set()
-    for expression in _expressions(problem):
+    for expression in expressions:
         for node in sp.preorder_traversal(expression):
             if node in seen or not node.args:
                 continue
@@ -261,7 +266,13 @@ class _Axes:
             return None  # a jump along places is found by others; here, times at which to stop are looked for
         if len(own) > max(_FIRST):
             raise UnknownError(str(node))
-        low, high, shape = self._bisected(node, own)
+        root = self._root(node) if kind == "jump" else None
+        if root is not None:
+            inside = self.low[-1] < root < self.high[-1]
+            low = high = np.full((int(inside), 1), root)
+            shape = kind
+        else:
+            low, high, shape = self._bisected(node, own)
         if not len(low):
             return None
         d = len(self.symbols)
@@ -271,6 +282,13 @@ class _Axes:
         all_low[:, own], all_high[:, own] = low, high
         flags = tuple(bool(i in own and narrow[own.index(i)]) for i in range(d))
         return Feature(shortened(str(node)), "jump" if kind == "jump" else shape, flags, all_low, all_high)
+
+    def _root(self, node: sp.Expr) -> float | None:
+        """Return where the argument of a step vanishes, if it changes evenly in time."""
+        rate = sp.diff(node.args[0], self.symbols[-1])
+        if not rate.is_number or rate == 0:
+            return None
+        return float(-node.args[0].xreplace({self.symbols[-1]: sp.Integer(0)}) / rate)
 
     def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""

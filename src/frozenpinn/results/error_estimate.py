@@ -96,6 +96,14 @@ class ErrorEstimate(Mapping[str, float]):
             return float(self.times[-1])
         return float(self.times[max(0, int(np.argmax(above)) - 1)])
 
+    def holds_from(self, tol: float) -> float:
+        """Return from when on all fields are estimated to be within a tolerance; infinite if they are not at the end."""
+        above = np.any([~(np.asarray(curve) <= tol) for curve in self.curves.values()], axis=0)
+        if not np.any(above):
+            return float(self.times[0])
+        last = len(above) - 1 - int(np.argmax(above[::-1]))
+        return float(self.times[last + 1]) if last + 1 < len(above) else float("inf")
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
         return {
