@@ -21,6 +21,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.judging import least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
+from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.problem import Problem
@@ -144,6 +145,10 @@ def _estimate(
             gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = _mean(gaps, times) / scale
+        if problem.is_linear and overall[name] > rules.parted and not problem.is_static:
+            # what has nothing in common with the truth is not judged by its own size
+            known = sizes_of(problem)[name]
+            overall[name] *= max(1.0, scale / known) if known > 0 else 1.0
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
 

@@ -1,7 +1,8 @@
-"""What narrow features of formulas mean for a solve: parts of time, places of points and neurons, and what is missed."""
+"""What narrow features of formulas mean for a solve: parts of time, places of points and neurons, times to look at."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
         shortest = min((p.width for p in pulses), default=(end - start) / _MOST_PARTS)
         return (PartOfTime(problem.time, shortest),)
     parts = []
-    for a, b in zip(times[:-1], times[1:], strict=True):
+    for a, b in pairwise(times):
         inside = [p.width for p in pulses if p.low < (a + b) / 2 < p.high]
         parts.append(PartOfTime((a, b), min(inside, default=np.inf)))
     return tuple(parts)

@@ -15,8 +15,8 @@ from typing import cast
 
 import numpy as np
 
-from frozenpinn.adaptivity.graded_axes import place
 from frozenpinn.adaptivity.features import PartOfTime, narrow_places, parts_of_time
+from frozenpinn.adaptivity.graded_axes import place
 from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
 from frozenpinn.adaptivity.handover import continue_from, continued, projection_loss, state_slopes, with_errors
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
@@ -24,8 +24,9 @@ from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.settings import Windows
 from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
-from frozenpinn.assembly.discretisation import Discretisation, Stage
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import adapted
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece

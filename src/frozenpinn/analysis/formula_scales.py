@@ -327,9 +327,7 @@ class _Axes:
         found = cells.enclose(node)
         return found.values, (found.slopes.size * cells.radii).T, found.middle
 
-    def _varies(
-        self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array, most: float
-    ) -> Array:
+    def _varies(self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array, most: float) -> Array:
         """Whether the function really varies on cells and beside them, not its bounds alone."""
         values = []
         for share in (-0.5, 0.0, 0.5, 1.0, 1.5):

@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     low: Array
     high: Array
 
-    def __mul__(self, other: object) -> Bounds:  # type: ignore[override]
+    def __mul__(self, other: object) -> Bounds:
         assert isinstance(other, tuple)
         products = [_times(a, b) for a in self for b in other]
         return Bounds(functools.reduce(np.minimum, products), functools.reduce(np.maximum, products))

@@ -97,7 +97,7 @@ class ErrorEstimate(Mapping[str, float]):
         return float(self.times[max(0, int(np.argmax(above)) - 1)])
 
     def holds_from(self, tol: float) -> float:
-        """Return from when on all fields are estimated to be within a tolerance; infinite if they are not at the end."""
+        """Return from when on all fields are estimated to be within a tolerance; infinite if they never are."""
         above = np.any([~(np.asarray(curve) <= tol) for curve in self.curves.values()], axis=0)
         if not np.any(above):
             return float(self.times[0])

@@ -114,7 +114,9 @@ def _found(solution: Solution) -> list[str]:
         told.append(f"and {len(scales.features) - _TOLD} more")
     if scales.breaks:
         times = ", ".join(f"{t:.6g}" for t in scales.breaks[:_TOLD])
-        told.append(f"steps end at t = {times}{', …' if len(scales.breaks) > _TOLD else ''}, where formulas jump or bend")
+        told.append(
+            f"steps end at t = {times}{', …' if len(scales.breaks) > _TOLD else ''}, where formulas jump or bend"
+        )
     if scales.undecided:
         told.append(f"nothing is known of how fast {', '.join(scales.undecided[:_TOLD])} changes")
     return told
