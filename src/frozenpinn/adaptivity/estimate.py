@@ -78,7 +78,7 @@ def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: E
     """Whether the distance of two solutions grows exponentially and they do not: what both leave out does so, too."""
     if problem.is_static:
         return False
-    times, even = _times(problem, rules)
+    even = _times(problem, rules)[1]
     for mine, theirs in values.values():
         gaps, sizes = places.rms(mine - theirs)[even], places.rms(theirs)[even]
         half = len(gaps) // 2

@@ -298,8 +298,9 @@ class _Axes:
         bounds, slopes, middles = self._enclosed(node, symbols, low, high)
         while True:
             most = _range(bounds)
-            open_cells = (bounds.high - bounds.low > _VARIES * most) & np.any(high - low > _SHORTEST * lengths, axis=1)
-            active = np.flatnonzero(open_cells)
+            with np.errstate(invalid="ignore"):
+                varies = bounds.high - bounds.low > _VARIES * most
+            active = np.flatnonzero(varies & np.any(high - low > _SHORTEST * lengths, axis=1))
             if not len(active) or not most > 0 or len(low) >= _CELLS:
                 break
             if len(active) > _AT_ONCE:
@@ -328,19 +329,15 @@ class _Axes:
         return found.values, (found.slopes.size * cells.radii).T, found.middle
 
     def _varies(self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array, most: float) -> Array:
-        """Whether the function really varies on cells and beside them, not its bounds alone."""
+        """Whether the function really varies on cells, not its bounds alone."""
         values = []
-        for share in (-0.5, 0.0, 0.5, 1.0, 1.5):
-            places = np.clip(low + share * (high - low), self.low[_own(self, symbols)], self.high[_own(self, symbols)])
+        for share in np.linspace(0.0, 1.0, 9):
+            places = low + share * (high - low)
             point = Cells(symbols, places.T, np.zeros_like(places.T), self.constants)
             values.append(point.enclose(node).middle)
         with np.errstate(invalid="ignore"):
             changes = np.ptp(np.stack(values), axis=0)
         return ~(changes <= 0.05 * most)
-
-
-def _own(axes: _Axes, symbols: tuple[sp.Symbol, ...]) -> list[int]:
-    return [axes.symbols.index(s) for s in symbols]
 
 
 def _grid(low: Array, high: Array, count: int) -> tuple[Array, Array]:
