@@ -65,6 +65,8 @@ class March:
         else:
             windows = self._windows(renewal)
             system, loss = self._first_basis(stage)
+            if self._later:
+                self._size = self._largest(system)
             if windows is None:
                 self._to_the_end(system, loss)
             else:
@@ -77,6 +79,12 @@ class March:
         if slopes is None or not self._can_be_graded:
             return self._even(stage), 0.0
         return self._graded(stage, [slopes], Windows())
+
+    def _largest(self, system: Discretisation) -> float:
+        """Return a magnitude of the state over all parts of the time: what drives it may come late."""
+        y = system.initial_state
+        later = [continued(system, y, part.time, part.shortest) for part in self._later]
+        return max(map(typical_size, [system, *later]))
 
     def _to_the_end(self, system: Discretisation, loss: float) -> None:
         """Keep one basis; steps end where formulas change."""
@@ -125,7 +133,7 @@ class March:
         """Renew the basis whenever it stops resolving the solution."""
         if windows.threshold is not None:
             self.threshold = windows.threshold
-        self._size = typical_size(system)
+        self._size = self._size or typical_size(system)
         even = system
         missed = falls_between(system, self.rules)
         if missed or Watch(system, self.threshold, self.rules).first > self.threshold:
