@@ -9,7 +9,8 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.adaptivity.grading import Slopes
-from frozenpinn.analysis.formula_scales import Stretch, formula_scales
+from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.analysis.narrow import Stretch
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 

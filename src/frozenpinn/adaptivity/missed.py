@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.rules import EstimateRules
-from frozenpinn.analysis.formula_scales import Feature, formula_scales
+from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.analysis.narrow import Feature
 from frozenpinn.results.residuals import imbalance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered

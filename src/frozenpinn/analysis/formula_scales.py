@@ -9,15 +9,16 @@ a feature moves through all of space and time, so that its cells are too many, s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
+from frozenpinn.analysis.function_scales import Change, function_changes
 from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
+from frozenpinn.analysis.narrow import NOTHING, Feature, FormulaScales
 from frozenpinn.geometry import FlatSide
 from frozenpinn.language.lexer import shortened
 from frozenpinn.runtime.memo import remembered
@@ -28,119 +29,25 @@ Array = np.ndarray
 NARROW = 2.0**-8  #: part of an axis below which something is called narrow
 _FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
 _VARIES = 0.5  # part of its range that a function may run through on a cell
+_STEEP = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
 _SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
 _CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
-_PER_CELL = 2.5  # width of a Gaussian, in cells on which it varies by half of its range at most
 _GENTLE = 48.0  # change of a linear argument over the domain up to which functions are not narrow
+_TELLING = (sp.Function, sp.Pow, sp.Max, sp.Min, Relational)  # Abs, sign, Heaviside, Piecewise are functions
 _GROWTH = 1e8  # range of a function that is not looked at by itself
-_REACH = 8.0  # widths on both sides up to which a feature is taken to last
-
-
-class Stretch(NamedTuple):
-    """A part of an axis in which something varies over a width."""
-
-    low: float
-    high: float
-    width: float
-
-
-@dataclass(frozen=True, eq=False)
-class Feature:
-    """A function in a formula that varies fast somewhere.
-
-    Attributes
-    ----------
-    what, kind
-        The function, and "peak", "front" or "jump".
-    narrow
-        Along which of the axes (coordinates, then time) it is narrow.
-    low, high
-        Cells that hold it, (n, d + 1).
-    lasting
-        Whether it belongs to equations or conditions, not to initial data alone.
-    """
-
-    what: str
-    kind: str
-    narrow: tuple[bool, ...]
-    low: Array
-    high: Array
-    lasting: bool = True
-
-    def stretches(self, axis: int) -> list[Stretch]:
-        """Return where it is along an axis, neighbouring cells together."""
-        if not self.narrow[axis]:
-            return []
-        cells = sorted(zip(self.low[:, axis].tolist(), self.high[:, axis].tolist(), strict=True))
-        found: list[list[tuple[float, float]]] = []
-        for a, b in cells:
-            if found and a <= max(high for _, high in found[-1][-4:]) + 2 * _PER_CELL * (b - a):
-                found[-1].append((a, b))
-            else:
-                found.append([(a, b)])
-        return list(map(_stretch, found))
-
-    def describe(self, names: tuple[str, ...]) -> str:
-        """Say what it is, where, and how narrow."""
-        texts = []
-        for axis in (i for i, narrow in enumerate(self.narrow) if narrow):
-            stretches = self.stretches(axis)
-            first, width = stretches[0], min(s.width for s in stretches)
-            if len(stretches) > 1:
-                place = f"{len(stretches)} places of {names[axis]}, the first of them {_middle(first):.6g}"
-            elif first.high - first.low > 20 * first.width:
-                place = f"{names[axis]} from {first.low:.4g} to {first.high:.4g}"
-            else:
-                place = f"{names[axis]} = {_middle(first):.6g}"
-            texts.append(place if self.kind == "jump" else f"{place} (width {width:.1g})")
-        return f"a {self.kind} of {self.what} at {' and '.join(texts)}"
-
-
-def _stretch(cells: list[tuple[float, float]]) -> Stretch:
-    """Join neighbouring cells; those that are much longer than others only touch the feature."""
-    shortest = min(b - a for a, b in cells)
-    kept = [(a, b) for a, b in cells if b - a <= 4 * shortest]
-    return Stretch(min(a for a, _ in kept), max(b for _, b in kept), _PER_CELL * shortest)
-
-
-def _middle(stretch: Stretch) -> float:
-    return (stretch.low + stretch.high) / 2
-
-
-@dataclass(frozen=True, eq=False)
-class FormulaScales:
-    """What is narrow in the formulas of a problem.
-
-    Attributes
-    ----------
-    features
-        Functions that vary fast somewhere.
-    breaks
-        Times at which formulas have jumps or corners.
-    undecided
-        Functions whose values have no bounds.
-    """
-
-    features: tuple[Feature, ...] = ()
-    breaks: tuple[float, ...] = ()
-    undecided: tuple[str, ...] = ()
-
-    def stretches(self, axis: int) -> list[Stretch]:
-        """Return where something is narrow along an axis (time is the last), in order; they may overlap."""
-        return sorted(s for f in self.features if f.kind != "jump" for s in f.stretches(axis))
-
-
-NOTHING = FormulaScales()
 
 
 @remembered
 def formula_scales(problem: Problem) -> FormulaScales:
     """Find everything that is narrow in the formulas of a problem."""
+    if problem.is_static:
+        return NOTHING
     lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
     candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
-    if not candidates or problem.is_static:
-        return NOTHING
-    features, breaks, undecided = [], set[float](), []
+    features, breaks = _of_functions(problem)
+    if not candidates:
+        return FormulaScales(tuple(features), tuple(sorted(breaks))) if features or breaks else NOTHING
+    undecided = []
     axes = _Axes(problem)
     for node, kind in candidates:
         try:
@@ -151,13 +58,32 @@ def formula_scales(problem: Problem) -> FormulaScales:
         if feature is None:
             continue
         if feature.kind == "jump":
-            breaks.update(_middle(s) for s in feature.stretches(len(feature.narrow) - 1))
+            breaks.update(s.middle for s in feature.stretches(len(feature.narrow) - 1))
         else:
             features.append(replace(feature, lasting=(node, kind) in lasting))
     start, end = problem.time
     least = 1e-9 * (end - start)
     inner = sorted(t for t in breaks if start + least < t < end - least)
     return FormulaScales(tuple(features), tuple(inner), tuple(dict.fromkeys(undecided)))
+
+
+def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
+    """Return narrow features of Python functions, and the times at which they jump."""
+    features, breaks, d = list[Feature](), set[float](), problem.domain.dimension
+    changes: dict[tuple[str, int, bool], list[Change]] = {}
+    for change in function_changes(problem):
+        if change.is_jump and change.axis == d:
+            breaks.add(float(change.low[-1] + change.high[-1]) / 2)
+        elif not change.is_jump:
+            changes.setdefault((change.what, change.axis, change.lasting), []).append(change)
+    lengths = np.append(problem.domain.lengths, problem.time[1] - problem.time[0])
+    for (what, axis, lasting), found in changes.items():
+        low, high = np.stack([c.low for c in found]), np.stack([c.high for c in found])
+        short = (high - low)[:, axis] <= NARROW * lengths[axis]
+        if np.any(short):
+            narrow = tuple(i == axis for i in range(d + 1))
+            features.append(Feature(what, "change", narrow, low[short], high[short], lasting))
+    return features, breaks
 
 
 # ---- what to look at --------------------------------------------------------------------------------
@@ -193,9 +119,11 @@ def _candidates(problem: Problem, expressions: Iterator[sp.Expr]) -> Iterator[tu
     seen: set[sp.Basic] = set()
     for expression in expressions:
         for node in sp.preorder_traversal(expression):
-            if node in seen or not node.args:
+            if node in seen or not isinstance(node, _TELLING):
                 continue
             seen.add(node)
+            if isinstance(node, sp.Pow) and node.exp.is_Integer and node.exp.is_positive:
+                continue
             if isinstance(node, Relational) and node.free_symbols <= known and node.free_symbols & own:
                 yield sp.sign(node.lhs - node.rhs), "jump"
             elif isinstance(node, sp.Expr) and node.free_symbols <= known and node.free_symbols & own:
@@ -226,8 +154,8 @@ def _looked_at(problem: Problem, node: sp.Expr) -> Iterator[tuple[sp.Expr, str]]
 
 def _is_even(problem: Problem, argument: sp.Expr) -> bool:
     """Whether an argument changes at the same rate everywhere: waves of one length are no feature of a place."""
-    own = (*problem.jets.x, problem.jets.t)
-    return not any(sp.diff(argument, s).free_symbols & set(own) for s in own)
+    own = {*problem.jets.x, problem.jets.t}
+    return not any(sp.diff(argument, s).free_symbols & own for s in argument.free_symbols & own)
 
 
 def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:
@@ -300,8 +228,10 @@ class _Axes:
             most = _range(bounds)
             with np.errstate(invalid="ignore"):
                 varies = bounds.high - bounds.low > _VARIES * most
+                # over a narrow part of the axes it must be able to run through a good part of its range
+                varies &= ~(np.sum(2 * NARROW * lengths * slopes / (high - low), axis=1) <= _STEEP * most)
             active = np.flatnonzero(varies & np.any(high - low > _SHORTEST * lengths, axis=1))
-            if not len(active) or not most > 0 or len(low) >= _CELLS:
+            if not len(active) or not most > 0 or len(low) >= _CELLS // len(own):
                 break
             if len(active) > _AT_ONCE:
                 active = np.sort(rng.choice(active, _AT_ONCE, replace=False))

@@ -86,6 +86,7 @@ class Problem:
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
     given: Mapping[str, Any]
+    smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
 
     def __init__(
         self,
