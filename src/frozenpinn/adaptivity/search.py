@@ -280,7 +280,8 @@ class Search:
         best = self._best(self._answers)
         assert best.solution is not None
         met = best.error <= self.tol
-        reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
+        if not met:
+            reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),
