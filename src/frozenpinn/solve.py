@@ -129,6 +129,7 @@ def solve(
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
     if progress is not None and (isinstance(progress, type) or not callable(progress)):
         raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
+    problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
         raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
@@ -150,6 +151,15 @@ def solve(
         if all:
             return _solve_all(problem, task, budget, told)
         return _solve_one(problem, task, budget, told)
+
+
+def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
+    """Return the problem with the smallest scale that a user has named."""
+    if scale is None:
+        return problem
+    if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0 < scale < 1:
+        raise SettingsError(f"scale is a part of the domain and of the time, between 0 and 1; got {scale!r}.")
+    return problem.replaced(smallest=float(scale))
 
 
 def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:

@@ -60,6 +60,7 @@ class Small:
     time, size = (0.0, 4.0), 3
     linear = SimpleNamespace(abscissa=0.5)
     forcing = SimpleNamespace(is_separable=False, is_constant=True)
+    shortest = np.inf
 
     def exact(self, t):
         return np.array([np.cos(t), np.sin(2 * t), np.cos(t) * np.sin(t)])

@@ -45,6 +45,7 @@ class Linear:
     """
 
     has_constant_coefficients = True
+    shortest = np.inf
     growth = np.array([[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, -7], [0, 0, 7, 0]], dtype=float)
 
     def __init__(self, position, initial, force, time=(0.0, 1.0), order=1, velocity=None, structure="general"):

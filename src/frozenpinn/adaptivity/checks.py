@@ -49,7 +49,7 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     _warn_if_boundary_is_missed(solution, rules.checks)
     growth = float(norms.max() / max(norms[0], 1e-300))
     if growth > rules.checks.growth:  # suspicious, unless the solution starts from zero and is driven
-        growth = float(norms.max() / typical_size(first))
+        growth = float(norms.max() / max(typical_size(_system(piece)) for piece in solution.pieces))
     if growth > rules.checks.growth:
         warn(
             f"the solution has grown by a factor {growth:.2g}; the spectral abscissa of the linear part is "

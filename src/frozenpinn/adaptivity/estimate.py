@@ -14,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.convergence import residual_ratio
+from frozenpinn.adaptivity.features import is_abrupt, telling_times
+from frozenpinn.adaptivity.missed import missed_features
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.judging import least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
+from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.problem import Problem
@@ -65,7 +68,9 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, rules.trust * max(ratio, least))
-    if not _is_comparable(coarser, finer, rules):
+    if is_abrupt(coarser.problem):
+        part = max(part, rules.abrupt)
+    if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, rules):
         part = 1.0
     return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
 
@@ -76,6 +81,19 @@ def _static_ratio(coarser: Solution, finer: Solution) -> float | None:
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
     return other.left / one.left
+
+
+def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> bool:
+    """Whether the distance of two solutions grows exponentially and they do not: what both leave out does so, too."""
+    if problem.is_static:
+        return False
+    even = _times(problem, rules)[1]
+    for mine, theirs in values.values():
+        gaps, sizes = places.rms(mine - theirs)[even], places.rms(theirs)[even]
+        half = len(gaps) // 2
+        if gaps[-1] > rules.amplified * gaps[half] and sizes[-1] < 3.0 * sizes[half]:
+            return True
+    return False
 
 
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
@@ -129,12 +147,17 @@ def _estimate(
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
-        gaps = np.sqrt(gaps**2 + missed**2 + _missed_forcing(solution, name, times, rules) ** 2)
+        unseen = _missed_forcing(solution, name, times, rules) + missed_features(solution, name, times, rules)
+        gaps = np.sqrt(gaps**2 + (missed * _growth_factor(solution, times, missed)) ** 2 + unseen**2)
         gaps = np.maximum(gaps, scale * least.get(name, 0.0))
         if not problem.is_static:
             gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
-        overall[name] = max(_mean(gaps[even]), _mean(gaps, times)) / scale
+        overall[name] = _mean(gaps, times) / scale
+        if problem.is_linear and overall[name] > rules.parted and not problem.is_static:
+            # what has nothing in common with the truth is not judged by its own size
+            known = sizes_of(problem)[name]
+            overall[name] *= max(1.0, scale / known) if known > 0 else 1.0
     steady = [rate for rate in growths if rate is not None]
     return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
 
@@ -174,6 +197,8 @@ def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
         return np.array([start]), np.array([True])
     even = np.linspace(start, end, rules.times)
     times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, rules.early))
+    if len(telling := telling_times(problem)):
+        times = np.union1d(times, telling)
     return times, np.isin(times, even)
 
 
@@ -203,6 +228,14 @@ def _initial_gap(
     gap = float(places.rms(found - wanted))
     shared = distance < rules.shared * gap and gap > rules.visible * float(places.rms(wanted))
     return gap, gap if shared else 0.0
+
+
+def _growth_factor(solution: Solution, times: Array, missed: float) -> Array:
+    """Return by how much a linear problem multiplies what is missed at the start."""
+    if not missed or not solution.problem.is_linear:
+        return np.ones(len(times))
+    rate = float(np.real(solution.system.linear.abscissa))
+    return np.asarray(np.exp(np.clip(rate * (times - times[0]), 0.0, 300.0)) if np.isfinite(rate) else 1.0)
 
 
 def _missed_forcing(solution: Solution, name: str, times: Array, rules: EstimateRules) -> Array:

@@ -27,7 +27,8 @@ from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
-from frozenpinn.assembly.discretisation import Stage, discretise
+from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.solution import Solution

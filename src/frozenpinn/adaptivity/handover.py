@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frozenpinn.adaptivity.grading import Slopes, along, steepest
-from frozenpinn.assembly.discretisation import Discretisation, Stage
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.samplers.grading import Grading
+from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
 _BETWEEN = (200, 100, 30)  # places on each axis at which a loss is measured, by the number of axes
@@ -50,6 +52,15 @@ def continue_from(system: Discretisation, y: Array, t: float, end: float) -> Sta
         {name: _field(system, y, name) for name in problem.fields},
         {name: _field(system, y, name, order=1) for name in moving},
     )
+
+
+def continued(system: Discretisation, y: Array, time: tuple[float, float], shortest: float) -> Discretisation:
+    """Return the same system from a state on, with everything that is known of it."""
+    stage = continue_from(system, y, *time)._replace(state=read_only(y), shortest=shortest)
+    other = replace(system, stage=stage, judged=system.linear)
+    kept = ("layout", "singular_values", "linear", "_drift", "forcing", "pointwise")
+    vars(other).update({name: vars(system)[name] for name in kept if name in vars(system)})
+    return other
 
 
 def _field(system: Discretisation, y: Array, name: str, axis: int | None = None, order: int = 0) -> StateField:

@@ -47,7 +47,7 @@ def choose_integrator(
     start, end = system.time
     duration = end - start
     # coefficients may vanish at the start: look at later times too, with the initial state
-    jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in (0.0, 0.3, 0.8)]
+    jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in _shares(system)]
     if not all(np.all(np.isfinite(j)) for j in jacobians):
         return stiff
     jacobian, linear = max(jacobians, key=_norm), system.linear
@@ -95,11 +95,16 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
     return stiff if system.linear.order == 1 else explicit
 
 
+def _shares(system: OdeSystem) -> tuple[float, ...]:
+    """Return at which shares of the time to look; at more of them where coefficients are known to have a pulse."""
+    return (0.0, 0.3, 0.8) if np.isinf(system.shortest) else (0.0, 0.25, 0.4, 0.5, 0.6, 0.75)
+
+
 def _radius(system: OdeSystem) -> float:
     """Estimate the norm of the Jacobian at the initial state by a few products with it, at early and later times."""
     start, end = system.time
     found = []
-    for s in (0.0, 0.3, 0.8):
+    for s in _shares(system):
         jacobian = system.jacobian_operator(start + s * (end - start), system.initial_state)
         vector = np.random.default_rng(0).normal(size=system.size)
         size = 0.0

@@ -194,6 +194,9 @@ class EstimateRules:
     static_part: float = 1e-6  #: … or this in static problems, whose residuals tell everything, …
     blind: float = 1e-3  #: smallest over second smallest |Lu|/|u| from which on residuals tell nothing, …
     stepped: float = 0.02  #: … or this where time is stepped, as residuals do not see how errors of steps add up
+    abrupt: float = 0.3  #: … or this where formulas have narrow features, jumps or corners
+    amplified: float = 30.0  #: growth of the distance in the second half of the time that is the problem's own
+    ignored: float = 0.3  #: part of the terms of an equation at a narrow feature that a solve leaves if it missed it
     smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
     parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
 

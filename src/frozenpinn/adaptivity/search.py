@@ -20,7 +20,7 @@ from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good
-from frozenpinn.adaptivity.verdicts import complaint, duration
+from frozenpinn.adaptivity.verdicts import complaint, duration, limits
 from frozenpinn.adaptivity.witness import finer
 from frozenpinn.errors import (
     BudgetError,
@@ -321,6 +321,8 @@ class Search:
         met = best.error <= self.tol
         if best.left > self.task.rules.static.untrusted:
             reason = stall_reason(best.left)
+        if not met:
+            reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
         solution = replace(
             best.solution,
             error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),

@@ -99,6 +99,9 @@ class Settings:
         Directions (k, d) on which the solution depends; it is then solved in these k coordinates, which the settings
         above refer to. ``"auto"`` looks whether one to three directions are enough on boxes and balls, unless width,
         points, sampler or boundary strategy are given, and checks the result in all coordinates; None does not look.
+    scale
+        The smallest scale on which Python functions of the problem may vary, as a part of the domain and of the time;
+        they are sampled twice as finely. By default 1/256. Formulas need no such hint.
     rules
         The tuned numbers behind everything that is chosen by the program.
     """
@@ -115,6 +118,7 @@ class Settings:
     rtol: float | None = None
     windows: int | str | Windows | None = "auto"
     subspace: Literal["auto"] | Directions | None = "auto"
+    scale: float | None = None
     rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 
 from frozenpinn.adaptivity.rules import CutoffRules
 from frozenpinn.analysis.wellposedness import growth_bound
-from frozenpinn.assembly.discretisation import Discretisation, Stage, discretise
+from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.errors import warn
 from frozenpinn.operators.symmetry import spectral_abscissa
 from frozenpinn.statement.problem import Problem

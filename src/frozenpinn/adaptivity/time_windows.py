@@ -15,16 +15,18 @@ from typing import cast
 
 import numpy as np
 
+from frozenpinn.adaptivity.features import PartOfTime, narrow_places, parts_of_time
 from frozenpinn.adaptivity.graded_axes import place
 from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
-from frozenpinn.adaptivity.handover import continue_from, projection_loss, state_slopes, with_errors
+from frozenpinn.adaptivity.handover import continue_from, continued, projection_loss, state_slopes, with_errors
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.settings import Windows
 from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
-from frozenpinn.assembly.discretisation import Discretisation, Stage
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import adapted
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
@@ -46,6 +48,7 @@ class March:
         self.pieces: list[Piece] = []
         self._widths = self._first = tuple(sampler.width for sampler in plan.samplers)
         self._built = 0
+        self._later: list[PartOfTime] = []
         self._short = self._tiny = 0
         self.threshold = self.tolerances.windows
         self._given_up: float | None = None
@@ -54,17 +57,49 @@ class March:
 
     def run(self) -> Solution:
         """March from start to end."""
-        stage, renewal = Stage.whole(self.problem), self.plan.frame.renewal
+        first, *self._later = parts_of_time(self.problem)
+        stage = Stage.whole(self.problem)._replace(time=first.time, shortest=first.shortest)
+        renewal = self.plan.frame.renewal
         if isinstance(renewal, Windows) and renewal.count is not None:
             self._fixed(stage, renewal)
         else:
-            system = self._even(stage)
             windows = self._windows(renewal)
+            system, loss = self._first_basis(stage)
+            if self._later:
+                self._size = self._largest(system)
             if windows is None:
-                self._integrate(system, 0.0)
+                self._to_the_end(system, loss)
             else:
-                self._adaptive(system, windows)
+                self._adaptive(system, windows, loss)
         return self._solution(self.problem)
+
+    def _first_basis(self, stage: Stage) -> tuple[Discretisation, float]:
+        """Build the first basis: by the formulas of the problem if they have narrow places, else evenly."""
+        slopes = narrow_places(self.problem)
+        if slopes is None or not self._can_be_graded:
+            return self._even(stage), 0.0
+        return self._graded(stage, [slopes], Windows())
+
+    def _largest(self, system: Discretisation) -> float:
+        """Return a magnitude of the state over all parts of the time: what drives it may come late."""
+        y = system.initial_state
+        later = [continued(system, y, part.time, part.shortest) for part in self._later]
+        return max(map(typical_size, [system, *later]))
+
+    def _to_the_end(self, system: Discretisation, loss: float) -> None:
+        """Keep one basis; steps end where formulas change."""
+        trajectory = self._integrate(system, loss)
+        for part in self._later:
+            t = part.time[0]
+            system = continued(system, trajectory(np.array([t]))[0], part.time, part.shortest)
+            trajectory = self._integrate(system, 0.0)
+
+    @property
+    def _can_be_graded(self) -> bool:
+        """Whether points and neurons can be placed by where something happens."""
+        settings, frame = self.plan.task.settings, self.plan.frame
+        line = self.problem.domain.dimension == 1 and hasattr(self.plan.sampler, "graded") and frame.method == "gauss"
+        return line and frame.strategy.renewable and settings.cutoff is not None and settings.points is None
 
     def _windows(self, renewal: Renewal) -> Windows | None:
         """Return how to follow the solution; None where one basis is kept."""
@@ -94,13 +129,12 @@ class March:
             y = trajectory(np.array([b]))[0]
             slopes, stage = state_slopes(system, y, float(b)), continue_from(system, y, float(b), float(b))
 
-    def _adaptive(self, system: Discretisation, windows: Windows) -> None:
+    def _adaptive(self, system: Discretisation, windows: Windows, loss: float = 0.0) -> None:
         """Renew the basis whenever it stops resolving the solution."""
         if windows.threshold is not None:
             self.threshold = windows.threshold
-        self._size = typical_size(system)
-        end = self.problem.time[1]
-        loss, even = 0.0, system
+        self._size = self._size or typical_size(system)
+        even = system
         missed = falls_between(system, self.rules)
         if missed or Watch(system, self.threshold, self.rules).first > self.threshold:
             graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
@@ -111,9 +145,14 @@ class March:
         while True:
             watch = Watch(system, self.threshold, self.rules)
             trajectory = self._integrate(system, loss, watch)
-            t = watch.until(trajectory, system.time[0])
+            t, end = watch.until(trajectory, system.time[0]), system.time[1]
             if t >= end - 1e-10 * (end - self.problem.time[0]):
-                break
+                if not self._later:
+                    break
+                part = self._later.pop(0)
+                system = continued(system, trajectory(np.array([end]))[0], part.time, part.shortest)
+                loss = 0.0
+                continue
             self.pieces[-1] = replace(self.pieces[-1], end=t)
             if self._is_hopeless(even, system):
                 system, loss = self._restart(even), 0.0
@@ -121,6 +160,7 @@ class March:
             y = trajectory(np.array([t]))[0]
             self._judge(watch.shares(y), t, windows)
             stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
+            stage = stage._replace(shortest=system.shortest)
             system, loss = self._renewed(stage, slopes, windows)
             self._lower_expectations(self._misfit(system, loss), t)
         self._tell()

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from frozenpinn.adaptivity.axis_misfit import axis_misfits
+from frozenpinn.adaptivity.missed import features_missed
+from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+
+_GROWTH = 5.0  # rate × time from which on it is worth telling
 
 
 def complaint(solution: Solution, tol: float, reason: str) -> str:
@@ -19,6 +23,18 @@ def complaint(solution: Solution, tol: float, reason: str) -> str:
     return " ".join([first, *filter(None, (_until(solution, estimate, tol), _lacking(solution)))])
 
 
+def limits(solution: Solution, rules: EstimateRules) -> list[str]:
+    """Say what a solution has missed, and whether the problem multiplies errors."""
+    if solution.problem.is_static:
+        return []
+    told = [missed.text for missed in features_missed(solution, rules)]
+    start, end = solution.problem.time
+    rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
+    if np.isfinite(rate) and rate * (end - start) > _GROWTH:
+        told.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
+    return told
+
+
 def _until(solution: Solution, estimate: ErrorEstimate, tol: float) -> str:
     """Say until when the tolerance holds."""
     start, end = solution.problem.time
@@ -28,6 +44,9 @@ def _until(solution: Solution, estimate: ErrorEstimate, tol: float) -> str:
             f"Errors grow like exp({estimate.growth:.3g}·t), as in chaos: the solution is within tol until "
             f"t = {until:.3g}, and from t = {estimate.holds_until(0.1):.3g} on only its statistics mean something."
         )
+    since = estimate.holds_from(tol)
+    if since < start + 0.5 * (end - start):
+        return f"It is within tol from t = {since:.3g} on."
     return f"It is within tol until t = {until:.3g}." if start < until < end else ""
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -21,6 +22,9 @@ _SCANNED = 2**13
 _KEPT = 256  # a power of two
 _TIMES = (0.0, 0.37, 1.0)
 _PARTS = {2: 32, 3: 10}  # of each axis of a box, by the number of axes
+_FEATURES = 12  # narrow ones of formulas that are looked at, …
+_PER_FEATURE = 11  # … at so many places …
+_AROUND = 2.0  # … that reach so many widths beyond them
 _EXTREMES = 2  # data whose extreme places belong to a grid
 
 
@@ -74,10 +78,10 @@ def grid_probe(problem: Problem) -> Probe:
     axes, weights = [], []
     for axis, (lower, length) in enumerate(zip(domain.lower, domain.lengths, strict=True)):
         even = lower + length * (np.arange(parts) + rng.random(parts)) / parts
-        own = np.unique(np.concatenate([even, *(places[:, axis] for places in extreme)]))
-        edges = np.concatenate([[lower], (own[1:] + own[:-1]) / 2, [lower + length]])
+        narrow = _narrow_places(problem, axis)
+        own = np.unique(np.concatenate([even, narrow, *(places[:, axis] for places in extreme)]))
         axes.append(own)
-        weights.append(np.diff(edges) / length)
+        weights.append(_shares(own, lower, lower + length))
     grid = tensor_grid(axes, weights, domain.lengths / parts)
     return Probe(grid.x, grid.weights)
 
@@ -92,8 +96,29 @@ def _on_a_line(problem: Problem) -> Probe:
         steepest = np.argsort(bends)[-_KEPT // 2 :] + 1
         kept.update(int(i) for i in steepest[bends[steepest - 1] > 0])
     places = np.array(sorted(kept))
+    if len(narrow := _narrow_places(problem, 0)):
+        own = np.unique(np.concatenate([x[places], narrow]))
+        return Probe(own[:, None], _shares(own, lower, upper))
     edges = np.concatenate([[0.0], (places[1:] + places[:-1] + 1) / 2, [float(_SCANNED)]])
     return Probe(x[places, None], np.diff(edges) / _SCANNED)
+
+
+def _shares(places: Array, lower: float, upper: float) -> Array:
+    """Return the part of an interval that is nearest to each place."""
+    edges = np.concatenate([[lower], (places[1:] + places[:-1]) / 2, [upper]])
+    return np.asarray(np.diff(edges) / (upper - lower))
+
+
+def _narrow_places(problem: Problem, axis: int) -> Array:
+    """Return places along an axis in and around what is narrow in the formulas of a problem."""
+    found = [
+        np.linspace(s.low - _AROUND * s.width, s.high + _AROUND * s.width, _PER_FEATURE)
+        for s in formula_scales(problem).stretches(axis)[:_FEATURES]
+    ]
+    if not found:
+        return np.empty(0)
+    places = np.concatenate(found)
+    return places[(places > problem.domain.lower[axis]) & (places < problem.domain.upper[axis])]
 
 
 def _scattered(problem: Problem) -> Probe:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -23,6 +22,7 @@ from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
 from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project, project_products
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
@@ -42,21 +42,6 @@ _TAGS = {
     "split": frozenset({Tag.SPLIT}),
     "general": frozenset[Tag](),
 }
-
-Snapshot: TypeAlias = Callable[[Array, float], Array]  #: from points (n, d) and a time to values (n,)
-
-
-class Stage(NamedTuple):
-    """A part of an evolution: start and end, and the values and velocities of the fields at the start."""
-
-    time: tuple[float, float]
-    values: Mapping[str, Snapshot]
-    velocities: Mapping[str, Snapshot]
-
-    @classmethod
-    def whole(cls, problem: Problem) -> Stage:
-        """Return all of a problem's time."""
-        return cls(problem.time, problem.initial, problem.initial_velocity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +93,11 @@ class Discretisation:
     def time(self) -> tuple[float, float]:
         """Start and end."""
         return self.stage.time
+
+    @property
+    def shortest(self) -> float:
+        """The shortest time in which formulas of the problem change, as far as that is known."""
+        return self.stage.shortest
 
     def space_of(self, field: str) -> tuple[int, Space]:
         """Return the index and the space of a field."""
@@ -349,7 +339,9 @@ class Discretisation:
     @cached_property
     def initial_state(self) -> Array:
         """Least-squares coefficients of the initial data."""
-        (start, _), values, velocities = self.stage
+        if self.stage.state is not None:
+            return self.stage.state
+        (start, _), values, velocities = self.stage[:3]
         position = [self._fit(i, values, 0, start) for i in range(len(self.spaces))]
         moving = [self._fit(i, velocities, 1, start) for i, s in enumerate(self.spaces) if s.order == 2]
         return read_only(np.concatenate(position + moving))

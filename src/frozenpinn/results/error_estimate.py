@@ -119,6 +119,14 @@ class ErrorEstimate(Mapping[str, float]):
         overall = {name: factor * value for name, value in self.overall.items()}
         return replace(self, overall=overall, curves={name: factor * curve for name, curve in self.curves.items()})
 
+    def holds_from(self, tol: float) -> float:
+        """Return from when on all fields are estimated to be within a tolerance; infinite if they never are."""
+        above = np.any([~(np.asarray(curve) <= tol) for curve in self.curves.values()], axis=0)
+        if not np.any(above):
+            return float(self.times[0])
+        last = len(above) - 1 - int(np.argmax(above[::-1]))
+        return float(self.times[last + 1]) if last + 1 < len(above) else float("inf")
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
         return {

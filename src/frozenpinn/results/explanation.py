@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frozenpinn.analysis.formula_scales import formula_scales
+
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 _MISSED = 1e-6  # residual on the boundary from which on the conditions can't be said to be obeyed
+_TOLD = 4  # features that are named
 
 
 def explain(solution: Solution) -> dict[str, str]:
@@ -31,10 +34,22 @@ def verdict(solution: Solution) -> str:
     if found is None or estimate is None:
         return ""
     if found.status == "converged":
-        return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={found.tol:g}"
+        return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={found.tol:g}{_early(solution)}"
     if not np.isfinite(estimate.worst):
         return f"reached: {found.reason}"
     return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={found.tol:g}, but {found.reason}"
+
+
+def _early(solution: Solution) -> str:
+    """Say from when on a solution is within its tolerance at every time, if it is not so from the start."""
+    found, estimate = solution.verdict, solution.error_estimate
+    assert found is not None
+    assert estimate is not None
+    since, (start, end) = estimate.holds_from(found.tol), solution.problem.time
+    if not start < since < end:
+        return ""
+    most = max(float(np.max(curve)) for curve in estimate.curves.values())
+    return f" over space and time, and at every time from t = {since:.3g} on; before, it is up to {most:.2g}"
 
 
 def growth(solution: Solution) -> str:
@@ -68,7 +83,7 @@ def _boundary(solution: Solution) -> str:
 
 
 def _windows(solution: Solution) -> str:
-    count = len(solution.pieces)
+    count = len({id(piece.expansions[0].basis) for piece in solution.pieces})
     if count > 1:
         return f"the basis follows the solution: {count} windows, each with neurons where it is steep"
     if solution.problem.is_linear:
@@ -91,4 +106,21 @@ def _time(solution: Solution) -> str:
 
 
 def _scales(solution: Solution) -> str:
-    return "; ".join(solution.notes)
+    return "; ".join([*solution.notes, *_found(solution)])
+
+
+def _found(solution: Solution) -> list[str]:
+    """Say what is narrow in the formulas of a problem."""
+    problem = solution.problem
+    scales, names = formula_scales(problem), (*problem.domain.coordinates, "t")
+    told = [f"the formulas have {feature.describe(names)}" for feature in scales.features[:_TOLD]]
+    if len(scales.features) > _TOLD:
+        told.append(f"and {len(scales.features) - _TOLD} more")
+    if scales.breaks:
+        times = ", ".join(f"{t:.6g}" for t in scales.breaks[:_TOLD])
+        told.append(
+            f"steps end at t = {times}{', …' if len(scales.breaks) > _TOLD else ''}, where formulas jump or bend"
+        )
+    if scales.undecided:
+        told.append(f"nothing is known of how fast {', '.join(scales.undecided[:_TOLD])} changes")
+    return told

@@ -26,6 +26,7 @@ class Seed(IntEnum):
     NEIGHBOURHOOD = 8642  #: around points whose error is asked for
     PROBE = 8675  #: scan of the data for peaks
     TEST_POINTS = 12345  #: at which errors against exact solutions are measured
+    FORMULA_SCALES = 11213  #: cells of a formula that are followed if there are too many
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680
     UNKNOWN_FIELD = 31337  #: neurons of fields that are inferred

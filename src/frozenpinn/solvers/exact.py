@@ -31,6 +31,7 @@ from frozenpinn.solvers.modal import forced, unforced
 from frozenpinn.solvers.protocol import NOBODY, Integrator, Observer, OdeSystem, Trajectory
 
 Array = np.ndarray
+_WIDTHS = 4.0  # of a pulse that the first windows of an interpolation may span
 
 
 @spelled(SettingsError)
@@ -91,7 +92,8 @@ class ExactPropagator:
             return forced(modes, vectors, state.T, [Window(start, end - start, constant)])
         try:
             probes = MANY_PROBES if system.forcing.is_separable else FEW_PROBES
-            windows = interpolate(system.forcing.batch, start, end, max(self.margin * self.rtol, 1e-14), probes)
+            first = int(np.clip((end - start) / (_WIDTHS * system.shortest), 4, 1000))
+            windows = interpolate(system.forcing.batch, start, end, max(self.margin * self.rtol, 1e-14), probes, first)
         except TooManyWindowsError:
             text = "forcing or boundary data vary too rapidly in time to be interpolated"
             if self.fallback is None:

@@ -41,6 +41,10 @@ class OdeSystem(Protocol):
         """Start and end."""
 
     @property
+    def shortest(self) -> float:
+        """The shortest time in which the system is known to change; infinite if nothing is known."""
+
+    @property
     def size(self) -> int:
         """Number of components of a state."""
 
@@ -256,9 +260,10 @@ class Guard:
 
 
 def longest_step(system: OdeSystem) -> float:
-    """Return half the shortest time in which the forcing changes, so that no step passes over a pulse of it."""
+    """Return half the shortest time in which the system changes, so that no step passes over a pulse of it."""
+    known = 0.5 * system.shortest
     if system.forcing.is_constant:
-        return np.inf
+        return known
     start, end = system.time
     count = _looks(system, 4097 if system.forcing.is_separable else 257)
     with np.errstate(all="ignore"):
@@ -266,8 +271,8 @@ def longest_step(system: OdeSystem) -> float:
     largest = float(np.max(np.linalg.norm(values, axis=1)))
     change = float(np.max(np.linalg.norm(np.diff(values, axis=0), axis=1)))
     if not (np.isfinite(largest) and change > 0):
-        return np.inf
-    return max(2.0, 0.5 * largest / change) * (end - start) / (count - 1)
+        return known
+    return min(known, max(2.0, 0.5 * largest / change) * (end - start) / (count - 1))
 
 
 def _looks(system: OdeSystem, wanted: int) -> int:

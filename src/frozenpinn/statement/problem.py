@@ -92,6 +92,7 @@ class Problem:
     constraints: tuple[Constraint, ...]
     given: Mapping[str, Any]
     evolution: Problem
+    smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
 
     def __init__(
         self,

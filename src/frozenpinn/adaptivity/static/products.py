@@ -11,7 +11,8 @@ from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.assembly.collocation import Function
-from frozenpinn.assembly.discretisation import Snapshot, Stage, discretise
+from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.errors import ConvergenceError, FrozenPinnError, SettingsError
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution

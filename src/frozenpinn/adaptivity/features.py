@@ -1,0 +1,116 @@
+"""What narrow features of formulas mean for a solve: parts of time, places of points and neurons, times to look at."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.adaptivity.grading import Slopes
+from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.analysis.narrow import Stretch
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+_AROUND = 6.0  # widths on both sides of a feature that belong to it
+_MOST_PARTS = 80  # of time; where there would be more, steps are kept short all the time
+_PLACES = 2001  # at which a density is given, beside those of the features
+_PER_FEATURE = 33
+_MOST_PULSES = 12  # that are looked at one by one
+
+
+class PartOfTime(NamedTuple):
+    """Start and end, and the shortest time in which formulas change there."""
+
+    time: tuple[float, float]
+    shortest: float = np.inf
+
+
+@remembered
+def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
+    """Cut the time where formulas jump, and around pulses: within them steps are short."""
+    scales, (start, end) = formula_scales(problem), problem.time
+    pulses = _joined([_widened(s, start, end) for s in scales.stretches(problem.domain.dimension)])
+    if not pulses and not scales.breaks:
+        return (PartOfTime(problem.time),)
+    edges = {start, end, *scales.breaks, *(t for p in pulses for t in (p.low, p.high))}
+    times = sorted(edges)
+    least = 1e-12 * (end - start)
+    times = [t for k, t in enumerate(times) if k == 0 or t - times[k - 1] > least]
+    times[-1] = end
+    if len(times) > _MOST_PARTS:
+        shortest = min((p.width for p in pulses), default=(end - start) / _MOST_PARTS)
+        return (PartOfTime(problem.time, shortest),)
+    parts = []
+    for a, b in pairwise(times):
+        inside = [p.width for p in pulses if p.low < (a + b) / 2 < p.high]
+        parts.append(PartOfTime((a, b), min(inside, default=np.inf)))
+    return tuple(parts)
+
+
+def _widened(stretch: Stretch, start: float, end: float) -> Stretch:
+    reach = _AROUND * stretch.width
+    return Stretch(max(start, stretch.low - reach), min(end, stretch.high + reach), stretch.width)
+
+
+def _joined(stretches: list[Stretch]) -> list[Stretch]:
+    """Join stretches that overlap; one that is much narrower than another stays a part of its own."""
+    found: list[Stretch] = []
+    for stretch in sorted(stretches):
+        last = found[-1] if found else None
+        if last is not None and stretch.low < last.high and stretch.width > 0.2 * last.width:
+            found[-1] = Stretch(last.low, max(last.high, stretch.high), min(last.width, stretch.width))
+        else:
+            found.append(stretch)
+    return found
+
+
+@remembered
+def narrow_places(problem: Problem) -> Slopes | None:
+    """Return places on an interval, and how densely points are needed by each narrow feature; None if there is none."""
+    if problem.domain.dimension != 1:
+        return None
+    stretches = formula_scales(problem).stretches(0)
+    if not stretches:
+        return None
+    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    own = [_widened(s, lower, upper) for s in stretches]
+    parts = [np.linspace(s.low, s.high, min(4001, _PER_FEATURE + int(4 * (s.high - s.low) / s.width))) for s in own]
+    x = np.unique(np.concatenate([np.linspace(lower, upper, _PLACES), *parts]))
+    return Slopes(x, [_density(x, s) for s in stretches])
+
+
+def _density(x: Array, stretch: Stretch) -> Array:
+    """Return a density that is even on a stretch and falls off over some widths beside it."""
+    outside = np.maximum(0.0, np.maximum(stretch.low - x, x - stretch.high)) / (2.0 * stretch.width)
+    return np.asarray(np.exp(-(outside**2)))
+
+
+@remembered
+def telling_times(problem: Problem) -> Array:
+    """Return times in and around pulses of formulas, and where they jump: errors may be there alone."""
+    scales, (start, end) = formula_scales(problem), problem.time
+    found = [np.array(scales.breaks)]
+    for s in scales.stretches(problem.domain.dimension)[:_MOST_PULSES]:
+        found.append(np.linspace(s.low - 2 * s.width, s.high + 2 * s.width, 7))
+    times = np.concatenate(found)
+    return times[(times > start) & (times < end)]
+
+
+@remembered
+def is_abrupt(problem: Problem) -> bool:
+    """Whether equations have narrow features or jumps in time, or bend abruptly where a field has some value."""
+    if problem.is_static:
+        return False
+    scales = formula_scales(problem)
+    if scales.breaks or any(feature.lasting for feature in scales.features):
+        return True
+    bent = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside, sp.Piecewise)
+    for equation in problem.equations:
+        powers = [p for p in equation.nonlinear.atoms(sp.Pow) if p.exp.is_number and not p.exp.is_integer]
+        if equation.nonlinear.has(*bent) or any(problem.jets.jets_in(p) for p in powers):
+            return True
+    return False

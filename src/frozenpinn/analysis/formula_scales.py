@@ -1,0 +1,302 @@
+"""Scales from formulas: where equations and data vary fast, in space and time, read from their expressions.
+
+Every function in an expression (a peak, a front, a step) is followed by itself: cells of the domain are bisected until
+bounds of its values (intervals.py) show that it varies little on each of them. What is narrow has narrow cells, however
+little of the domain it takes up; samples could miss it, bounds can't. Where there are no bounds (Python functions), or
+a feature moves through all of space and time, so that its cells are too many, some of them are followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from frozenpinn.analysis.function_scales import Change, function_changes
+from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
+from frozenpinn.analysis.narrow import NOTHING, Feature, FormulaScales
+from frozenpinn.geometry import FlatSide
+from frozenpinn.language.lexer import shortened
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+NARROW = 2.0**-8  #: part of an axis below which something is called narrow
+_FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
+_VARIES = 0.5  # part of its range that a function may run through on a cell
+_STEEP = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
+_SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
+_CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
+_GENTLE = 48.0  # change of a linear argument over the domain up to which functions are not narrow
+_TELLING = (sp.Function, sp.Pow, sp.Max, sp.Min, Relational)  # Abs, sign, Heaviside, Piecewise are functions
+_GROWTH = 1e8  # range of a function that is not looked at by itself
+
+
+@remembered
+def formula_scales(problem: Problem) -> FormulaScales:
+    """Find everything that is narrow in the formulas of a problem."""
+    if problem.is_static:
+        return NOTHING
+    lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
+    candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
+    features, breaks = _of_functions(problem)
+    if not candidates:
+        return FormulaScales(tuple(features), tuple(sorted(breaks))) if features or breaks else NOTHING
+    undecided = []
+    axes = _Axes(problem)
+    for node, kind in candidates:
+        try:
+            feature = axes.feature(node, kind)
+        except (UnknownError, TypeError, ValueError, OverflowError):
+            undecided.append(shortened(str(node)))
+            continue
+        if feature is None:
+            continue
+        if feature.kind == "jump":
+            breaks.update(s.middle for s in feature.stretches(len(feature.narrow) - 1))
+        else:
+            features.append(replace(feature, lasting=(node, kind) in lasting))
+    start, end = problem.time
+    least = 1e-9 * (end - start)
+    inner = sorted(t for t in breaks if start + least < t < end - least)
+    return FormulaScales(tuple(features), tuple(inner), tuple(dict.fromkeys(undecided)))
+
+
+def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
+    """Return narrow features of Python functions, and the times at which they jump."""
+    features, breaks, d = list[Feature](), set[float](), problem.domain.dimension
+    changes: dict[tuple[str, int, bool], list[Change]] = {}
+    for change in function_changes(problem):
+        if change.is_jump and change.axis == d:
+            breaks.add(float(change.low[-1] + change.high[-1]) / 2)
+        elif not change.is_jump:
+            changes.setdefault((change.what, change.axis, change.lasting), []).append(change)
+    lengths = np.append(problem.domain.lengths, problem.time[1] - problem.time[0])
+    for (what, axis, lasting), found in changes.items():
+        low, high = np.stack([c.low for c in found]), np.stack([c.high for c in found])
+        short = (high - low)[:, axis] <= NARROW * lengths[axis]
+        if np.any(short):
+            narrow = tuple(i == axis for i in range(d + 1))
+            features.append(Feature(what, "change", narrow, low[short], high[short], lasting))
+    return features, breaks
+
+
+# ---- what to look at --------------------------------------------------------------------------------
+
+
+def _lasting(problem: Problem) -> Iterator[sp.Expr]:
+    """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
+    for equation in problem.equations:
+        yield from (*equation.linear.values(), *equation.linear_in_time.values())
+        yield from (equation.forcing, equation.nonlinear)
+    for condition in problem.conditions:
+        if condition.value.expression is not None:
+            fixed = _on_side(problem, condition.side)
+            yield condition.value.expression.xreplace(fixed)
+
+
+def _initial(problem: Problem) -> Iterator[sp.Expr]:
+    return (datum.expression for datum in problem.initial_data if datum.expression is not None)
+
+
+def _on_side(problem: Problem, side: object) -> dict[sp.Symbol, sp.Expr]:
+    """Return the coordinate that is fixed on a flat side."""
+    if not isinstance(side, FlatSide):
+        return {}
+    ends = (problem.domain.lower, problem.domain.upper)
+    return {problem.jets.x[side.axis]: sp.Float(float(ends[side.end][side.axis]))}
+
+
+def _candidates(problem: Problem, expressions: Iterator[sp.Expr]) -> Iterator[tuple[sp.Expr, str]]:
+    """Yield functions that may be narrow, and whether their values or their jumps count."""
+    own = {*problem.jets.x, problem.jets.t}
+    known = own | {sp.Symbol(name, real=True) for name in problem.parameters.symbols}
+    seen: set[sp.Basic] = set()
+    for expression in expressions:
+        for node in sp.preorder_traversal(expression):
+            if node in seen or not isinstance(node, _TELLING):
+                continue
+            seen.add(node)
+            if isinstance(node, sp.Pow) and node.exp.is_Integer and node.exp.is_positive:
+                continue
+            if isinstance(node, Relational) and node.free_symbols <= known and node.free_symbols & own:
+                yield sp.sign(node.lhs - node.rhs), "jump"
+            elif isinstance(node, sp.Expr) and node.free_symbols <= known and node.free_symbols & own:
+                yield from _looked_at(problem, node)
+
+
+def _looked_at(problem: Problem, node: sp.Expr) -> Iterator[tuple[sp.Expr, str]]:
+    if isinstance(node, AppliedUndef):
+        return
+    if isinstance(node, sp.sign | sp.Heaviside | sp.Abs):
+        yield sp.sign(node.args[0]), "jump"
+    elif isinstance(node, sp.Max | sp.Min):
+        first, *others = node.args
+        yield from ((sp.sign(first - other), "jump") for other in others)
+    elif isinstance(node, sp.Pow):
+        base, exponent = node.args
+        if exponent.is_number and exponent.is_positive:
+            if not exponent.is_integer:
+                yield sp.sign(base), "jump"
+        elif not (base.is_number or _is_gentle(problem, base)):
+            yield node, "peak"
+    elif isinstance(node, sp.sin | sp.cos):
+        if not _is_even(problem, node.args[0]):
+            yield node, "peak"
+    elif isinstance(node, sp.Function) and not isinstance(node, sp.Piecewise) and not _is_gentle(problem, *node.args):
+        yield node, "peak"
+
+
+def _is_even(problem: Problem, argument: sp.Expr) -> bool:
+    """Whether an argument changes at the same rate everywhere: waves of one length are no feature of a place."""
+    own = {*problem.jets.x, problem.jets.t}
+    return not any(sp.diff(argument, s).free_symbols & own for s in argument.free_symbols & own)
+
+
+def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:
+    """Whether the argument of a function changes so little, or so evenly, that it can't be narrow in places."""
+    symbols = [s for s in (*problem.jets.x, problem.jets.t) if s in argument.free_symbols]
+    slopes = [sp.diff(argument, s) for s in symbols]
+    if not all(slope.is_number for slope in slopes):
+        return False
+    return sum(abs(float(k)) * length for k, length in zip(slopes, _lengths(problem, symbols), strict=True)) < _GENTLE
+
+
+def _lengths(problem: Problem, symbols: list[sp.Symbol]) -> list[float]:
+    every = dict(zip(problem.jets.x, map(float, problem.domain.lengths), strict=True))
+    every[problem.jets.t] = problem.time[1] - problem.time[0]
+    return [every[s] for s in symbols]
+
+
+# ---- bisection --------------------------------------------------------------------------------------
+
+
+class _Axes:
+    """The domain and the time of a problem, cut into cells for one function after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.symbols = (*problem.jets.x, problem.jets.t)
+        start, end = problem.time
+        self.low = np.append(problem.domain.lower, start).astype(float)
+        self.high = np.append(problem.domain.upper, end).astype(float)
+        constants = problem.parameters.functions
+        self.constants = {name: value for name, value in constants.items() if isinstance(value, float)}
+
+    def feature(self, node: sp.Expr, kind: str) -> Feature | None:
+        """Return where a function is narrow; None if it is nowhere."""
+        own = [i for i, s in enumerate(self.symbols) if s in node.free_symbols]
+        if kind == "jump" and own != [len(self.symbols) - 1]:
+            return None  # a jump along places is found by others; here, times at which to stop are looked for
+        if len(own) > max(_FIRST):
+            raise UnknownError(str(node))
+        root = self._root(node) if kind == "jump" else None
+        if root is not None:
+            inside = self.low[-1] < root < self.high[-1]
+            low = high = np.full((int(inside), 1), root)
+            shape = kind
+        else:
+            low, high, shape = self._bisected(node, own)
+        if not len(low):
+            return None
+        d = len(self.symbols)
+        lengths = (self.high - self.low)[own]
+        narrow = np.any(high - low <= NARROW * lengths, axis=0)
+        all_low, all_high = np.tile(self.low, (len(low), 1)), np.tile(self.high, (len(low), 1))
+        all_low[:, own], all_high[:, own] = low, high
+        flags = tuple(bool(i in own and narrow[own.index(i)]) for i in range(d))
+        return Feature(shortened(str(node)), "jump" if kind == "jump" else shape, flags, all_low, all_high)
+
+    def _root(self, node: sp.Expr) -> float | None:
+        """Return where the argument of a step vanishes, if it changes evenly in time."""
+        rate = sp.diff(node.args[0], self.symbols[-1])
+        if not rate.is_number or rate == 0:
+            return None
+        return float(-node.args[0].xreplace({self.symbols[-1]: sp.Integer(0)}) / rate)
+
+    def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
+        """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
+        symbols = tuple(self.symbols[i] for i in own)
+        rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
+        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)])
+        bounds, slopes, middles = self._enclosed(node, symbols, low, high)
+        while True:
+            most = _range(bounds)
+            with np.errstate(invalid="ignore"):
+                varies = bounds.high - bounds.low > _VARIES * most
+                # over a narrow part of the axes it must be able to run through a good part of its range
+                varies &= ~(np.sum(2 * NARROW * lengths * slopes / (high - low), axis=1) <= _STEEP * most)
+            active = np.flatnonzero(varies & np.any(high - low > _SHORTEST * lengths, axis=1))
+            if not len(active) or not most > 0 or len(low) >= _CELLS // len(own):
+                break
+            if len(active) > _AT_ONCE:
+                active = np.sort(rng.choice(active, _AT_ONCE, replace=False))
+            halves = _halved(low[active], high[active], slopes[active], lengths)
+            new, new_slopes, new_middles = self._enclosed(node, symbols, *halves)
+            rest = np.ones(len(low), dtype=bool)
+            rest[active] = False
+            low, high = np.concatenate([low[rest], halves[0]]), np.concatenate([high[rest], halves[1]])
+            bounds = Bounds(*(np.concatenate([b[rest], n]) for b, n in zip(bounds, new, strict=True)))
+            slopes = np.concatenate([slopes[rest], new_slopes])
+            middles = np.concatenate([middles[rest], new_middles])
+        kept = np.any(high - low <= NARROW * lengths, axis=1)
+        if most > _GROWTH or not np.any(kept):  # what grows like this is divided by something, and looked at with that
+            return low[:0], high[:0], ""
+        if isinstance(node, sp.sign):
+            kept &= np.all(high - low <= 2 * _SHORTEST * lengths, axis=1)
+        kept[kept] = self._varies(node, symbols, low[kept], high[kept], most)
+        return low[kept], high[kept], _shape(low, middles, most)
+
+    def _enclosed(
+        self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array
+    ) -> tuple[Bounds, Array, Array]:
+        cells = Cells(symbols, (low + high).T / 2, (high - low).T / 2, self.constants)
+        found = cells.enclose(node)
+        return found.values, (found.slopes.size * cells.radii).T, found.middle
+
+    def _varies(self, node: sp.Expr, symbols: tuple[sp.Symbol, ...], low: Array, high: Array, most: float) -> Array:
+        """Whether the function really varies on cells, not its bounds alone."""
+        values = []
+        for share in np.linspace(0.0, 1.0, 9):
+            places = low + share * (high - low)
+            point = Cells(symbols, places.T, np.zeros_like(places.T), self.constants)
+            values.append(point.enclose(node).middle)
+        with np.errstate(invalid="ignore"):
+            changes = np.ptp(np.stack(values), axis=0)
+        return ~(changes <= 0.05 * most)
+
+
+def _grid(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    edges = [np.linspace(a, b, count + 1) for a, b in zip(low, high, strict=True)]
+    lows = np.meshgrid(*(e[:-1] for e in edges), indexing="ij")
+    highs = np.meshgrid(*(e[1:] for e in edges), indexing="ij")
+    return np.stack([g.ravel() for g in lows], axis=1), np.stack([g.ravel() for g in highs], axis=1)
+
+
+def _range(bounds: Bounds) -> float:
+    """Return the range of a function as far as it is bounded."""
+    low, high = bounds.low[np.isfinite(bounds.low)], bounds.high[np.isfinite(bounds.high)]
+    return float(np.max(high) - np.min(low)) if len(low) and len(high) else 0.0
+
+
+def _halved(low: Array, high: Array, slopes: Array, lengths: Array) -> tuple[Array, Array]:
+    """Halve cells along the axis along which a function changes most, or the longest if that is not known."""
+    relative = (high - low) / lengths
+    weight = np.where(np.isfinite(slopes), slopes, np.inf)
+    axis = np.where(np.isinf(weight).any(axis=1), np.argmax(relative, axis=1), np.argmax(weight, axis=1))
+    rows = np.arange(len(low))
+    middle = (low[rows, axis] + high[rows, axis]) / 2
+    first_high, second_low = high.copy(), low.copy()
+    first_high[rows, axis] = second_low[rows, axis] = middle
+    return np.concatenate([low, second_low]), np.concatenate([first_high, high])
+
+
+def _shape(low: Array, middles: Array, most: float) -> str:
+    """Tell a peak from a front by the values in two opposite corners."""
+    ordered = middles[np.lexsort(low.T[::-1])]
+    finite = ordered[np.isfinite(ordered)]
+    return "front" if len(finite) and abs(float(finite[0]) - float(finite[-1])) > 0.5 * most else "peak"
