@@ -194,3 +194,16 @@ def test_a_solution_as_start_leads_to_its_branch():
     assert float(lower(0.5)) == pytest.approx(0.14054, abs=1e-4)
     again = fp.solve(problem, tol=1e-8, start=upper)
     assert float(again(0.5)) == pytest.approx(float(upper(0.5)), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("equation", "domain", "boundary"),
+    [
+        ("u_xx = 0", fp.Interval(0, 1), "u = x"),
+        ("lap(u) = 0", fp.Disk(), "u = 2"),
+        ("lap(u) = 0", SQUARE, "u = x - 2*y"),
+        ("u_xxxx = 0", fp.Interval(0, 1), ["u = x**3", "u_x = 3*x**2"]),
+    ],
+)
+def test_solutions_whose_terms_all_vanish(equation, domain, boundary):
+    assert fp.solve(fp.Problem(equation, domain, boundary=boundary), tol=1e-8).status == "converged"

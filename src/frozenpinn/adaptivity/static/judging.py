@@ -48,7 +48,11 @@ def left_over(problem: Problem, function: Function, rules: StaticRules) -> float
 
 
 def _equation_gap(problem: Problem, field: str, function: Function, x: Array) -> float:
-    """Return what is left of an equation, relative to its largest term."""
+    """Return what is left of an equation, relative to its largest term.
+
+    Terms may all vanish, as for a linear function: they are taken to be as large as those of one that varies over the
+    whole domain.
+    """
     slopes = slopes_of(problem, field)
     values = function.jets(x, slopes.jets)
     with np.errstate(all="ignore"):
@@ -58,7 +62,18 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
+        sizes += _natural(problem, function, x, slopes.jets, partials)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
+
+
+def _natural(
+    problem: Problem, function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]
+) -> list[float]:
+    """Return the size of each term for fields that vary over the length of the domain."""
+    length = float(np.max(problem.domain.lengths))
+    own = {jet.field: _rms(function.jets(x, [problem.jets.field(jet.field)])[0]) for jet in jets}
+    factors = (_rms(np.broadcast_to(partial, len(x))) for partial in partials)
+    return [factor * own[jet.field] / length**jet.order for jet, factor in zip(jets, factors, strict=True)]
 
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
