@@ -63,11 +63,11 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     places = _places(coarser, finer)
     values = _values(coarser, finer, places, rules)
     distance = _estimate(coarser, places, values, rules)
-    ratio = _static_ratio(coarser, finer)
+    ratio = _static_ratio(coarser, finer, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
-    part = min(1.0, rules.trust * max(ratio, least))
+    part = min(1.0, (rules.static_trust if coarser.problem.is_static else rules.trust) * max(ratio, least))
     if is_abrupt(coarser.problem):
         part = max(part, rules.abrupt)
     if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, rules):
@@ -75,12 +75,16 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
 
 
-def _static_ratio(coarser: Solution, finer: Solution) -> float | None:
-    """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does."""
+def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> float | None:
+    """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does.
+
+    Errors fall faster than that for equations of high order, whose residuals have many derivatives in them.
+    """
     one, other = coarser.facts, finer.facts
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
-    return other.left / one.left
+    order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
+    return (other.left / one.left) ** max(1.0, rules.per_order * order)
 
 
 def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> bool:
@@ -183,6 +187,8 @@ def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules)
     Errors of nonlinear equations add up as long as they are small. Once solutions have parted, both may be wrong.
     """
     least = np.zeros_like(distance) if problem.is_linear else np.nan_to_num(distance, nan=1.0) / rules.parted
+    if problem.is_static:  # nothing adds up
+        least = np.where(least < 1.0, 0.0, least)
     return np.clip(np.maximum(part, least), 0.0, 1.0)
 
 

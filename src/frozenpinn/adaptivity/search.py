@@ -161,6 +161,8 @@ class Search:
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static)
         if left is None or attempt.estimate is None:
             return attempt
+        if left > self.task.rules.static.blind:  # nothing is resolved, not even how large the solution is
+            return replace(attempt, estimate=ErrorEstimate.unknown(self.problem))
         return replace(attempt, estimate=attempt.estimate.at_least(left))
 
     def _reason_to_stop(self) -> str | None:
