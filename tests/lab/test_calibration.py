@@ -198,7 +198,7 @@ def test_end_to_end(monkeypatch, tmp_path):
     def few(seeds, announce):
         return calibration.rows(seeds, lambda text: (told.append(text), announce(text)), FEW, workers=1)
 
-    monkeypatch.setitem(STUDIES, "calibration", calibration.Calibration(**{**vars(calibration.STUDY), "rows": few}))
+    monkeypatch.setitem(STUDIES, "calibration", type(calibration.STUDY)(**{**vars(calibration.STUDY), "rows": few}))
     plot, table = tmp_path / "c.svg", tmp_path / "c.json"
     command = ["study", "calibration", "--seeds", "1", "--plot", str(plot), "--json", str(table)]
     result = CliRunner().invoke(cli.app, command, catch_exceptions=False)

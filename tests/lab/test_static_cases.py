@@ -29,6 +29,7 @@ SHORT = {
     "elasticity-hole": (240, 2e-1),
     "nonlinear-poisson": (80, 1e-5),
     "bratu": (60, 1e-3),
+    "bratu-line": (60, 1e-3),
     "nonlinear-helmholtz": (80, 1e-5),
     "steady-burgers": (80, 1e-5),
     "liouville": (120, 1e-2),

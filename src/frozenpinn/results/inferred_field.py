@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Domain
@@ -60,7 +60,7 @@ class InferredField:
         """Return between which values the field lies at each point, with the probability ``level``."""
         x, shape = self._points(where)
         inner, deviations = self._inner(x)
-        width = float(stats.norm.ppf(0.5 + (self.level if level is None else level) / 2.0)) * deviations
+        width = float(ndtri(0.5 + (self.level if level is None else level) / 2.0)) * deviations
         ends = (inner - width, inner + width)
         low, high = (np.exp(end) if self.positive else end for end in ends)
         return low.reshape(shape), high.reshape(shape)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from frozenpinn.adaptivity.inverse.evidence import Posterior, averaged
 from frozenpinn.adaptivity.inverse.field_basis import field_basis
@@ -224,12 +224,13 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
     left = data.values - fit.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(free) - posterior.effective), 0)
-    ends = stats.norm if data.noise_is_known else stats.t(max(freedom, 1))
+    level = 0.5 + question.level / 2
+    quantile = float(ndtri(level) if data.noise_is_known else stdtrit(max(freedom, 1), level))
     count = len(numbers.names)
     return Inferred(
         numbers.problem,
         data.parts,
-        estimates_of(question, fit.theta, covariance, float(ends.ppf(0.5 + question.level / 2))),
+        estimates_of(question, fit.theta, covariance, quantile),
         covariance[:count, :count],
         kept.solution,
         fit.prediction.values,

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
-from scipy.stats import qmc
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Model, Prediction
@@ -108,6 +107,8 @@ def is_poor(found: Fit, data: Data, numbers: Numbers, rules: InverseRules) -> bo
 def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
     """Return starts spread over the bounds, in the logarithm where a bound is positive and far from the other."""
     lower, upper = numbers.bounds
+    from scipy.stats import qmc  # slow to import, rarely needed
+
     unit = qmc.Halton(len(lower), seed=seed).random(count)
     wide = (lower > 0) & (upper > 10.0 * lower)
     low, high = (

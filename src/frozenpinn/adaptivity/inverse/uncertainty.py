@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import chdtr, chdtrc, ndtri, stdtrit
 
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.errors import ProblemError
@@ -62,10 +62,10 @@ def spread_of(residuals: Array, slopes: Array, sigmas: Array, known: bool, level
     inverse = np.linalg.inv(r) / norms[:, None]
     squares, freedom = float(left @ left), max(count - size, 0)
     if known:
-        return Spread(inverse @ inverse.T, squares, freedom, None, float(stats.norm.ppf(0.5 + level / 2)))
+        return Spread(inverse @ inverse.T, squares, freedom, None, float(ndtri(0.5 + level / 2)))
     leverage = np.minimum(np.einsum("ij,ij->i", q, q), 1.0 - 1e-6)
     meat = (q * (left / (1.0 - leverage))[:, None] ** 2).T @ q
-    quantile = float(stats.t.ppf(0.5 + level / 2, max(freedom, 1)))
+    quantile = float(stdtrit(max(freedom, 1), 0.5 + level / 2))
     noise = float(np.sqrt(np.sum(residuals**2) / max(freedom, 1)))
     return Spread(inverse @ meat @ inverse.T, squares, freedom, noise, quantile)
 
@@ -75,13 +75,13 @@ def noise_objection(chi_square: float, freedom: int, rules: InverseRules) -> str
     if freedom < 1:
         return None
     each = chi_square / freedom
-    if stats.chi2.sf(chi_square, freedom) < rules.inconsistent:
+    if chdtrc(freedom, chi_square) < rules.inconsistent:
         return (
             f"the fit leaves χ² = {each:.3g} per degree of freedom: the noise is about {np.sqrt(each):.2g} times as "
             "large as given, or the equation does not describe the data. Give a larger noise=, or noise=None to "
             "estimate it."
         )
-    if stats.chi2.cdf(chi_square, freedom) < rules.inconsistent:
+    if chdtr(freedom, chi_square) < rules.inconsistent:
         smaller = 1.0 / np.sqrt(max(each, 1e-300))
         return (
             f"the fit leaves χ² = {each:.3g} per degree of freedom: the noise is about {smaller:.2g} times smaller "

@@ -17,6 +17,8 @@ QUICK_SKIPPED = (
     "allen-cahn-3d",
     "swirl-2d",
     "schroedinger-2d",
+    "helmholtz-solid",
+    "plate",
     "poisson-holes",
     "elasticity-hole",
     "liouville",

@@ -97,7 +97,7 @@ def rows(
     return [*runs, *bars(runs)]
 
 
-def _jobs(seeds: int, names: Sequence[str], static: bool) -> Iterator[CalibrationRun]:
+def _jobs(seeds: int, names: Sequence[str], static: bool = False) -> Iterator[CalibrationRun]:
     entries = problems(static)
     for place, name in enumerate(names):
         possible = [tol for tol in TOLERANCES if tol >= 10 * entries[name].accuracy]
