@@ -25,4 +25,7 @@ QUICK_SKIPPED = (
     "minimal-surface",
 )
 #: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
-QUICK_UNDRAWN = ("kuramoto-sivashinsky", "allen-cahn-2d", "gray-scott-2d", "burgers-2d")
+QUICK_UNDRAWN = (
+    *("kuramoto-sivashinsky", "allen-cahn-2d", "gray-scott-2d", "burgers-2d"),
+    *("liouville", "nonlinear-helmholtz"),
+)
