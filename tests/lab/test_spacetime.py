@@ -227,8 +227,8 @@ def test_settings_belong_to_cases_and_methods():
         *FEATURES,
     }
     published = {(case, m) for case, methods in SETTINGS.items() for m, s in methods.items() if s.published.rel_l2}
-    assert len(published) == 5
-    assert all(SETTINGS[case][m].recipe == "paper" for case, m in published)
+    assert len({(case, m) for case, m in published if m != "fastlsq"}) == 5
+    assert all(SETTINGS[case][m].recipe == "paper" for case, m in published if m != "fastlsq")
     assert max(ADVECTION_POINTS) == 100
 
 

@@ -78,13 +78,14 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
 def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> float | None:
     """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does.
 
-    Errors fall faster than that for equations of high order, whose residuals have many derivatives in them.
+    Errors fall faster than that for equations of high order, whose residuals have many derivatives in them, until
+    round-off takes over.
     """
     one, other = coarser.facts, finer.facts
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
     order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
-    return (other.left / one.left) ** max(1.0, rules.per_order * order)
+    return (other.left / one.left) ** (max(1.0, rules.per_order * order) if other.left > rules.rounded else 1.0)
 
 
 def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> bool:
