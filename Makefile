@@ -42,7 +42,7 @@ boxes: $(STAMP)  ## the table of boxes in the README
 	$(BIN)/frozenpinn bench $(BOXES) --method frozen-pinn --method spectral --recipe best --recipe auto --tol 1e-6 \
 		--seeds 1 --table boxes.md --json boxes.json
 
-STATIC := helmholtz-solid poisson-5d nonlinear-poisson bratu bratu-line nonlinear-helmholtz steady-burgers liouville minimal-surface \
+STATIC := helmholtz-solid poisson-5d nonlinear-poisson bratu bratu-line membrane-modes nonlinear-helmholtz steady-burgers liouville minimal-surface \
 	plate elasticity-hole l-shape poisson-holes
 static: $(STAMP)  ## the table of static problems in the README
 	$(BIN)/frozenpinn bench $(STATIC) --method frozen-pinn --method fem --recipe best --recipe auto --recipe paper \
