@@ -259,13 +259,12 @@ class Collocation:
             found.append((constraint.field, own, constraint.value))
         return found
 
-    def linearised(self, about: Function, scales: Sequence[float] | None = None) -> Linearisation:
-        """Return the equations linearised about a function, with the conditions; scales may be given."""
-        problem = self.problem
+    def linearised(self, about: Function) -> Linearisation:
+        """Return the equations linearised about a function, with the conditions."""
         blocks, targets, used = [], [], []
-        for k, equation in enumerate(problem.equations):
+        for equation in self.problem.equations:
             block, target = self._equation(equation, about)
-            scale = 1.0 / self._largest(block) if scales is None else scales[k]
+            scale = 1.0 / self._largest(block)
             weights = scale * self._inner
             blocks.append(np.multiply(block, weights[:, None], out=block))
             targets.append(weights * target)

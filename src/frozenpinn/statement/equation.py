@@ -25,9 +25,12 @@ from frozenpinn.language.parser import parse_equation, refuse_other_notations
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.sympy_input import from_sympy
 from frozenpinn.language.unknowns import fields_in, unknowns_in
+from frozenpinn.runtime.arguments import shown
 
 Array = np.ndarray
 EquationText: TypeAlias = str | sp.Eq | sp.Expr
+Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
+MAX_EQUATIONS = 1000
 ZERO = sp.Integer(0)
 
 
@@ -248,3 +251,28 @@ class _Parts:
         for jet, coefficient in coefficients.items():
             part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
             part[jet] = part.get(jet, ZERO) + coefficient
+
+
+def no_unknown(texts: str, static: bool) -> str:
+    """Say that no unknown was found, and how one is written."""
+    if static:
+        return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
+    return (
+        f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
+        "and initial=: Problem('lap(u) = f', domain, boundary='u = 0')."
+    )
+
+
+def as_equations(given: Equations, static: bool = False) -> list[EquationText]:
+    """Return equations given as one, a list or a dict; in a dict, a text without ``=`` is a right-hand side."""
+    if isinstance(given, Mapping):
+        texts: list[EquationText] = []
+        for name, text in given.items():
+            right_side = isinstance(text, str) and "=" not in text
+            texts.append(f"{name}_{TIME} = {text}" if right_side and not static else text)
+        return texts
+    if isinstance(given, str | sp.Basic):
+        return [given]
+    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
+        return list(given)
+    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")

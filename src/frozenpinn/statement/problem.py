@@ -12,7 +12,7 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
-from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
@@ -22,8 +22,10 @@ from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
-    EquationText,
+    Equations,
+    as_equations,
     field_names,
+    no_unknown,
     read_residual,
     solve_for_time_derivatives,
     static_equations,
@@ -32,8 +34,6 @@ from frozenpinn.statement.parameters import Parameters, ParameterValue, check_kn
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
-Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
-MAX_EQUATIONS = 1000
 
 
 @spelled(ProblemError)
@@ -229,10 +229,10 @@ class Problem:
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
         keep(domain=domain, time=_STATIC if time is None else _read_time(time), jets=JetSpace(domain.coordinates))
-        texts = _as_equations(given["equation"], static)
+        texts = as_equations(given["equation"], static)
         keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
         if not self.fields:
-            raise ProblemError(_no_unknown("; ".join(map(str, texts)), static))
+            raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
         keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
         scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
         residuals = [read_residual(text, scope) for text in texts]
@@ -381,27 +381,3 @@ def _read_time(time: Any) -> tuple[float, float]:
     if not (np.isfinite(start) and np.isfinite(end) and end > start):
         raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
     return start, end
-
-
-def _no_unknown(texts: str, static: bool) -> str:
-    """Say that no unknown was found, and how one is written."""
-    if static:
-        return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
-    return (
-        f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
-        "and initial=: Problem('lap(u) = f', domain, boundary='u = 0')."
-    )
-
-
-def _as_equations(given: Equations, static: bool = False) -> list[EquationText]:
-    if isinstance(given, Mapping):
-        texts: list[EquationText] = []
-        for name, text in given.items():
-            right_side = isinstance(text, str) and "=" not in text
-            texts.append(f"{name}_{TIME} = {text}" if right_side and not static else text)
-        return texts
-    if isinstance(given, str | sp.Basic):
-        return [given]
-    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
-        return list(given)
-    raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")

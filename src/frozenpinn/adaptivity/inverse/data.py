@@ -73,11 +73,6 @@ class Data:
         """Whether standard deviations were given."""
         return self.parts[0].noise is not None
 
-    @property
-    def is_relative(self) -> bool:
-        """Whether some noise depends on the values."""
-        return any(isinstance(part.noise, Relative) for part in self.parts)
-
     def sigmas(self, rules: InverseRules, predicted: Array | None = None) -> Array:
         """Return the standard deviations, or multiples of them where they are to be estimated.
 
