@@ -45,6 +45,7 @@ KEYS = (
     "parameters",
     "exact",
     "constraint",
+    "coordinates",
     "eigenvalue",
 )
 CONDITIONS: dict[str, type[Condition]] = {
@@ -78,6 +79,7 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
         _parameters(document),
         document.get("exact"),
         document.get("constraint"),
+        document.get("coordinates"),
     )
 
 
