@@ -30,6 +30,7 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
+from frozenpinn.results.showing import Shown
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
@@ -46,7 +47,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Shown):
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
     A value: it never changes, it can be pickled and sent to another process, and a file gives back the same class.
@@ -388,81 +389,6 @@ class Solution:
         from frozenpinn.results.report import make_report
 
         return make_report(self) if self.stored_report is None else self.stored_report
-
-    @spelled(EvaluationError)
-    def plot(
-        self,
-        file: str | None = None,
-        field: str | None = None,
-        *,
-        times: Any = None,
-        ax: Any = None,
-        derivative: str = "",
-        show: str = "values",
-        units: Mapping[str, str] | None = None,
-    ) -> Any:
-        """Draw the solution with Matplotlib, and return the figure.
-
-        An interval is drawn over space and time, with snapshots; two dimensions as frames; static problems as one
-        frame. Beyond two dimensions the first two coordinates are drawn through the middle of the others, or the one or
-        two directions that the solution depends on. See :meth:`plot_3d` for solids.
-
-        Parameters
-        ----------
-        file
-            Where to save the figure: PNG, PDF, SVG and all that Matplotlib can write.
-        field
-            Which field of a system; all by default.
-        times
-            When: ``times=[0, 0.5, 1]``.
-        ax
-            Axes to draw on, one or as many as there are panels.
-        derivative
-            Such as ``"x"``, to draw a derivative instead of the field.
-        show
-            ``"values"``; ``"error"``, the distance from ``problem.exact`` or, without it, the estimate;
-            ``"residual"``, what the equation leaves; ``"convergence"``, the search for the tolerance.
-        units
-            For labels: ``units={"x": "m", "t": "s", "u": "K"}``.
-        """
-        from frozenpinn.results.plotting import plot_solution
-
-        shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
-        return plot_solution(shown if show == "values" else self, file, field, times, ax, derivative, show, units)
-
-    @spelled(EvaluationError)
-    def plot_3d(
-        self,
-        file: str | None = None,
-        field: str | None = None,
-        *,
-        time: float | None = None,
-        kind: str = "slices",
-        derivative: str = "",
-        cells: int = 32,
-        plotter: Any = None,
-    ) -> Any:
-        """Draw a solution in three dimensions with PyVista (``pip install 'frozenpinn[3d]'``); return the plotter.
-
-        Parameters
-        ----------
-        file
-            Where to save a picture (PNG, SVG, PDF, or HTML that turns); it is then drawn without a window.
-        field, derivative
-            What to draw.
-        time
-            When; the end by default.
-        kind
-            ``"slices"`` (three planes through the middle), ``"surface"`` (the boundary) or ``"contours"`` (five
-            surfaces of equal value).
-        cells
-            How many cells the longest edge of the domain is divided into.
-        plotter
-            A PyVista plotter to draw into.
-        """
-        from frozenpinn.results.plotting.solids import plot_solid
-
-        return plot_solid(self, file, field, time, kind, derivative, cells, plotter)
 
     @spelled(EvaluationError)
     def save(self, file: str) -> None:
