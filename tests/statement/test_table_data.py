@@ -66,9 +66,7 @@ def test_table_in_other_values_and_pickles():
     again, middle = pickle.loads(pickle.dumps(problem)), np.array([[0.5]])
     assert again.initial["u"](middle)[0] == problem.initial["u"](middle)[0]
     timed = fp.Problem("u_t = k*u_xx", LINE, (0, 0.5), 1, "u_n = 0", parameters={"k": fp.Table(1 + T, t=T)})
-    with pytest.raises(
-        fp.ProblemError, match=r"t from 0 to 0\.5, which does not cover the problem's t from 0 to 2"
-    ):
+    with pytest.raises(fp.ProblemError, match=r"t from 0 to 0\.5, which does not cover the problem's t from 0 to 2"):
         timed.during((0, 2))
     assert timed.at(k=2.0).equations[0].linear
 
