@@ -112,7 +112,7 @@ def test_soliton_of_benjamin_bona_mahony(soliton):
 def test_implicit_solutions_are_stored(soliton, tmp_path):
     soliton.save(tmp_path / "bbm.fpinn")
     x = np.linspace(-10, 10, 7)
-    assert load(tmp_path / "bbm.fpinn")(x, 1.0) == pytest.approx(soliton(x, 1.0), abs=1e-12)
+    assert load(tmp_path / "bbm.fpinn")(x, 1.0) == pytest.approx(soliton(x, 1.0), abs=1e-9)
     assert str(pickle.loads(pickle.dumps(soliton.problem)).equations[0]) == "u_t - u_xxt = -u*u_x - u_x"
 
 

@@ -97,9 +97,8 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
     """
     position = linear.position
     if isinstance(position, Composition) and isinstance(position.outer, Inverse):
-        return _quotient(
-            _sorted(position.outer.operator), _sorted(position.inner), _sizes(((position.inner,),))[0], rate
-        )
+        mass, own = position.outer.operator, position.inner
+        return _quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate)
     rows = position.rows if isinstance(position, Block) else ((position,),)
     products = [p for row in rows for o in row for p in _products(o)]
     if not products:
@@ -253,7 +252,7 @@ def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) 
     axes = _common_axes([*above, *below], sizes, rate)
     if axes is None:
         return None
-    (divisor, first), (eigenvalues, second) = (_in_modes(products, axes) for products in (below, above))
+    (divisor, first), (eigenvalues, second) = _in_modes(below, axes), _in_modes(above, axes)
     if not (first and second):
         return None
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
@@ -262,7 +261,7 @@ def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) 
 
 def _common_axes(products: Sequence[Product], sizes: tuple[int, ...], rate: float) -> list[Eigensystem] | None:
     """Return the modes of each axis: of the largest skew-symmetric matrix there, else of the largest."""
-    axes = []
+    axes: list[Eigensystem] = []
     for axis, size in enumerate(sizes):
         own = [np.asarray(p.factors[axis]) for p in products if axis in tensor.active_axes(p.factors)]
         skew = [m for m in own if Tag.SKEW in detect(keep_structure(m, np.ones(size)).matrix)]
