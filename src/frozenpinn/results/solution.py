@@ -15,6 +15,7 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
@@ -30,6 +31,7 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
+from frozenpinn.results.showing import Shown
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
@@ -46,7 +48,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Shown):
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
     A value: it never changes, it can be pickled and sent to another process, and a file gives back the same class.
@@ -235,9 +237,10 @@ class Solution:
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if not isinstance(field, str) or field not in fields:
+        found = same_name(field, fields) if isinstance(field, str) else None
+        if found is None:
             raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
-        return field
+        return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
         jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
@@ -388,17 +391,6 @@ class Solution:
         from frozenpinn.results.report import make_report
 
         return make_report(self) if self.stored_report is None else self.stored_report
-
-    @spelled(EvaluationError)
-    def plot(self, file: str | None = None, field: str | None = None) -> Any:
-        """Plot the solution (matplotlib); save it if a file name is given.
-
-        Beyond two dimensions, a solution that depends on one or two directions is drawn over these.
-        """
-        from frozenpinn.results.plotting import plot_solution
-
-        shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
-        return plot_solution(shown, file, field)
 
     @spelled(EvaluationError)
     def save(self, file: str) -> None:
