@@ -31,6 +31,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -119,8 +120,8 @@ class Problem:
             "exact": _own(exact),
             "constraint": _own(constraint),
         }
-        self._read(given, domain, time)
-        for finding in inconsistencies(self):
+        self._read(with_named(given), domain, time)
+        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
