@@ -124,8 +124,8 @@ def test_csv_has_all_digits_and_nothing_outside(plate, tmp_path):
     assert text[0] == "x,y,t,u,v"
     table = np.loadtxt(tmp_path / "u.csv", delimiter=",", skiprows=1)
     assert sorted(set(table[:, 0])) == [0.0, 1.0, 1.5, 2.0]
-    values = [plate(x, y, t, field="v") for x, y, t in table[:, :3]]
-    np.testing.assert_allclose(table[:, 4], values, rtol=1e-12, atol=1e-12)
+    values = plate.to_xarray([0.0, 1.0, 1.5, 2.0], [0.5], [0.0, 0.1]).v
+    np.testing.assert_allclose(table[:, 4], np.ravel(values), rtol=1e-12, atol=1e-12)
 
 
 def test_npz_opens_in_numpy(ball, tmp_path):
@@ -174,7 +174,7 @@ def test_a_series_of_a_shape_opens_in_meshio_and_pyvista(plate, tmp_path):
     seen = reader.read()[0]
     read = meshio.read(tmp_path / "plate" / "plate_0001.vtu")
     for points, values in ((seen.points, seen.point_data["v"]), (read.points, read.point_data["v"])):
-        wanted = plate.jet_values(points[:, :2].astype(float), np.array([0.1]), plate.problem.jets.field("v"))[:, 0]
+        wanted = plate.to_xarray(np.asarray(points[:, :2], dtype=float), [0.0, 0.1]).v[:, 1]
         np.testing.assert_allclose(values, wanted, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(seen.point_data["flow"][:, 0], seen.point_data["u"])
     assert seen.point_data["flow"].shape == (seen.n_points, 3)
