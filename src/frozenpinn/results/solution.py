@@ -30,6 +30,7 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
+from frozenpinn.results.showing import Shown
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
@@ -46,7 +47,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Shown):
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
     A value: it never changes, it can be pickled and sent to another process, and a file gives back the same class.
@@ -388,17 +389,6 @@ class Solution:
         from frozenpinn.results.report import make_report
 
         return make_report(self) if self.stored_report is None else self.stored_report
-
-    @spelled(EvaluationError)
-    def plot(self, file: str | None = None, field: str | None = None) -> Any:
-        """Plot the solution (matplotlib); save it if a file name is given.
-
-        Beyond two dimensions, a solution that depends on one or two directions is drawn over these.
-        """
-        from frozenpinn.results.plotting import plot_solution
-
-        shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
-        return plot_solution(shown, file, field)
 
     @spelled(EvaluationError)
     def save(self, file: str) -> None:
