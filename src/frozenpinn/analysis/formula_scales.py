@@ -92,7 +92,7 @@ def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
 def _lasting(problem: Problem) -> Iterator[sp.Expr]:
     """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
     for equation in problem.equations:
-        yield from (*equation.linear.values(), *equation.linear_in_time.values())
+        yield from (*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values())
         yield from (equation.forcing, equation.nonlinear)
     for condition in problem.conditions:
         if condition.value.expression is not None:

@@ -49,6 +49,7 @@ class Forcing:
         layout: Layout,
         terms: Mapping[str, Mapping[int, list[Term]]],
         relaxations: Sequence[Relaxation | None],
+        left: Mapping[str, list[Term]],
     ) -> None:
         self._layout = layout
         self._static = np.zeros(layout.size)
@@ -57,7 +58,7 @@ class Forcing:
         for equation in layout.problem.equations:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
-        maps = [*_lift_maps(layout, terms), *_soft_maps(layout, relaxations)]
+        maps = [*_lift_maps(layout, terms, left), *_soft_maps(layout, relaxations)]
         self._maps: list[Map] = []
         for part in maps:
             space, order, rows, matrix = part
@@ -160,8 +161,10 @@ class Forcing:
 Map: TypeAlias = tuple[Space, int, slice, Operator]  #: what a time derivative of a space's data adds to some rows
 
 
-def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[Map]:
-    """Return what time derivatives of lifted data add through the linear terms."""
+def _lift_maps(
+    layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]], left: Mapping[str, list[Term]]
+) -> list[Map]:
+    """Return what time derivatives of lifted data add through the linear terms and the left-hand sides."""
     zero = Derivative((0,) * layout.x.shape[1])
     maps: list[Map] = []
     for equation in layout.problem.equations:
@@ -170,8 +173,9 @@ def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -
             table: dict[int, list[Term]] = {
                 k: [t for t in terms if t.field in space.fields] for k, terms in linear[equation.field].items()
             }
-            if equation.field in space.fields and space.order:  # the lifting moves by itself: −∂ₜᵐ of it
-                table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
+            if equation.field in space.fields and space.order:  # the lifting moves by itself: −M ∂ₜᵐ of it
+                own_side = left.get(equation.field, [Term(equation.field, zero, 1.0)])
+                table.setdefault(space.order, []).extend(t._replace(coefficient=-t.coefficient) for t in own_side)
             for order, own in table.items():
                 if own:
                     maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))

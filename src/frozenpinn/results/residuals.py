@@ -156,10 +156,10 @@ def _both_sides(
     jets = list(problem.jets.jets_in(equation.right_side).values())
     values = [solution.jet_values(x, t, jet) for jet in jets]
     program = problem.compile([equation.right_side], jets)
-    highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
-    left = (
-        solution.jet_values(x, t, highest, interpolated=interpolated) if equation.order else np.zeros((len(x), len(t)))
-    )
+    left = np.zeros((len(x), len(t)))
+    left_side = equation.left_side(problem.jets)
+    for jet, factor in zip(left_side, problem.compile(list(left_side.values()))(*x.T, 0.0), strict=True):
+        left += np.reshape(factor, (-1, 1)) * solution.jet_values(x, t, jet, interpolated=interpolated)
     right = np.empty_like(left)
     with np.errstate(all="ignore"):
         for k, s in enumerate(t):

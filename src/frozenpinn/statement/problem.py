@@ -154,8 +154,8 @@ class Problem:
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
-        orders = [j.order for e in self.equations for j in self.jets.jets_in(e.right_side).values() if j.field == field]
-        return max(orders, default=0)
+        jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
+        return max((jet.order for jet in jets if jet.field == field), default=0)
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
@@ -276,15 +276,17 @@ class Problem:
         }
 
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
-        """Group the fields that share a boundary condition: they need one common basis."""
+        """Group the fields that share a boundary condition or an implicit left-hand side: they need one basis."""
         groups = [{name} for name in self.fields]
-        for condition in self.conditions:
-            touched = [g for g in groups if g & set(condition.fields)]
+        together = [set(condition.fields) for condition in self.conditions]
+        together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        for fields in together:
+            touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
         for group in groups:
             if len({self.equation(name).order for name in group}) > 1:
                 raise ProblemError(
-                    f"a boundary condition couples {choices(group)}, which have different time orders; "
+                    f"a boundary condition or equation couples {choices(group)}, which have different time orders; "
                     "write the second-order one as a first-order system."
                 )
         ordered = [tuple(name for name in self.fields if name in group) for group in groups]
