@@ -50,6 +50,7 @@ from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
+from frozenpinn.tables import Table, read_table
 
 __version__ = "0.1.0"
 
@@ -91,6 +92,7 @@ __all__ = [
     "Solution",
     "Stability",
     "StorageError",
+    "Table",
     "Unknown",
     "UnknownField",
     "Windows",
@@ -105,6 +107,7 @@ __all__ = [
     "load",
     "modes",
     "read_mesh",
+    "read_table",
     "samplers",
     "solve",
     "stability",

@@ -31,6 +31,7 @@ from frozenpinn.statement.findings import Finding, Findings
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.tables import tables_of
 
 Array = np.ndarray
 _FED = 20.0  # growth exp(20) of a layer at a side
@@ -58,10 +59,11 @@ def check_well_posed(problem: Problem) -> Findings:
 
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
+    tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
     if problem.is_static:
-        return static_findings(problem)
+        return (*static_findings(problem), *tables)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *data, *scale_findings(problem))
+    return (*_symbol_findings(problem), *data, *tables, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:

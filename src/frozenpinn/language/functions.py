@@ -43,7 +43,7 @@ def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
     if callable(given):
         return None
     raise ProblemError(
-        f"{what} must be a finite number, text, a SymPy expression or a function of "
+        f"{what} must be a finite number, text, a SymPy expression, an array or a function of "
         f"{', '.join((*scope.jets.coordinates, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
     )
 
@@ -92,6 +92,15 @@ class UserFunction:
         """Return the values at points (n, d) and one time."""
         table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self.coordinates)} | {TIME: t, POINTS: x}
         return self._called([table[name] for name in self.arguments], len(x), place_of(x, t))
+
+    def on_grid(self, axes: Sequence[Array], x: Array, t: float) -> Array:
+        """Return the values of a table at all points ``x`` of the grid of some axes, computed axis by axis."""
+        given = dict(zip(self.coordinates, axes, strict=True)) | {TIME: np.array([t])}
+        own = self.function.on_grid(given)  # type: ignore[attr-defined]
+        order = sorted(range(own.ndim), key=lambda i: (*self.coordinates, TIME).index(self.names[i]))
+        shape = [len(given[c]) if c in self.names else 1 for c in self.coordinates]
+        whole = np.broadcast_to(own.transpose(order).reshape(shape), tuple(map(len, axes))).reshape(-1)
+        return checked_values(whole, len(x), self.what, place_of(x, t))
 
     def __call__(self, *values: Any) -> Array:
         """Return the values for one number or array per name, as compiled programs ask for them."""
@@ -145,6 +154,9 @@ def callable_arguments(
     and in several dimensions for ``f(anything, t)``.
     """
     legal = (*coordinates, TIME)
+    own = getattr(function, "coordinate_names", None)  # of a table
+    if own is not None and all(name in legal for name in own):
+        return tuple(own)
     try:
         parameters = [
             p
@@ -255,6 +267,8 @@ class PointFunction:
 
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
         """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""
+        if self.function is not None and hasattr(self.function.function, "on_grid"):
+            return self.function.on_grid(axes, x, t)
         if not self._is_formula:
             return self(x, t)  # Python functions may rely on getting one value for each point
         mesh = np.meshgrid(*axes, indexing="ij", sparse=True)

@@ -38,7 +38,7 @@ def save_modes(modes: Modes, file: str) -> None:
     meta = {
         "format": FORMAT,
         "kind": KIND,
-        "problem": problem_to_dict(modes.problem) if isinstance(modes.problem, Problem) else None,
+        "problem": problem_to_dict(modes.problem, arrays) if isinstance(modes.problem, Problem) else None,
         "domain": domain,
         "fields": list(modes.problem.fields),
         "bases": bases,
@@ -61,7 +61,7 @@ def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
     else:
         with warnings.catch_warnings():  # warned about when the problem was stated
             warnings.simplefilter("ignore")
-            problem = problem_from_dict(meta["problem"])
+            problem = problem_from_dict(meta["problem"], arrays)
     return Modes(
         problem,
         tuple(bases),

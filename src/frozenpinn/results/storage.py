@@ -40,7 +40,7 @@ def save_solution(solution: Solution, file: str) -> None:
     estimate, subspace, witness = solution.error_estimate, solution.subspace, solution.witness
     meta: dict[str, Any] = {
         "format": FORMAT,
-        "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
+        "problem": problem_to_dict(solution.problem, arrays) if isinstance(solution.problem, Problem) else None,
         "domain": _domain(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
@@ -172,7 +172,7 @@ def _probe(solution: Solution) -> None:
 
 
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
-    problem = _problem(meta)
+    problem = _problem(meta, arrays)
     solution = _solve(meta, arrays, problem, meta, "")
     estimate, verdict = meta["error_estimate"], meta["verdict"]
     if verdict is not None:
@@ -247,10 +247,10 @@ def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _problem(meta: Mapping[str, Any]) -> Problem:
+def _problem(meta: Mapping[str, Any], arrays: Arrays) -> Problem:
     if meta["problem"] is None:
         return _outline(meta, domain_from_dict(meta["domain"]))
-    return problem_from_dict(meta["problem"])
+    return problem_from_dict(meta["problem"], arrays)
 
 
 def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:

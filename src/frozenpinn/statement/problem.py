@@ -31,6 +31,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.tables import bind, tables_of, with_tables
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -53,15 +54,15 @@ class Problem:
     time
         ``(start, end)``; left out for a static problem.
     initial
-        Initial value: number, text, SymPy or a function of the coordinates; for systems a list or
-        a dict by field. A static problem has none.
+        Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
+        list or a dict by field. A static problem has none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`,
-        :class:`Unknown` and :class:`UnknownField`.
+        Names used in the texts: numbers, text, SymPy, Python functions of x and t, arrays, tables; or
+        :class:`Eigenvalue`, :class:`Unknown` and :class:`UnknownField`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
@@ -207,6 +208,9 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
+        time = _read_time(time)
+        for what, table in tables_of(self):
+            bind(table, self.domain, time, what)
         return self.replaced(time=time)
 
     def _stated(self) -> Mapping[str, Any]:
@@ -228,7 +232,10 @@ class Problem:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        keep(domain=domain, time=_STATIC if time is None else _read_time(time), jets=JetSpace(domain.coordinates))
+        span = None if time is None else _read_time(time)
+        given = with_tables({**given, "boundary": boundary}, domain, span)
+        boundary = given["boundary"]
+        keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
         texts = as_equations(given["equation"], static)
         keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
         if not self.fields:
@@ -244,7 +251,7 @@ class Problem:
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
         check_eigenproblem(self)
-        keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
+        keep(given=given)  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
