@@ -63,6 +63,7 @@ _UFUNCS: dict[Any, Callable[..., Any]] = {
     sp.GreaterThan: np.greater_equal,
     sp.Equality: np.equal,
     sp.Unequality: np.not_equal,
+    sp.Not: np.logical_not,
 }
 _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.Add: np.add,

@@ -15,6 +15,7 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
@@ -236,9 +237,10 @@ class Solution(Shown):
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if not isinstance(field, str) or field not in fields:
+        found = same_name(field, fields) if isinstance(field, str) else None
+        if found is None:
             raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
-        return field
+        return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
         jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None

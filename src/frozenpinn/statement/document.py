@@ -49,6 +49,7 @@ KEYS = (
     "parameters",
     "exact",
     "constraint",
+    "coordinates",
     "eigenvalue",
 )
 CONDITIONS: dict[str, type[Condition]] = {
@@ -88,6 +89,7 @@ def problem_from_dict(
         _parameters(document),
         document.get("exact"),
         document.get("constraint"),
+        document.get("coordinates"),
     )
 
 

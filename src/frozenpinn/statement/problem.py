@@ -12,12 +12,15 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
+from frozenpinn.statement.continuation import continued
+from frozenpinn.statement.coordinates import Coordinates, named_axes
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -55,7 +58,8 @@ class Problem:
         ``(start, end)``; left out for a static problem.
     initial
         Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
-        list or a dict by field. A static problem has none.
+        list or a dict by field. A solution goes on from its end, ``(solution, t)`` from another time. Static problems
+        have none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
@@ -68,6 +72,8 @@ class Problem:
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    coordinates
+        Own names of the coordinates, such as ``("s",)``.
 
     Examples
     --------
@@ -106,6 +112,7 @@ class Problem:
         parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
+        coordinates: Coordinates | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -119,8 +126,9 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
             "constraint": _own(constraint),
+            "coordinates": _own(coordinates),
         }
-        self._read(given, domain, time)
+        self._read(given, named_axes(domain, coordinates), time)
         for finding in inconsistencies(self):
             warn(finding.text)
 
@@ -181,6 +189,7 @@ class Problem:
         u_t = 3*u_xx
         """
         given = self._stated()
+        values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
@@ -244,7 +253,8 @@ class Problem:
         scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
+        local = [name for name in self.fields if not self.spatial_order(name)]
+        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
@@ -276,9 +286,13 @@ class Problem:
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
+        second = tuple(e.field for e in self.equations if e.order == 2)
+        initial, velocity = continued(given["initial"], self.fields, second)
+        if given["initial_velocity"] is not None:
+            velocity = given["initial_velocity"]
         return {
-            "initial": self._data(given["initial"], "the initial value", self.fields),
-            "initial_velocity": self._read_velocity(given["initial_velocity"]),
+            "initial": self._data(initial, "the initial value", self.fields),
+            "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
 
@@ -308,8 +322,7 @@ class Problem:
         table = _by_field(given, what, required)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
-    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
-        second = [e.field for e in self.equations if e.order == 2]
+    def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
         if given is None:
             if second:
                 raise ProblemError(
@@ -355,11 +368,12 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
         return domain, boundary
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-    return domain.with_periodic(axes), boundary
+    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
 
 
 def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
     if isinstance(given, Mapping):
+        given = {(same_name(name, required) if isinstance(name, str) else None) or name: v for name, v in given.items()}
         unknown = [name for name in given if name not in required]
         if unknown:
             raise ProblemError(
