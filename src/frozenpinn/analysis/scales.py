@@ -202,6 +202,7 @@ def _equation(problem: Problem, equation: Equation, scales: Scales) -> Equation:
         linear_in_time=table(equation.linear_in_time),
         forcing=equation.forcing / own,
         nonlinear=rewritten(equation.nonlinear),
+        mass=table(equation.mass),
     )
 
 

@@ -180,7 +180,7 @@ class Path:
 
     def plot(self, file: str | None = None) -> Any:
         """Draw the norm against the parameter, with folds and branch points; save it if a file name is given."""
-        from frozenpinn.results.plotting import plot_path
+        from frozenpinn.results.plotting.paths import plot_path
 
         return plot_path(self, file)
 

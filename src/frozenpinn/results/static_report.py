@@ -84,7 +84,7 @@ def make_static_report(solution: Solution) -> StaticReport:
 
 def _choices(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
-    from frozenpinn.results.explanation import growth, verdict
+    from frozenpinn.results.explanation import given_values, growth, verdict
 
     facts = solution.facts
     assert facts is not None
@@ -94,6 +94,7 @@ def _choices(solution: Solution) -> dict[str, str]:
         "features": f"{facts.features}: of all kinds that were tried, a narrow network of these left least at held-out "
         f"points, {facts.pilot:.1e} of the equations' terms",
         "start": f"Newton's method started from {facts.start}" if facts.start else "",
+        "data": given_values(solution),
         "notes": "; ".join(solution.notes),
     }
     return {topic: text for topic, text in told.items() if text}

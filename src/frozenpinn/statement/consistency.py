@@ -270,12 +270,12 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
     The linear terms follow: in a static equation they cancel, and what is left of them is round-off.
     """
     jets = problem.jets
-    time_derivative = Jet(equation.field, (0,) * problem.domain.dimension, 0, equation.order)
-    needed = {jets.symbol(time_derivative): time_derivative, **jets.jets_in(equation.right_side)}
+    left_side = equation.left_side(jets)
+    needed = {**{jets.symbol(jet): jet for jet in left_side}, **jets.jets_in(equation.right_side)}
     table = {symbol: problem.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
     if any(value is None for value in table.values()):
         return None
-    left = table[jets.symbol(time_derivative)] if equation.order else sp.Integer(0)
+    left = sp.Add(*(c * table[jets.symbol(jet)] for jet, c in left_side.items()))
     linear = [] if equation.order else [c * table[jets.symbol(jet)] for jet, c in equation.linear.items()]
     return [left, equation.right_side.xreplace(table), *linear]
 

@@ -20,7 +20,8 @@ class Finding:
     ----------
     kind
         ``"ill-posed"``, ``"conditions"`` (surplus or missing ones), ``"contradiction"``, ``"exact"`` (an exact solution
-        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data) or ``"scales"``.
+        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"`` (how well arrays are known between
+        their values) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text

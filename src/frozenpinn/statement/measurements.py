@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from frozenpinn.language.functions import real_number
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.parser import parse
 from frozenpinn.statement.problem import Problem
+from frozenpinn.tables.files import read_csv
 
 Array = np.ndarray
 _NOISE = "noise"  # the column of standard deviations in a file
@@ -153,7 +153,7 @@ class Measurements:
         The column of the values may be called like a derivative, such as ``u_x``. With several of them, say which:
         ``field="u_x"``.
         """
-        header, rows = _read_csv(file)
+        header, rows = read_csv(file)
         place = [name for name in header if name in _COORDINATES or (name[:1] == "x" and name[1:].isdigit())]
         measured = [name for name in header if name not in (*place, TIME, _NOISE)]
         if not place or not measured:
@@ -323,21 +323,3 @@ def _noise(given: Noise, n: int) -> float | Array | Relative | None:
         raise ProblemError(f"{n} values need one noise or {n} of them, got shape {sigma.shape}.")
     sigma.flags.writeable = False
     return sigma
-
-
-def _read_csv(file: str | os.PathLike[str]) -> tuple[list[str], Array]:
-    with open(file, newline="", encoding="utf-8-sig") as stream:
-        lines = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
-    if len(lines) < 2:
-        raise ProblemError(f"'{file}' holds no measurements: it needs a header such as 'x,y,u' and a line for each.")
-    header, rows = [name.strip() for name in lines[0]], []
-    for number, row in enumerate(lines[1:], start=2):
-        try:
-            rows.append([float(entry) for entry in row])
-        except ValueError:
-            raise ProblemError(
-                f"line {number} of '{file}' holds something that is no number: {','.join(row)!r}."
-            ) from None
-        if len(row) != len(header):
-            raise ProblemError(f"line {number} of '{file}' has {len(row)} entries; the header has {len(header)}.")
-    return header, np.array(rows)
