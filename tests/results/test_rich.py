@@ -1,5 +1,6 @@
 """What notebooks and consoles show of problems and results."""
 
+import re
 import sys
 import time
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.runtime.html import Readable
 from frozenpinn.runtime.progress import CellBar, LateBar, listening
+from frozenpinn.statement.findings import Finding
 
 PLATE = fp.Box([0, 0], [2, 1]) - fp.Disk([1, 0.5], 0.3).named("hole")
 
@@ -71,7 +73,7 @@ def test_problems_show_mathematics_and_their_domain():
     problem = fp.Problem("u_t = 0.1*lap(u) - u**3", PLATE, (0, 1), "1 + x*0", sides)
     text = problem._repr_html_()
     assert "<math" in text
-    assert "Δu" in text
+    assert "Δu" in shown(problem)
     assert text.count("M") >= 2, "the outline and the hole"
     words = shown(problem)
     assert "on left u = 1" in words
@@ -88,9 +90,12 @@ def test_names_are_escaped():
 
 
 def test_findings_and_modes():
-    jump = fp.Problem("u_t = u_xx", fp.Interval(0, 1, periodic=True), (0, 1), "where(x < 0.5, 1, 0)")
-    assert "▲ warning (jump)" in shown(fp.check(jump)).replace("  ", " ") or "note" in shown(fp.check(jump))
-    assert "no objections" in shown(type(fp.check(jump))())
+    jump = Finding("jump", "warning", "the initial value jumps.")
+    small = Finding("scales", "note", "the fields differ in size.")
+    assert re.search(r"● +note.*", shown(fp.Findings((small,))))
+    words = shown(fp.Findings((small, jump)))
+    assert words.index("▲ warning (jump) the initial value jumps.") < words.index("note"), "the worst first"
+    assert "no objections" in shown(fp.Findings())
     membrane = fp.Problem("-u_xx = lam*u", fp.Interval(0, np.pi), boundary="u = 0", parameters={"lam": fp.Eigenvalue()})
     modes = fp.modes(membrane, 2, progress=False)
     assert "2 modes" in shown(modes)
