@@ -138,6 +138,11 @@ class Problem:
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
         return f"Problem({equations} on {self.domain!r}{when})"
 
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import problem_html
+
+        return problem_html(self)
+
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
             f"a problem does not change, so '{name}' can't be set; make another one: problem.at(nu=0.02) has another "
