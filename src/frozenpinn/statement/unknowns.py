@@ -101,7 +101,10 @@ class UnknownField:
 
     def __post_init__(self) -> None:
         own = (self.of,) if isinstance(self.of, str) else self.of
-        if own is not None and (not own or not all(isinstance(c, str) for c in own) or len(set(own)) < len(own)):
+        fits = own is None or (
+            isinstance(own, list | tuple) and own and all(isinstance(c, str) for c in own) and len(set(own)) == len(own)
+        )
+        if not fits:
             raise ProblemError(f"of= of an UnknownField is 't', 'x' or ('x', 't'), got {self.of!r}.")
         object.__setattr__(self, "of", None if own is None else tuple(own))
         number = real_number(self.start)
