@@ -16,12 +16,12 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.language.jets import Jet
+from frozenpinn.results import animation, exporting, integrals
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
     check_grid_inside,
-    check_grid_size,
     check_inside,
     exact_values,
     relative_error,
@@ -37,8 +37,6 @@ from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
-    import xarray
-
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
     from frozenpinn.results.static_report import StaticReport
@@ -312,36 +310,6 @@ class Solution(Shown):
     # ---- conveniences -------------------------------------------------------------------------
 
     @spelled(EvaluationError)
-    def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
-        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
-
-        Static solutions have no times.
-        """
-        import xarray as xr
-
-        domain = self.problem.domain
-        check_grid_size(points, times, domain.dimension)
-        axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
-        when = () if self.problem.is_static else (np.linspace(*self.problem.time, times),)
-        names, table = (*domain.coordinates, *("t" for _ in when)), {}
-        places = grid_points(axes)
-        inside, rank = domain.contains(places), (...,) + (None,) * len(when)
-        for name in self._tabulated():
-            if np.all(inside):
-                values = self(*(a[rank] for a in np.ix_(*axes)), *when, derivative=derivative, field=name)
-            else:  # what lies outside has no value
-                found = self(*(c[rank] for c in places[inside].T), *when, derivative=derivative, field=name)
-                values = np.full((len(places), *map(len, when)), np.nan, dtype=found.dtype)
-                values[inside] = found
-            table[name] = (names, values.reshape(*map(len, (*axes, *when))))
-        return xr.Dataset(table, coords=dict(zip(names, (*axes, *when), strict=True)))
-
-    def _tabulated(self) -> list[str]:
-        """Return the fields of a grid: complex ones as a whole, vectors by components."""
-        composites = self.problem.composites
-        return [component for name in composites.names for component in composites.components(name)]
-
-    @spelled(EvaluationError)
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
@@ -409,8 +377,22 @@ class Solution(Shown):
         return make_report(self) if self.stored_report is None else self.stored_report
 
     @spelled(EvaluationError)
-    def save(self, file: str) -> None:
-        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
+    def save(self, file: str, overwrite: bool = False) -> None:
+        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back.
+
+        A file that is there is replaced only with ``overwrite=True``.
+        """
         from frozenpinn.results.storage import save_solution
 
-        save_solution(self, file)
+        save_solution(self, file, overwrite)
+
+    # ---- tables, files, integrals, films: each in a module of its own ---------------------------
+
+    grid = exporting.grid
+    to_xarray = exporting.to_xarray
+    to_netcdf = exporting.to_netcdf
+    to_csv = exporting.to_csv
+    to_npz = exporting.to_npz
+    to_vtk = exporting.to_vtk
+    integral = integrals.integral
+    animate = animation.animate

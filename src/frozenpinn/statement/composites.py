@@ -70,6 +70,11 @@ class Composites:
         own = [name for name in self.names if self.parts(name) != (name,)]
         return (*own, *(c for name, cs in self.vectors.items() if name in self.complex for c in cs))
 
+    @property
+    def tabulated(self) -> tuple[str, ...]:
+        """The columns of a table: components of vectors one by one, complex numbers as a whole."""
+        return tuple(component for name in self.names for component in self.components(name))
+
     def known(self, name: str) -> str | None:
         """Return the field, component or real part that a name stands for, spelled or in Greek letters; or None."""
         components = [component for vector in self.vectors.values() for component in vector]
