@@ -155,7 +155,7 @@ def _estimate(
     times, even = _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
-    own = {name: _size(*(places.rms(v)[even] for v in both), rules) for name, both in values.items()}
+    own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest

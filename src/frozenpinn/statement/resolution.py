@@ -18,7 +18,7 @@ from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import parse_sides
 from frozenpinn.language.scope import Scope, check_name
-from frozenpinn.language.unknowns import vectors_in
+from frozenpinn.language.unknowns import unknowns_in, vectors_in
 from frozenpinn.language.values import Value
 from frozenpinn.statement.composites import Composites, declared, flat, found_complex, with_complex
 from frozenpinn.statement.conditions import Condition, normal_symbols
@@ -43,11 +43,15 @@ def resolve(
     """Find the fields of a statement and read its equations."""
     static, start = time is None, 0.0 if time is None else time[0]
     texts = as_equations(given["equation"], static)
+    written = [value for value in given["parameters"].values() if isinstance(value, str)]
     names = field_names(texts, jets, list(given["parameters"]), static)
+    if static and len(names) < len(texts):  # div(sigma) = 0, where a parameter says what sigma is
+        more = [name for name in unknowns_in(written, jets, list(given["parameters"])) if name not in names]
+        names += more[: len(texts) - len(names)]
     if not names:
         raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
     conditions = list(_conditions(given["boundary"]))
-    vectors = _vectors(texts, conditions, names, given["initial"]) if domain.dimension > 1 else []
+    vectors = _vectors([*texts, *written], conditions, names, given["initial"]) if domain.dimension > 1 else []
     composites = declared(names, given.get("vectors"), given.get("complex"), vectors, jets.coordinates)
     while True:
         parameters = read_parameters(given["parameters"], jets, composites, symbols, domain, start)
