@@ -46,8 +46,8 @@ def resolve(
     written = [value for value in given["parameters"].values() if isinstance(value, str)]
     names = field_names(texts, jets, list(given["parameters"]), static)
     if static and len(names) < len(texts):  # div(sigma) = 0, where a parameter says what sigma is
-        more = [name for name in unknowns_in(written, jets, list(given["parameters"])) if name not in names]
-        names += more[: len(texts) - len(names)]
+        other = [name for name in unknowns_in(written, jets, list(given["parameters"])) if name not in names]
+        names += other[: len(texts) - len(names)]
     if not names:
         raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
     conditions = list(_conditions(given["boundary"]))
