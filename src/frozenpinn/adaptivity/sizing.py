@@ -282,7 +282,7 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
-        cycles = rules.points_on_linear_cycles if _is_simple(problem) else rules.points_on_cycles
+        cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
         more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
         return tuple(
             int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more
@@ -292,7 +292,7 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
 
 
 @remembered
-def _is_simple(problem: Problem) -> bool:
+def has_constant_coefficients(problem: Problem) -> bool:
     """Whether all equations are linear with numbers as coefficients."""
     return problem.is_linear and not any(
         e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
