@@ -30,7 +30,7 @@ def needed(plan: StaticPlan) -> SpecialFunctions | None:
 def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
     """Yield special functions that may help beside those that are needed, some with places for points.
 
-    ``about`` is what a pilot finds without them, and ``detailed`` tells whether sources may have too much detail for it.
+    ``about`` is what a pilot finds without them, ``detailed`` tells whether sources may have too much detail for it.
     """
     if not isinstance(plan.task.settings.sampler, str | None):
         return
