@@ -15,6 +15,7 @@ from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
@@ -176,7 +177,8 @@ class Plan:
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
-        points = problem.domain.sample(n, self.frame.method, self.task.seed)
+        points = points_on_parts(problem, int(np.prod(self.counts)))
+        points = problem.domain.sample(n, self.frame.method, self.task.seed) if points is None else points
         if problem.domain.dimension <= self.task.rules.sizing.dimensions:
             return points
         # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
@@ -203,6 +205,7 @@ class Plan:
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
         if settings.sampler is None:
             hidden = replace(hidden, singular=singular_functions(problem))
+        hidden = with_parts(problem, hidden)
         per_side = 1 if problem.domain.dimension == 1 else self._boundary_points(problem)
         return [
             build_space(problem, hidden, cloud, group, self.frame.strategy, self._cutoff(problem), per_side)
@@ -288,7 +291,8 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
             else int(rules.points_on_products * sampler.width) + rules.points_more
             for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
         )
-    return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
+    each = rules.points_on_lines if d == 1 else rules.points_on_shapes
+    return (int(each * samplers[0].width * count_of_parts(problem)),)
 
 
 @remembered

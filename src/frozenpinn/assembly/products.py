@@ -29,7 +29,8 @@ _SMALL = 200_000  # points of a product that may be remembered: 6 MB
 @remembered
 def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
-    if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
+    broken = problem.interfaces is not None
+    if len(fields) != 1 or problem.domain.dimension == 1 or broken or not isinstance(problem.domain, Box):
         return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:

@@ -48,6 +48,7 @@ class ProductNetwork:
     lifts: bool = False
     fields: tuple[str, ...] = ("u",)
     is_product = True
+    is_broken = False
     is_orthonormal = True  #: as the factors are
 
     @cached_property

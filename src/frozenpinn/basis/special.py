@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.layers import LayerFunctions
@@ -16,4 +17,5 @@ SPECIAL: Mapping[str, Callable[[np.ndarray], SpecialFunctions]] = {
     SingularFunctions.kind: SingularFunctions,
     SpacePoles.kind: SpacePoles,
     LayerFunctions.kind: LayerFunctions,
+    Broken.kind: Broken,
 }

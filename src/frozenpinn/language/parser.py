@@ -22,6 +22,7 @@ import sympy as sp
 from frozenpinn.errors import ExpressionError, choices, suggestion
 from frozenpinn.language.algebra import MAX_EFFORT, MAX_POWER, bounded, checked, computed, effort, operations
 from frozenpinn.language.derivatives import merge_laplacians, resolve_function_derivatives
+from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_deltas
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, shortened, tokenize
@@ -324,7 +325,13 @@ class _Parser:
 
     def derivative(self, value: sp.Expr, axis: int | None, token: Token) -> sp.Expr:
         self.spend(effort(value), token)
-        return self.resolved(self.compute(self.scope.jets.total_derivative, value, axis), token)
+        jets = self.scope.jets
+        if has_flux(value):
+            raise self.fail("this differentiates twice what jumps; a flux may be differentiated once.", token)
+        if axis is None or not self.scope.interfaces or not jumps_along(value, jets, axis):
+            return self.resolved(self.compute(jets.total_derivative, value, axis), token)
+        smooth = self.compute(lambda v: without_deltas(jets.total_derivative(v, axis, deltas=True)), value)
+        return self.resolved(smooth, token) + marked(value, axis)
 
     def operator(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
         jets = self.scope.jets

@@ -84,7 +84,7 @@ class Scope:
 
     ``parameters`` maps a name to an expression (substituted), ``functions`` lists names of Python
     functions; a bare use of such a name means "at the current point and time". ``static`` says that
-    fields do not depend on time.
+    fields do not depend on time, ``interfaces`` that fluxes may jump.
     """
 
     jets: JetSpace
@@ -93,6 +93,7 @@ class Scope:
     functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     normal_derivatives: bool = False
     static: bool = False
+    interfaces: bool = False
 
     @property
     def place(self) -> tuple[sp.Symbol, ...]:

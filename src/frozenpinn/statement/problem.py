@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.geometry import Box, Domain
+from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
@@ -30,7 +31,9 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
+from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -68,6 +71,11 @@ class Problem:
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    regions
+        Named parts of the domain, ``{"steel": "x < 0.5", "air": "rest"}``, or boxes and balls; parameters may have a
+        value for each, ``{"k": {"steel": 50, "air": 0.02}}``.
+    contact
+        Contact resistance where coefficients jump: values differ there by as much times the flux.
 
     Examples
     --------
@@ -91,6 +99,7 @@ class Problem:
     initial_velocity: Mapping[str, Datum]
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
+    interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
@@ -106,6 +115,8 @@ class Problem:
         parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
+        regions: Mapping[str, Region] | None = None,
+        contact: float | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -119,6 +130,8 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
             "constraint": _own(constraint),
+            "regions": _own(regions),
+            "contact": contact,
         }
         self._read(given, domain, time)
         for finding in inconsistencies(self):
@@ -240,10 +253,13 @@ class Problem:
         keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
         if not self.fields:
             raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
-        keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
-        scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
-        residuals = [read_residual(text, scope) for text in texts]
+        known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
+        keep(parameters=read_parameters(known, self.jets, self.fields, symbols))
+        scope = replace(self.parameters.scope(self.jets, self.fields), static=static, interfaces=True)
+        residuals, fluxes = zip(*(taken_out(read_residual(text, scope)) for text in texts), strict=True)
         keep(equations=self._solved(residuals, static))
+        orders = {name: self.spatial_order(name) for name in self.fields}
+        keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
@@ -287,6 +303,7 @@ class Problem:
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
         together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
