@@ -16,6 +16,7 @@ from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
+from frozenpinn.assembly.layers import Cut, axis_cuts, cut_grid
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
@@ -171,6 +172,8 @@ class Plan:
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""
+        if self.frame.product and problem.interfaces is not None:
+            return cut_grid(cast(Box, problem.domain), self.counts, self.frame.method, _cuts(problem))
         if self.frame.product:
             return even_grid(cast(Box, problem.domain), self.counts, self.frame.method)
         tensor = self.frame.method in ("gauss", "spectral", "uniform")
@@ -286,10 +289,13 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if product:
         cycles = rules.points_on_linear_cycles if _is_simple(problem) else rules.points_on_cycles
         return tuple(
-            int(cycles * (sampler.width + 1))
-            if periodic
-            else int(rules.points_on_products * sampler.width) + rules.points_more
-            for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
+            (1 + len(cuts))
+            * (
+                int(cycles * (sampler.width + 1))
+                if periodic
+                else int(rules.points_on_products * sampler.width) + rules.points_more
+            )
+            for sampler, (_, periodic), cuts in zip(samplers, _axes(problem), _cuts(problem), strict=True)
         )
     each = rules.points_on_lines if d == 1 else rules.points_on_shapes
     return (int(each * samplers[0].width * count_of_parts(problem)),)
@@ -302,6 +308,11 @@ def _is_simple(problem: Problem) -> bool:
         e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
         for e in problem.equations
     )
+
+
+def _cuts(problem: Problem) -> tuple[tuple[Cut, ...], ...]:
+    """Return the places along each axis of a box at which coefficients jump."""
+    return axis_cuts(problem, problem.fields[0]) or ((),) * problem.domain.dimension
 
 
 def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:

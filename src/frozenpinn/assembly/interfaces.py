@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_BESIDE = 1e-12  # part of the domain between an interface and the points on its two sides
+BESIDE = 1e-12  #: part of the domain between an interface and the points on its two sides
 _SCANNED = 20_000  # points among which parts are looked for
 _LEAST = 1e-3  # share of them that a part must have
 _STEPS = 60  # of Newton's method towards an interface
@@ -48,7 +49,9 @@ def parts_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     found, counts = np.unique(_signs(problem, x), axis=0, return_counts=True)
     order = [int(i) for i in np.argsort(-counts) if counts[i] >= _LEAST * len(x)]
     if len(order) > _MOST:
-        raise ProblemError(f"jumps of coefficients cut the domain into {len(order)} parts; at most {_MOST} are possible.")
+        raise ProblemError(
+            f"jumps of coefficients cut the domain into {len(order)} parts; at most {_MOST} are possible."
+        )
     return tuple(tuple(int(s) for s in found[i]) for i in order)
 
 
@@ -127,7 +130,9 @@ def _flux(problem: Problem, interfaces: Interfaces, k: int, crossing: Crossing) 
     largest = max((float(np.max(np.abs(c))) for c in slopes), default=1.0) or 1.0
     scale = 1.0 if interfaces.contact else 1.0 / largest
     return tuple(
-        tuple(Term(t.jet.field, Derivative(t.jet.alpha, t.jet.laps), scale * c) for t, c in zip(terms, side, strict=True))
+        tuple(
+            Term(t.jet.field, Derivative(t.jet.alpha, t.jet.laps), scale * c) for t, c in zip(terms, side, strict=True)
+        )
         for side in sides
     )
 
@@ -155,7 +160,7 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
     if d == 1:
         _, first = np.unique(np.round(x[:, 0] / (1e-9 * domain.size)), return_index=True)
         x, normals = x[first], normals[first]
-    step = _BESIDE * domain.size
+    step = BESIDE * domain.size
     above, below = x + step * normals, x - step * normals
     inside = domain.contains(x, 0.0) & domain.contains(above, 0.0) & domain.contains(below, 0.0)
     x, normals, above, below = x[inside], normals[inside], above[inside], below[inside]
@@ -188,7 +193,7 @@ def points_on_parts(problem: Problem, count: int) -> Points | None:
     cuts = sorted(float(c.x[i, 0]) for c in crossings(problem, 1) for i in range(len(c.x)))
     edges = [float(problem.domain.lower[0]), *cuts, float(problem.domain.upper[0])]
     pieces = []
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in itertools.pairwise(edges):
         share = (b - a) / (edges[-1] - edges[0])
         pieces.append(Interval(a, b).sample(max(12, round(count * (0.5 * share + 0.5 / (len(edges) - 1)))), "gauss"))
     x, weights = np.concatenate([p.x for p in pieces]), np.concatenate([p.weights for p in pieces])

@@ -61,8 +61,8 @@ class Broken:
         from frozenpinn.basis.hidden import HiddenLayer
 
         about = self._about
-        parts = (np.array(about[name], dtype=float) for name in ("weights", "origins", "offsets"))
-        return HiddenLayer(*parts, activation=about["activation"])
+        weights, origins, offsets = (np.array(about[name], dtype=float) for name in ("weights", "origins", "offsets"))
+        return HiddenLayer(weights, origins, offsets, about["activation"])
 
     @cached_property
     def _levels(self) -> Any:

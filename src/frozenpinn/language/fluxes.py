@@ -10,7 +10,9 @@ from sympy.core.relational import Relational
 
 from frozenpinn.language.jets import JetSpace
 
-FLUX = sp.Function("flux across a jump", real=True)  #: of an axis and of what is differentiated along it; never evaluated
+FLUX = sp.Function(
+    "flux across a jump", real=True
+)  #: of an axis and of what is differentiated along it; never evaluated
 JUMPS = (sp.Heaviside, sp.sign, sp.Piecewise)
 
 

@@ -172,8 +172,8 @@ class JetSpace:
             name = "t" if axis is None else self.coordinates[axis]
             raise ExpressionError(
                 f"the derivative by {name} of '{expression}' contains a delta function, because '{broken[0]}' jumps. "
-                "Write a coefficient that jumps inside the divergence of a flux, div(k*grad(u)); elsewhere, use a smooth "
-                "transition such as tanh((x - a)/w)."
+                "Write a coefficient that jumps inside the divergence of a flux, div(k*grad(u)); elsewhere, use a "
+                "smooth transition such as tanh((x - a)/w)."
             )
         return result
 

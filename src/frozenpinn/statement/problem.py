@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, suggestion, warn
+from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
@@ -19,7 +19,7 @@ from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
-from frozenpinn.statement.data import Datum
+from frozenpinn.statement.data import Data, Datum, by_field
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
@@ -37,7 +37,6 @@ from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
-Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 
 
 @spelled(ProblemError)
@@ -322,7 +321,7 @@ class Problem:
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
         scope, functions = self.parameters.scope(self.jets), self.parameters.functions
-        table = _by_field(given, what, required)
+        table = by_field(given, what, required)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
     def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
@@ -373,30 +372,6 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes), boundary
-
-
-def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in required]
-        if unknown:
-            raise ProblemError(
-                f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
-                f"{suggestion(unknown[0], required)}"
-            )
-        missing = [name for name in required if name not in given]
-        if missing:
-            raise ProblemError(f"{what} is missing for {choices(missing)}.")
-        return dict(given)
-    if isinstance(given, list | tuple):
-        if len(given) != len(required):
-            raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
-        return dict(zip(required, given, strict=True))
-    if len(required) > 1:
-        raise ProblemError(
-            f"{what} is one expression for {len(required)} fields; "
-            f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
-        )
-    return {required[0]: given}
 
 
 def _read_time(time: Any) -> tuple[float, float]:

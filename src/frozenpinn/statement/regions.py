@@ -62,7 +62,9 @@ def _combined(name: str, value: Mapping[str, Any], regions: Mapping[str, sp.Expr
     unknown = [key for key in value if key not in regions]
     missing = [key for key in regions if key not in value]
     if unknown or missing:
-        what = f"has a value for {choices(unknown)}, which is no region" if unknown else f"has none for {choices(missing)}"
+        what = (
+            f"has a value for {choices(unknown)}, which is no region" if unknown else f"has none for {choices(missing)}"
+        )
         raise ProblemError(f"parameter '{name}' {what}; the regions are {choices(regions)}.")
     total = []
     for key, entry in value.items():
@@ -86,7 +88,8 @@ def _inside(name: str, region: Region, jets: JetSpace) -> sp.Expr:
         return sp.Heaviside(sp.Float(float(region.radius)) ** 2 - square, HALF)
     if not isinstance(region, str):
         raise ProblemError(
-            f"region '{name}' must be text such as 'x < 0.5 and y > 0', a box, a disk or ball, or 'rest'; got {region!r}."
+            f"region '{name}' must be text such as 'x < 0.5 and y > 0', a box, a disk, a ball or 'rest'; "
+            f"got {region!r}."
         )
     parts = [part for text in re.split(r"\band\b", region) for part in _compared(name, text, jets)]
     return sp.Mul(*(sp.Heaviside(part, HALF) for part in parts))

@@ -18,11 +18,11 @@ from frozenpinn.assembly.eigenproblem import (
     product_operator,
     residuals,
 )
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.mode_functions import mode_functions
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
