@@ -185,11 +185,14 @@ class Modes:
 
         return plot_functions(self.functions, file, field)
 
-    def save(self, file: str) -> None:
-        """Store eigenvalues and functions as arrays and JSON; :func:`frozenpinn.load` reads them back."""
+    def save(self, file: str, overwrite: bool = False) -> None:
+        """Store eigenvalues and functions as arrays and JSON; :func:`frozenpinn.load` reads them back.
+
+        A file that is there is replaced only with ``overwrite=True``.
+        """
         from frozenpinn.results.modes_storage import save_modes
 
-        save_modes(self, file)
+        save_modes(self, file, overwrite)
 
 
 def no_data(t: float, derivative: int = 0) -> Array:

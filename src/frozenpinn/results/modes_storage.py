@@ -19,7 +19,7 @@ Array = np.ndarray
 KIND = "modes"  #: by which such a file is told from that of a solution
 
 
-def save_modes(modes: Modes, file: str) -> None:
+def save_modes(modes: Modes, file: str, overwrite: bool = False) -> None:
     """Write everything that evaluation needs: the functions, their coefficients, the values."""
     arrays: dict[str, Array] = {name: np.asarray(getattr(modes, name)) for name in ("values", "errors", "residuals")}
     arrays["coefficients"] = modes.coefficients
@@ -44,7 +44,7 @@ def save_modes(modes: Modes, file: str) -> None:
         "bases": bases,
         "report": modes.report.as_dict(),
     }
-    write_archive(file, meta, arrays)
+    write_archive(file, meta, arrays, overwrite)
 
 
 def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:

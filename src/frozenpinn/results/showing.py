@@ -93,3 +93,21 @@ class Shown:
         from frozenpinn.results.plotting.solids import plot_solid
 
         return plot_solid(cast("Solution", self), file, field, time, kind, derivative, cells, plotter)
+
+    @spelled(EvaluationError)
+    def page(self, file: str, *, title: str | None = None) -> str:
+        """Write a page that moves: one HTML file that evaluates the frozen network in the browser; return its path.
+
+        It needs no network and no server. It has a slider for the time, values under the pointer, zoom, and shows
+        derivatives and errors. One and two dimensions, static problems and systems.
+
+        Parameters
+        ----------
+        file
+            Such as ``"burgers.html"``.
+        title
+            The heading; the equations by default.
+        """
+        from frozenpinn.results.page import write_page
+
+        return write_page(cast("Solution", self), file, title)

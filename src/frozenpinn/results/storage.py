@@ -24,6 +24,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport, finite
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
@@ -34,8 +35,9 @@ Array = np.ndarray
 Arrays = dict[str, Array]
 
 
-def save_solution(solution: Solution, file: str) -> None:
+def save_solution(solution: Solution, file: str, overwrite: bool = False) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
+    checked_target(file, StorageError, overwrite)
     arrays: Arrays = {}
     estimate, subspace, witness = solution.error_estimate, solution.subspace, solution.witness
     meta: dict[str, Any] = {
@@ -57,7 +59,7 @@ def save_solution(solution: Solution, file: str) -> None:
         assert solution.reduced is not None
         meta["subspace"] = {"domain": domain_to_dict(solution.reduced.problem.domain), "axes": subspace.axes}
         arrays |= {f"subspace/{name}": getattr(subspace, name) for name in ("rows", "section", "origin")}
-    write_archive(file, meta, arrays)
+    write_archive(file, meta, arrays, overwrite)
 
 
 def _domain(domain: Domain) -> dict[str, Any]:

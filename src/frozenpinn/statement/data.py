@@ -16,6 +16,7 @@ import sympy as sp
 from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, choices, suggestion, warn
 from frozenpinn.language.derivatives import resolve_function_derivatives
 from frozenpinn.language.functions import Given, PointFunction, checked_values, place_of
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.memo import remembered
@@ -150,6 +151,7 @@ def _stencil(
 def by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
     """Return data given as one, a list or a dict, for each field that needs one."""
     if isinstance(given, Mapping):
+        given = {(same_name(name, required) if isinstance(name, str) else None) or name: v for name, v in given.items()}
         unknown = [name for name in given if name not in required]
         if unknown:
             raise ProblemError(

@@ -50,6 +50,7 @@ KEYS = (
     "parameters",
     "exact",
     "constraint",
+    "coordinates",
     "eigenvalue",
     "regions",
     "contact",
@@ -91,6 +92,7 @@ def problem_from_dict(
         _parameters(document),
         document.get("exact"),
         document.get("constraint"),
+        document.get("coordinates"),
         _read_regions(document.get("regions")),
         document.get("contact"),
     )

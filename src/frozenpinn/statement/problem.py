@@ -13,12 +13,15 @@ from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
+from frozenpinn.statement.continuation import continued
+from frozenpinn.statement.coordinates import Coordinates, named_axes
 from frozenpinn.statement.data import Data, Datum, by_field
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -57,7 +60,8 @@ class Problem:
         ``(start, end)``; left out for a static problem.
     initial
         Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
-        list or a dict by field. A static problem has none.
+        list or a dict by field. A solution goes on from its end, ``(solution, t)`` from another time. Static problems
+        have none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
@@ -70,6 +74,8 @@ class Problem:
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    coordinates
+        Own names of the coordinates, such as ``("s",)``.
     regions
         Named parts of the domain, ``{"steel": "x < 0.5", "air": "rest"}``, or boxes and balls; parameters may have a
         value for each, ``{"k": {"steel": 50, "air": 0.02}}``.
@@ -114,6 +120,7 @@ class Problem:
         parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
+        coordinates: Coordinates | None = None,
         regions: Mapping[str, Region] | None = None,
         contact: float | None = None,
     ) -> None:
@@ -129,10 +136,11 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
             "constraint": _own(constraint),
+            "coordinates": _own(coordinates),
             "regions": _own(regions),
             "contact": contact,
         }
-        self._read(given, domain, time)
+        self._read(given, named_axes(domain, coordinates), time)
         for finding in inconsistencies(self):
             warn(finding.text)
 
@@ -193,6 +201,7 @@ class Problem:
         u_t = 3*u_xx
         """
         given = self._stated()
+        values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
@@ -259,7 +268,8 @@ class Problem:
         keep(equations=self._solved(residuals, static))
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
+        local = [name for name in self.fields if not self.spatial_order(name)]
+        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
@@ -291,9 +301,13 @@ class Problem:
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
+        second = tuple(e.field for e in self.equations if e.order == 2)
+        initial, velocity = continued(given["initial"], self.fields, second)
+        if given["initial_velocity"] is not None:
+            velocity = given["initial_velocity"]
         return {
-            "initial": self._data(given["initial"], "the initial value", self.fields),
-            "initial_velocity": self._read_velocity(given["initial_velocity"]),
+            "initial": self._data(initial, "the initial value", self.fields),
+            "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
 
@@ -324,8 +338,7 @@ class Problem:
         table = by_field(given, what, required)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
-    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
-        second = [e.field for e in self.equations if e.order == 2]
+    def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
         if given is None:
             if second:
                 raise ProblemError(
@@ -371,7 +384,7 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
         return domain, boundary
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-    return domain.with_periodic(axes), boundary
+    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
 
 
 def _read_time(time: Any) -> tuple[float, float]:
