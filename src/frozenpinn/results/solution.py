@@ -31,7 +31,7 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
-from frozenpinn.results.showing import Shown
+from frozenpinn.results.showing import Shown, size_of
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
@@ -113,9 +113,9 @@ class Solution(Shown):
         return cls(problem, (Piece.of(system, trajectory, integrator=trajectory.name),))
 
     def __repr__(self) -> str:
-        size = self.pieces[-1].layout.size if self.facts is None else self.width
-        what = "coefficients" if self.facts is None else "neurons"
-        return f"Solution({self.problem!r}, {size} {what}, {sum(self.seconds.values()):.3g} s)"
+        known = [] if self.error_estimate is None else [f"{k} {v:.1e}" for k, v in self.error_estimate.items()]
+        error = f", estimated error {', '.join(known)}" if known else ""
+        return f"Solution({self.problem!r}, {self.status}{error}, {size_of(self)})"
 
     @property
     def system(self) -> Discretisation:

@@ -38,6 +38,7 @@ from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.tables import bind, tables_of, with_tables
+from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 
@@ -140,14 +141,19 @@ class Problem:
             "regions": _own(regions),
             "contact": contact,
         }
-        self._read(given, named_axes(domain, coordinates), time)
-        for finding in inconsistencies(self):
+        self._read(with_named(given), named_axes(domain, coordinates), time)
+        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
         return f"Problem({equations} on {self.domain!r}{when})"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import problem_html
+
+        return problem_html(self)
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
