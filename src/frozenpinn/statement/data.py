@@ -6,24 +6,22 @@ object, which can be evaluated at points, knows whether it changes in time, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, choices, suggestion, warn
+from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, warn
 from frozenpinn.language.derivatives import resolve_function_derivatives
-from frozenpinn.language.functions import Given, PointFunction, checked_values, place_of
-from frozenpinn.language.greek import same_name
+from frozenpinn.language.functions import PointFunction, checked_values, place_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.tables import Table
 
 Array = np.ndarray
-Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]  #: one for each field
 
 
 @dataclass(frozen=True)
@@ -146,29 +144,3 @@ def _stencil(
     moments = np.zeros(9)
     moments[order] = float(np.prod(np.arange(1, order + 1))) / width**order
     return np.asarray(np.linalg.solve(vandermonde, moments) @ values)
-
-
-def by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
-    """Return data given as one, a list or a dict, for each field that needs one."""
-    if isinstance(given, Mapping):
-        given = {(same_name(name, required) if isinstance(name, str) else None) or name: v for name, v in given.items()}
-        unknown = [name for name in given if name not in required]
-        if unknown:
-            raise ProblemError(
-                f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
-                f"{suggestion(unknown[0], required)}"
-            )
-        missing = [name for name in required if name not in given]
-        if missing:
-            raise ProblemError(f"{what} is missing for {choices(missing)}.")
-        return dict(given)
-    if isinstance(given, list | tuple):
-        if len(given) != len(required):
-            raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
-        return dict(zip(required, given, strict=True))
-    if len(required) > 1:
-        raise ProblemError(
-            f"{what} is one expression for {len(required)} fields; "
-            f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
-        )
-    return {required[0]: given}

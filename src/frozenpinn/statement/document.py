@@ -51,6 +51,8 @@ KEYS = (
     "exact",
     "constraint",
     "coordinates",
+    "complex",
+    "vectors",
     "eigenvalue",
     "regions",
     "contact",
@@ -93,6 +95,8 @@ def problem_from_dict(
         document.get("exact"),
         document.get("constraint"),
         document.get("coordinates"),
+        document.get("complex"),
+        document.get("vectors"),
         _read_regions(document.get("regions")),
         document.get("contact"),
     )

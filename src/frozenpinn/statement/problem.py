@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
-import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, warn
@@ -16,31 +14,32 @@ from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
-from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.arguments import spelled
+from frozenpinn.statement.by_field import data_by_field
+from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.continuation import continued
 from frozenpinn.statement.coordinates import Coordinates, named_axes
-from frozenpinn.statement.data import Data, Datum, by_field
+from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     Equations,
-    as_equations,
-    field_names,
-    no_unknown,
-    read_residual,
     solve_for_time_derivatives,
     static_equations,
 )
 from frozenpinn.statement.interfaces import Interfaces, read_interfaces
-from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.regions import Region, by_region, read_regions
+from frozenpinn.statement.resolution import resolve
+from frozenpinn.statement.span import read_span
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
+Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 
 
 @spelled(ProblemError)
@@ -75,6 +74,10 @@ class Problem:
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    complex
+        Fields that are complex, such as ``("psi",)``; those with complex equations or data are found.
+    vectors
+        Fields that are vectors, such as ``("U",)`` or ``{"U": 3}``; those in div(U), dot(U, …), U[0] are found.
     coordinates
         Own names of the coordinates, such as ``("s",)``.
     regions
@@ -97,6 +100,7 @@ class Problem:
     time: tuple[float, float]
     jets: JetSpace
     fields: tuple[str, ...]
+    composites: Composites
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
@@ -122,6 +126,8 @@ class Problem:
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
         coordinates: Coordinates | None = None,
+        complex: Sequence[str] | str | None = None,
+        vectors: Vectors | None = None,
         regions: Mapping[str, Region] | None = None,
         contact: float | None = None,
     ) -> None:
@@ -138,6 +144,8 @@ class Problem:
             "exact": _own(exact),
             "constraint": _own(constraint),
             "coordinates": _own(coordinates),
+            "complex": _own(complex),
+            "vectors": _own(vectors),
             "regions": _own(regions),
             "contact": contact,
         }
@@ -235,7 +243,7 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
-        time = _read_time(time)
+        time = read_span(time)
         for what, table in tables_of(self):
             bind(table, self.domain, time, what)
         return self.replaced(time=time)
@@ -259,18 +267,14 @@ class Problem:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        span = None if time is None else _read_time(time)
+        span = None if time is None else read_span(time)
         given = with_tables({**given, "boundary": boundary}, domain, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
-        texts = as_equations(given["equation"], static)
-        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
-        if not self.fields:
-            raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
         known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
-        keep(parameters=read_parameters(known, self.jets, self.fields, symbols))
-        scope = replace(self.parameters.scope(self.jets, self.fields), static=static, interfaces=True)
-        residuals, fluxes = zip(*(taken_out(read_residual(text, scope)) for text in texts), strict=True)
+        resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols)
+        keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
+        residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
         keep(equations=self._solved(residuals, static))
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
@@ -341,7 +345,7 @@ class Problem:
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
         scope, functions = self.parameters.scope(self.jets), self.parameters.functions
-        table = by_field(given, what, required)
+        table = data_by_field(given, what, required, self.composites, scope)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
     def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
@@ -391,13 +395,3 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
-
-
-def _read_time(time: Any) -> tuple[float, float]:
-    ends = reals(time, "time must be (start, end)", ProblemError)
-    if ends.shape != (2,):
-        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
-    start, end = map(float, ends)
-    if not (np.isfinite(start) and np.isfinite(end) and end > start):
-        raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
-    return start, end
