@@ -30,6 +30,7 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
+from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -85,6 +86,7 @@ class Problem:
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -149,8 +151,8 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
@@ -237,7 +239,10 @@ class Problem:
         scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
