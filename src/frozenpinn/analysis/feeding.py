@@ -35,6 +35,12 @@ def judge_law(problem: Problem, symbol: Symbol, law: BoundaryLaw) -> Finding | N
     slopes = _linearised(problem, law, points)
     if slopes is None:
         return None
+    if problem.equation(law.fields[0]).order == 2 and np.any(slopes[1] * slopes[2] < 0):
+        text = (
+            f"the condition '{law.text}' on side '{law.side.name}' feeds the solution: waves come back from there "
+            "larger than they went. Is the sign of u_n right? 'u_t + c*u_n = 0' with a positive c absorbs them."
+        )
+        return Finding("conditions", "warning", text)
     duration = problem.time[1] - problem.time[0]
     for i, (x, normal) in enumerate(zip(points.x, points.normals, strict=True)):
         coefficients = symbol.coefficients(x)

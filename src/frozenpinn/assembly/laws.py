@@ -20,7 +20,7 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
-from frozenpinn.errors import EvaluationError
+from frozenpinn.errors import EvaluationError, ProblemError
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
@@ -29,7 +29,8 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _PULL = 50.0  # rate at which a law is pulled to zero, in units of one over the duration
-_INDEPENDENT = 1e-7  # singular values of the rows of all laws, beside the largest, that are kept
+_INDEPENDENT = 1e-9  # singular values of the rows of all laws, beside the largest, that are kept
+_VANISHES = 1e-10  # factors of all highest time derivatives in a law, beside usual ones, that determine nothing
 _ROUNDS = 30  # of Newton's method for a consistent start
 _SETTLED = 1e-12  # correction beside the size of the state, at which it stops
 
@@ -131,6 +132,12 @@ class Laws:
             lowers.append(lower)
         return np.concatenate(rows), np.concatenate(values), lowers
 
+    def _factors(self, side: _Side, t: float, lower: Sequence[Array]) -> Array:
+        """Return the absolute factors of the highest time derivatives, (jets, points)."""
+        n = len(side.points.x)
+        with np.errstate(all="ignore"):
+            return np.abs([np.broadcast_to(f, n) for f in side.factors(*side.at(t), *lower)])
+
     @cached_property
     def _weights(self) -> Array:
         """Square roots of the weights of the points of all laws, so that squares add up to a mean over each side."""
@@ -138,15 +145,24 @@ class Laws:
 
     @cached_property
     def _tests(self) -> Array:
-        """Combinations of points at which laws are asked for, shape (k, points): no more than the basis can obey."""
+        """Combinations of points at which laws are asked for, shape (k, points): no more than the features can obey.
+
+        They are weighted as features are, with their singular values, so that rough functions do not count more.
+        """
         start = self.layout.split(np.zeros(self.layout.size))
         t0, t1 = self.problem.time
         rows = [self._constraint(t, state)[0] for t in (t0, 0.5 * (t0 + t1)) for state in (start, self._typical)]
-        rows = [np.where(np.isfinite(r), r, 0.0)[:, self.held] * self._weights[:, None] for r in rows]
+        seen = self._seen[self.held]
+        rows = [np.where(np.isfinite(r), r, 0.0)[:, self.held] * self._weights[:, None] * seen for r in rows]
         if len(self._weights) <= 16:  # few and independent
             return np.asarray(np.diag(self._weights))
         u, s, _ = np.linalg.svd(np.concatenate(rows, axis=1), full_matrices=False)
         return np.asarray(u[:, s > _INDEPENDENT * s[0]].T * self._weights)
+
+    @cached_property
+    def _seen(self) -> Array:
+        """The singular values of all functions, beside the largest of their space."""
+        return np.concatenate([s.network.singular_values / s.network.singular_values[0] for s in self.spaces])
 
     @cached_property
     def _typical(self) -> list[list[Array]]:
@@ -235,6 +251,7 @@ class Laws:
 
     def consistent(self, t: float, y: Array) -> Array:
         """Return the state next to a given one that obeys all laws, by Newton's method."""
+        self._check_determined(t, y)
         y, size = y.copy(), max(float(np.linalg.norm(y)), 1e-300)
         for _ in range(_ROUNDS):
             rows, gap = self._violation(t, y)
@@ -249,25 +266,42 @@ class Laws:
                 break
         return y
 
+    def _check_determined(self, t: float, y: Array) -> None:
+        """Refuse laws that say nothing about the rates at the start, or are not finite there."""
+        size = float(np.linalg.norm(y)) or 1.0
+        for k, side in enumerate(self.sides):
+            there = [self._jet(k, jet, t, self.layout.split(y)) for jet in side.lower]
+            elsewhere = [np.full(len(side.points.x), size) for _ in side.lower]
+            own, usual = (self._factors(side, t, lower) for lower in (there, elsewhere))
+            largest = max(np.max(own), np.nanmax(usual, initial=0.0, where=np.isfinite(usual)))
+            if not np.all(np.isfinite(own)) or not np.min(np.sum(own, axis=0)) > _VANISHES * largest:
+                raise ProblemError(
+                    f"the boundary condition '{side.law.text}' on '{side.law.side.name}' does not determine the "
+                    f"solution at t = {t:g}: its derivatives by the fields vanish or are infinite at the initial data. "
+                    "Write it another way, such as 'u = 0' for 'u**2 = 0', or start elsewhere."
+                )
+
     def _violation(self, t: float, y: Array) -> tuple[Array, Array]:
         """Return what is left of laws and of their time derivatives below the highest, and the derivatives by y."""
-        state, rows, gaps = self.layout.split(y), [], []
+        state, places = self.layout.split(y), np.cumsum([0, *(len(side.points.x) for side in self.sides)])
         free = np.concatenate([self.held, self.held[self.layout.moving]])
-        for k, side in enumerate(self.sides):
-            weights = np.sqrt(side.points.weights / np.sum(side.points.weights))
-            for jets, value, partials in side.levels:
+        rows, gaps = [], []
+        for level in range(max(len(side.levels) for side in self.sides)):
+            own, left = np.zeros((places[-1], self.layout.size)), np.zeros(places[-1])
+            for k, side in enumerate(self.sides):
+                if level >= len(side.levels):
+                    continue
+                part = slice(places[k], places[k + 1])
+                jets, value, partials = side.levels[level]
                 values = [self._jet(k, jet, t, state) for jet in jets]
                 with np.errstate(all="ignore"):
-                    (gap,) = value(*side.at(t), *values)
+                    left[part] = value(*side.at(t), *values)[0]
                     slopes = partials(*side.at(t), *values)
-                out = np.zeros((len(side.points.x), self.layout.size))
                 for jet, slope in zip(jets, slopes, strict=True):
-                    out[:, self._columns(jet)] += np.reshape(slope, (-1, 1)) * self._maps[k, jet]
-                rows.append(np.where(free, out, 0.0) * weights[:, None])
-                gaps.append(np.broadcast_to(gap, len(out)) * weights)
-        if not rows:
-            return np.zeros((0, len(y))), np.zeros(0)
-        return np.concatenate(rows), np.concatenate(gaps)
+                    own[part, self._columns(jet)] += np.reshape(slope, (-1, 1)) * self._maps[k, jet]
+            rows.append(self._tests @ np.where(free, own, 0.0))
+            gaps.append(self._tests @ left)
+        return np.concatenate([np.zeros((0, len(y))), *rows]), np.concatenate([np.zeros(0), *gaps])
 
 
 def leading_fields(law: BoundaryLaw) -> list[str]:

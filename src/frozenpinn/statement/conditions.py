@@ -171,9 +171,7 @@ def read_boundary(
                 covered |= set(linear.fields)
                 if isinstance(linear, BoundaryLaw):
                     if any(law.side == side and law.residual == linear.residual for law in laws):
-                        raise ProblemError(
-                            f"side '{side.name}' is declared twice: '{linear.text}' repeats a condition."
-                        )
+                        raise ProblemError(f"side '{side.name}' is declared twice: '{linear.text}' repeats it.")
                     laws.append(linear)
                     continue
                 _check_repetition(linear, before, domain)

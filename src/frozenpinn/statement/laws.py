@@ -99,6 +99,20 @@ class BoundaryLaw:
             found = self.compile([self.residual], self.jets_in())(*points.x.T, *points.normals.T, t, *jets)[0]
         return np.broadcast_to(found, len(points.x))
 
+    def towards(self, share: float) -> BoundaryLaw:
+        """Return the law on the way from its linearisation, share 0, to itself, share 1.
+
+        It is linearised where all jets vanish, or about the field 1 where it is not finite there.
+        """
+        found, split = self.jets.jets_in(self.residual), sp.Integer(0)
+        for value in (0, 1):
+            about = {s: sp.Integer(0 if jet.order else value) for s, jet in found.items()}
+            slopes = {s: sp.diff(self.residual, s).subs(about) for s in found}
+            split = self.residual.subs(about) + sp.Add(*(c * (s - about[s]) for s, c in slopes.items()))
+            if not split.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+                break
+        return replace(self, residual=sp.Float(share) * self.residual + sp.Float(1 - share) * split if share else split)
+
     def in_units(self, units: dict[str, sp.Number]) -> BoundaryLaw:
         """Return the law for fields that are measured in units of their own."""
         largest = max(units[name] for name in self.fields)
@@ -130,4 +144,14 @@ def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool) -> None:
         raise ProblemError(
             f"{where} couples {choices(law.fields)}, which have different time orders; "
             "write the second-order one as a first-order system."
+        )
+
+
+def refuse_laws(laws: Sequence[BoundaryLaw], what: str) -> None:
+    """Say that something works with linear conditions only."""
+    if laws:
+        law = laws[0]
+        raise ProblemError(
+            f"{what} needs linear boundary conditions whose coefficients do not depend on time; "
+            f"'{law.text}' on '{law.side.name}' is none."
         )
