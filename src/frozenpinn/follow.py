@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from frozenpinn.assembly.bordered import OneParameter
 from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import solve
 from frozenpinn.statement.laws import refuse_laws
@@ -35,7 +34,7 @@ def follow(
     steps: int | None = None,
     norm: str = "L2",
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
 ) -> Path:
@@ -99,7 +98,7 @@ def follow(
     task = Task(settings, seed, Tolerances.of(None, None, settings.rules.search), start=start)
     known = _read_parameter(problem, parameter)
     refine = partial(_refined, wanted, seed)
-    with LateBar() if progress is None else nullcontext(progress) as told:
+    with listening(progress) as told:
         return Follower(known, (first, last), task, wanted, norm, refine, told).follow()
 
 

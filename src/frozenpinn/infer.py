@@ -20,6 +20,7 @@ from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.measurements import Measurements
@@ -35,7 +36,7 @@ def infer(
     seed: int = 0,
     level: float = 0.95,
     starts: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     rules: InverseRules | None = None,
 ) -> Inferred:
@@ -78,7 +79,8 @@ def infer(
     if not 0 < level < 1:
         raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
     question = replace(question, starts=starts, level=level)
-    return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(progress))
+    with listening(progress) as told:
+        return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(told))
 
 
 def design(

@@ -152,6 +152,6 @@ def test_special_functions_are_stored(tmp_path):
         fp.solve(fp.Problem("lap(u) = 0", Shell(0.1, 1), boundary={"inner": "u = 1", "outer": "u = 0"}), tol=1e-6),
     ):
         assert "special functions" in solution.sampler
-        solution.save(tmp_path / "s.fpinn")
+        solution.save(tmp_path / "s.fpinn", overwrite=True)
         x = solution.problem.domain.sample(40, "random", 0).x.T
         assert fp.load(tmp_path / "s.fpinn")(*x) == pytest.approx(solution(*x), rel=1e-12, abs=1e-12)

@@ -75,6 +75,21 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
     return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
 
 
+def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
+    """Estimate the error of a static solution without a second one, by the narrow solve that has chosen its features.
+
+    Of others nothing is known.
+    """
+    facts, problem = solution.facts, solution.problem
+    if facts is None or not np.isfinite(facts.apart):
+        return ErrorEstimate.unknown(problem)
+    better = facts.left / facts.pilot if facts.pilot > 0 and np.isfinite(facts.left) else 1.0
+    error = facts.apart * min(1.0, rules.static_trust * better)
+    error = max([error, *_least(solution).values()])
+    curves = {name: np.array([error]) for name in problem.fields}
+    return ErrorEstimate(dict.fromkeys(problem.fields, error), np.array([0.0]), curves)
+
+
 def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> float | None:
     """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does.
 

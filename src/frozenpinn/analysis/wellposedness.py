@@ -31,6 +31,7 @@ from frozenpinn.statement.findings import Finding, Findings
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.tables import tables_of
 
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
@@ -57,10 +58,11 @@ def check_well_posed(problem: Problem) -> Findings:
 
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
+    tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
     if problem.is_static:
-        return static_findings(problem)
+        return (*static_findings(problem), *tables)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *data, *scale_findings(problem))
+    return (*_symbol_findings(problem), *data, *tables, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:

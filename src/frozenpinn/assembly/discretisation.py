@@ -26,6 +26,7 @@ from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
+from frozenpinn.geometry import Points
 from frozenpinn.language.functions import PointFunction
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
@@ -196,9 +197,9 @@ class Discretisation:
     @cached_property
     def forcing(self) -> Forcing:
         """b(t), the part of the highest time derivatives that does not depend on the state."""
-        layout = Layout(
-            self.problem, self.spaces, self.layout.blocks, self.points.x, self.coefficients, self.field_projector
-        )
+        project, points = self.field_projector, self.points
+        axes = points.axes if isinstance(points, Points) else ()
+        layout = Layout(self.problem, self.spaces, self.layout.blocks, points.x, self.coefficients, project, axes)
         return Forcing(layout, self.projected.terms, self.projected.relaxations, self.projected.left)
 
     @cached_property

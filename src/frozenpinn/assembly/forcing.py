@@ -27,7 +27,10 @@ _PROBES = 33  # times at which derivatives of boundary data must be finite to be
 
 
 class Layout(NamedTuple):
-    """Where the coefficients of each space stand, and how the equation of a field is projected."""
+    """Where the coefficients of each space stand, and how the equation of a field is projected.
+
+    ``axes`` are the coordinates of a grid of points, empty if they are scattered.
+    """
 
     problem: Problem
     spaces: Sequence[Space]
@@ -35,6 +38,7 @@ class Layout(NamedTuple):
     x: Array
     size: int
     projector: Callable[[str], Operator]
+    axes: Sequence[Array] = ()
 
     def rows(self, field: str) -> slice:
         """Return the coefficients of the space that holds a field."""
@@ -152,7 +156,8 @@ class Forcing:
     def _values(self, expression: sp.Expr) -> Array:
         """Return a function of x at the points; it must be finite there."""
         with np.errstate(all="ignore"):
-            value = self._layout.problem.compile([expression])(*self._layout.x.T, 0.0)[0]
+            program, layout = self._layout.problem.compile([expression]), self._layout
+            value = program.on_grid(layout.axes, 0.0)[0] if layout.axes else program(*layout.x.T, 0.0)[0]
         if not np.all(np.isfinite(value)):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))

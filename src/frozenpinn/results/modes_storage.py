@@ -19,7 +19,7 @@ Array = np.ndarray
 KIND = "modes"  #: by which such a file is told from that of a solution
 
 
-def save_modes(modes: Modes, file: str) -> None:
+def save_modes(modes: Modes, file: str, overwrite: bool = False) -> None:
     """Write everything that evaluation needs: the functions, their coefficients, the values."""
     arrays: dict[str, Array] = {name: np.asarray(getattr(modes, name)) for name in ("values", "errors", "residuals")}
     arrays["coefficients"] = modes.coefficients
@@ -38,13 +38,13 @@ def save_modes(modes: Modes, file: str) -> None:
     meta = {
         "format": FORMAT,
         "kind": KIND,
-        "problem": problem_to_dict(modes.problem) if isinstance(modes.problem, Problem) else None,
+        "problem": problem_to_dict(modes.problem, arrays) if isinstance(modes.problem, Problem) else None,
         "domain": domain,
         "fields": list(modes.problem.fields),
         "bases": bases,
         "report": modes.report.as_dict(),
     }
-    write_archive(file, meta, arrays)
+    write_archive(file, meta, arrays, overwrite)
 
 
 def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
@@ -61,7 +61,7 @@ def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
     else:
         with warnings.catch_warnings():  # warned about when the problem was stated
             warnings.simplefilter("ignore")
-            problem = problem_from_dict(meta["problem"])
+            problem = problem_from_dict(meta["problem"], arrays)
     return Modes(
         problem,
         tuple(bases),

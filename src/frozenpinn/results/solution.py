@@ -15,13 +15,14 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet
+from frozenpinn.results import animation, exporting, integrals
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
     check_grid_inside,
-    check_grid_size,
     check_inside,
     exact_values,
     relative_error,
@@ -30,15 +31,13 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
-from frozenpinn.results.showing import Shown
+from frozenpinn.results.showing import Shown, size_of
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
-    import xarray
-
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
     from frozenpinn.results.static_report import StaticReport
@@ -114,9 +113,9 @@ class Solution(Shown):
         return cls(problem, (Piece.of(system, trajectory, integrator=trajectory.name),))
 
     def __repr__(self) -> str:
-        size = self.pieces[-1].layout.size if self.facts is None else self.width
-        what = "coefficients" if self.facts is None else "neurons"
-        return f"Solution({self.problem!r}, {size} {what}, {sum(self.seconds.values()):.3g} s)"
+        known = [] if self.error_estimate is None else [f"{k} {v:.1e}" for k, v in self.error_estimate.items()]
+        error = f", estimated error {', '.join(known)}" if known else ""
+        return f"Solution({self.problem!r}, {self.status}{error}, {size_of(self)})"
 
     @property
     def system(self) -> Discretisation:
@@ -236,9 +235,10 @@ class Solution(Shown):
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if not isinstance(field, str) or field not in fields:
+        found = same_name(field, fields) if isinstance(field, str) else None
+        if found is None:
             raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
-        return field
+        return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
         jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
@@ -305,30 +305,6 @@ class Solution(Shown):
     # ---- conveniences -------------------------------------------------------------------------
 
     @spelled(EvaluationError)
-    def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
-        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
-
-        Static solutions have no times.
-        """
-        import xarray as xr
-
-        domain = self.problem.domain
-        check_grid_size(points, times, domain.dimension)
-        axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
-        when = () if self.problem.is_static else (np.linspace(*self.problem.time, times),)
-        names, table = (*domain.coordinates, *("t" for _ in when)), {}
-        places = grid_points(axes)
-        inside, rank = domain.contains(places), (...,) + (None,) * len(when)
-        for name in self.problem.fields:
-            if np.all(inside):
-                values = self(*(a[rank] for a in np.ix_(*axes)), *when, derivative=derivative, field=name)
-            else:  # what lies outside has no value
-                values = np.full((len(places), *map(len, when)), np.nan)
-                values[inside] = self(*(c[rank] for c in places[inside].T), *when, derivative=derivative, field=name)
-            table[name] = (names, values.reshape(*map(len, (*axes, *when))))
-        return xr.Dataset(table, coords=dict(zip(names, (*axes, *when), strict=True)))
-
-    @spelled(EvaluationError)
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
@@ -391,8 +367,22 @@ class Solution(Shown):
         return make_report(self) if self.stored_report is None else self.stored_report
 
     @spelled(EvaluationError)
-    def save(self, file: str) -> None:
-        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
+    def save(self, file: str, overwrite: bool = False) -> None:
+        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back.
+
+        A file that is there is replaced only with ``overwrite=True``.
+        """
         from frozenpinn.results.storage import save_solution
 
-        save_solution(self, file)
+        save_solution(self, file, overwrite)
+
+    # ---- tables, files, integrals, films: each in a module of its own ---------------------------
+
+    grid = exporting.grid
+    to_xarray = exporting.to_xarray
+    to_netcdf = exporting.to_netcdf
+    to_csv = exporting.to_csv
+    to_npz = exporting.to_npz
+    to_vtk = exporting.to_vtk
+    integral = integrals.integral
+    animate = animation.animate

@@ -154,9 +154,17 @@ def read_boundary(
     fields: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
+    local: Sequence[str] = (),
 ) -> tuple[tuple[LinearCondition, ...], tuple[BoundaryLaw, ...]]:
-    """Check that every side has its conditions exactly once and translate them all."""
+    """Check that every side has its conditions exactly once and translate them all.
+
+    ``local`` fields are not differentiated in space. They need no condition, and one for all fields is not meant for
+    them.
+    """
+    if boundary is None and len(local) == len(fields):
+        return (), ()
     given = _by_side(boundary, domain)
+    spread = [name for name in fields if name not in local] or list(fields)
     result: list[LinearCondition] = []
     laws: list[BoundaryLaw] = []
     for side in domain.sides:
@@ -164,7 +172,7 @@ def read_boundary(
         free: set[str] = set()
         before: list[LinearCondition] = []
         for condition in given[side.name]:
-            conditions = _translate(condition, side, fields, jets, parameters)
+            conditions = _translate(condition, side, fields, spread, jets, parameters)
             if isinstance(condition, Free):
                 free |= {condition.field} if condition.field else set(fields)
             for linear in conditions:
@@ -179,7 +187,7 @@ def read_boundary(
         for name in sorted(free & covered):
             raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
         result += before
-        missing = [name for name in fields if name not in covered | free]
+        missing = [name for name in fields if name not in covered | free | set(local)]
         if missing:
             raise ProblemError(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
@@ -241,6 +249,7 @@ def _translate(
     condition: ConditionText,
     side: Side,
     fields: Sequence[str],
+    spread: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
 ) -> list[LinearCondition | BoundaryLaw]:
@@ -253,7 +262,7 @@ def _translate(
         raise ProblemError(f"a condition names the field {shown(named)}; the fields are {choices(fields)}.")
     if isinstance(condition, Free):
         return []
-    return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else fields)]
+    return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else spread)]
 
 
 def _from_object(
@@ -307,7 +316,7 @@ def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: P
 def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
 ) -> LinearCondition | BoundaryLaw:
-    scope = parameters.scope(jets, fields, normal=True)
+    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets.dimension))
     residual = expanded(parse_equation(text, scope))
     symbols = jets.jets_in(residual)
     if not symbols:
@@ -348,6 +357,12 @@ def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
     if isinstance(side, FlatSide):
         return [(side.axis, sp.Integer((-1, 1)[side.end]))]
     return list(enumerate(normal_symbols(dimension)))
+
+
+def _normal(side: Side, dimension: int) -> tuple[sp.Expr, ...]:
+    """Return the components of the outward normal on a side."""
+    known = dict(_components(side, dimension))
+    return tuple(known.get(axis, sp.Integer(0)) for axis in range(dimension))
 
 
 def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:

@@ -158,7 +158,7 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
         timed = sorted(jets.name(jet) for jet in found if jet.time)
         if timed or jets.t in residual.free_symbols:
             raise ProblemError(
-                f"'{timed[0] if timed else TIME}' stands in a problem without time; write Problem(…, time=(0, 1), "
+                f"'{timed[0] if timed else TIME}' stands in a problem without time; write fp.Problem(…, time=(0, 1), "
                 "initial=…), or leave the time out of the equation."
             )
         if not found:
@@ -267,7 +267,7 @@ def no_unknown(texts: str, static: bool) -> str:
         return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
     return (
         f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
-        "and initial=: Problem('lap(u) = f', domain, boundary='u = 0')."
+        "and initial=: fp.Problem('lap(u) = f', domain, boundary='u = 0')."
     )
 
 

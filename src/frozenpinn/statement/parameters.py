@@ -17,6 +17,7 @@ from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.tables import table_functions
 from frozenpinn.statement.unknowns import (
     Inferable,
     Unknown,
@@ -25,8 +26,9 @@ from frozenpinn.statement.unknowns import (
     field_functions,
     read_unknown,
 )
+from frozenpinn.tables import Table
 
-ParameterValue: TypeAlias = Given | Eigenvalue | Inferable  #: what a parameter may be
+ParameterValue: TypeAlias = Given | Eigenvalue | Inferable | Table  #: what a parameter may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,11 @@ def read_parameters(
             continue
         if isinstance(value, Eigenvalue):
             functions[name], expressions[name] = 0.0, sp.Symbol(name, real=True)
+            continue
+        if isinstance(value, Table):
+            own = table_functions(name, value, jets, given)
+            functions |= own
+            arguments |= {word: function.names for word, function in own.items()}
             continue
         what = f"parameter '{name}'"
         expression = read_given(value, Scope(jets, fields, expressions, arguments), what)

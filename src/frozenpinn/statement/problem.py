@@ -12,12 +12,15 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
+from frozenpinn.statement.continuation import continued
+from frozenpinn.statement.coordinates import Coordinates, named_axes
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -32,6 +35,8 @@ from frozenpinn.statement.equation import (
 )
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.tables import bind, tables_of, with_tables
+from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -54,20 +59,23 @@ class Problem:
     time
         ``(start, end)``; left out for a static problem.
     initial
-        Initial value: number, text, SymPy or a function of the coordinates; for systems a list or
-        a dict by field. A static problem has none.
+        Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
+        list or a dict by field. A solution goes on from its end, ``(solution, t)`` from another time. Static problems
+        have none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`,
-        :class:`Unknown` and :class:`UnknownField`.
+        Names used in the texts: numbers, text, SymPy, Python functions of x and t, arrays, tables; or
+        :class:`Eigenvalue`, :class:`Unknown` and :class:`UnknownField`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    coordinates
+        Own names of the coordinates, such as ``("s",)``.
 
     Examples
     --------
@@ -107,6 +115,7 @@ class Problem:
         parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
+        coordinates: Coordinates | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -120,15 +129,21 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
             "constraint": _own(constraint),
+            "coordinates": _own(coordinates),
         }
-        self._read(given, domain, time)
-        for finding in inconsistencies(self):
+        self._read(with_named(given), named_axes(domain, coordinates), time)
+        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
         return f"Problem({equations} on {self.domain!r}{when})"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import problem_html
+
+        return problem_html(self)
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
@@ -182,6 +197,7 @@ class Problem:
         u_t = 3*u_xx
         """
         given = self._stated()
+        values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
@@ -209,6 +225,9 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
+        time = _read_time(time)
+        for what, table in tables_of(self):
+            bind(table, self.domain, time, what)
         return self.replaced(time=time)
 
     def _stated(self) -> Mapping[str, Any]:
@@ -230,7 +249,10 @@ class Problem:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        keep(domain=domain, time=_STATIC if time is None else _read_time(time), jets=JetSpace(domain.coordinates))
+        span = None if time is None else _read_time(time)
+        given = with_tables({**given, "boundary": boundary}, domain, span)
+        boundary = given["boundary"]
+        keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
         texts = as_equations(given["equation"], static)
         keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
         if not self.fields:
@@ -239,7 +261,8 @@ class Problem:
         scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
         residuals = [read_residual(text, scope) for text in texts]
         keep(equations=self._solved(residuals, static))
-        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters)
+        local = [name for name in self.fields if not self.spatial_order(name)]
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:
             check_law(law, {e.field: e.order for e in self.equations}, static)
         keep(conditions=conditions, laws=laws)
@@ -249,7 +272,7 @@ class Problem:
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
         check_eigenproblem(self)
-        keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
+        keep(given=given)  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
@@ -274,9 +297,13 @@ class Problem:
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
+        second = tuple(e.field for e in self.equations if e.order == 2)
+        initial, velocity = continued(given["initial"], self.fields, second)
+        if given["initial_velocity"] is not None:
+            velocity = given["initial_velocity"]
         return {
-            "initial": self._data(given["initial"], "the initial value", self.fields),
-            "initial_velocity": self._read_velocity(given["initial_velocity"]),
+            "initial": self._data(initial, "the initial value", self.fields),
+            "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
 
@@ -306,8 +333,7 @@ class Problem:
         table = _by_field(given, what, required)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
-    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
-        second = [e.field for e in self.equations if e.order == 2]
+    def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
         if given is None:
             if second:
                 raise ProblemError(
@@ -353,11 +379,12 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
         return domain, boundary
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-    return domain.with_periodic(axes), boundary
+    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
 
 
 def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
     if isinstance(given, Mapping):
+        given = {(same_name(name, required) if isinstance(name, str) else None) or name: v for name, v in given.items()}
         unknown = [name for name in given if name not in required]
         if unknown:
             raise ProblemError(

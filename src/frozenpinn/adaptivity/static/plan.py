@@ -151,7 +151,7 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     if settings.width is not None:
         width = settings.width
         if isinstance(width, tuple):  # a product, beside which pilots have about as many functions
-            width = round(float(np.prod([w / rules.on_axes[min(len(width), 3) - 2] for w in width])))
+            width = rules.alike(width)
     elif not isinstance(settings.sampler, str | None):
         width = settings.sampler.width
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from frozenpinn.assembly.collocation import BOUNDARY
 from frozenpinn.solvers.continuation import ContinuationRules
 from frozenpinn.solvers.deflation import DeflationRules
@@ -36,6 +38,21 @@ class PathRules:
 class StaticRules:
     """Sizes and choices. Study: ``frozenpinn study static-calibration``."""
 
+    @property
+    def product_dimensions(self) -> int:
+        """Up to as many, products of networks of the axes are tried."""
+        return len(self.on_axes) + 1
+
+    def axis_width(self, width: float, dimension: int) -> int:
+        """Return the neurons of each axis of a product, an even number, beside ``width`` neurons of other kinds."""
+        return 2 * round(self.on_axes[dimension - 2] * width ** (1.0 / min(dimension, 3)) / 2)
+
+    def alike(self, widths: tuple[int, ...]) -> int:
+        """Return the number of other neurons beside which a product would have these on its axes, about."""
+        d = min(len(widths), self.product_dimensions)
+        each = float(np.exp(np.mean(np.log(widths))))
+        return round((each / self.on_axes[d - 2]) ** min(d, 3))
+
     first: tuple[int, int, int, int] = (
         32,
         160,
@@ -57,7 +74,9 @@ class StaticRules:
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
-    on_axes: tuple[float, float] = (2.4, 2.6)  #: neurons of each axis of a product, in units of width^(1/d)
+    on_axes: tuple[float, ...] = (2.4, 2.6, 1.5, 1.2)  #: neurons of each axis of a product, in units of width^(1/2) in
+    #: two dimensions, of width^(1/3) in three and more; beyond these dimensions there are no products
+    product_from: float = 0.03  #: what other features leave, from which on there are products beyond three dimensions
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
