@@ -19,12 +19,14 @@ from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
-from frozenpinn.language.parser import parse_equation
+from frozenpinn.language.parser import parse_sides
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import shown, spelled
+from frozenpinn.statement.composites import flat
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.parameters import Parameters
+from frozenpinn.statement.parts import apart
 
 Array = np.ndarray
 
@@ -174,7 +176,7 @@ def read_boundary(
         for condition in given[side.name]:
             conditions = _translate(condition, side, fields, spread, jets, parameters)
             if isinstance(condition, Free):
-                free |= {condition.field} if condition.field else set(fields)
+                free |= set(parameters.composites.parts(condition.field)) if condition.field else set(fields)
             for linear in conditions:
                 covered |= set(linear.fields)
                 if isinstance(linear, BoundaryLaw):
@@ -256,13 +258,32 @@ def _translate(
     if isinstance(condition, Periodic):
         raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
     if isinstance(condition, str):
-        return [_from_text(condition, side, fields, jets, parameters)]
-    named = getattr(condition, "field", None)
-    if named is not None and not (isinstance(named, str) and named in fields):
-        raise ProblemError(f"a condition names the field {shown(named)}; the fields are {choices(fields)}.")
+        return _from_text(condition, side, fields, jets, parameters)
+    named, composites = getattr(condition, "field", None), parameters.composites
+    known = [*composites.names, *fields]
+    if named is not None and not (isinstance(named, str) and named in known):
+        raise ProblemError(
+            f"a condition names the field {shown(named)}; the fields are {choices(dict.fromkeys(known))}."
+        )
     if isinstance(condition, Free):
         return []
-    return [_from_object(condition, name, side, jets, parameters) for name in ([named] if named else spread)]
+    names = [named] if named else [name for name in composites.names if set(composites.parts(name)) & set(spread)]
+    return [linear for name in names for linear in _from_objects(condition, name, side, jets, parameters)]
+
+
+def _from_objects(
+    condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
+) -> list[LinearCondition | BoundaryLaw]:
+    """Translate a condition of one field, for each of its real parts."""
+    composites = parameters.composites
+    if name not in composites.composed:
+        return [_from_object(condition, name, side, jets, parameters)]
+    given = getattr(condition, "value", 0.0)
+    parts = apart(given, name, composites, parameters.scope(jets), f"the boundary value on '{side.name}'")
+    return [
+        _from_object(replace(condition, value=value), part, side, jets, parameters)  # type: ignore[call-arg]
+        for part, value in parts.items()
+    ]
 
 
 def _from_object(
@@ -315,9 +336,17 @@ def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: P
 
 def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> LinearCondition | BoundaryLaw:
+) -> list[LinearCondition | BoundaryLaw]:
+    """Translate a text: one condition for each real part of each component that it sets."""
     scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets.dimension))
-    residual = expanded(parse_equation(text, scope))
+    parts = [expanded(part) for part in flat(parse_sides(text, scope))]
+    own = [part for part in parts if part != 0] or parts[:1]
+    return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
+
+
+def _from_residual(
+    residual: sp.Expr, text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
+) -> LinearCondition | BoundaryLaw:
     symbols = jets.jets_in(residual)
     if not symbols:
         raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
