@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.layers import Sites
+from frozenpinn.adaptivity.static.layers import MorePoints
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Collocation, nobody
 from frozenpinn.basis.hidden import HiddenLayer
@@ -37,7 +37,7 @@ class StaticPlan:
     special
         Number of special functions beside the neurons.
     sites
-        Where the boundary has thin layers that need points of their own; None without.
+        Where special functions need points of their own, as in thin layers; None without.
     told
         Called before every step of Newton's method, which it may break off; None for nobody.
     """
@@ -48,7 +48,7 @@ class StaticPlan:
     count: int
     boundary: int
     special: int = 0
-    sites: Sites | None = None
+    sites: MorePoints | None = None
     told: Callable[[], None] | None = None
 
     @property
@@ -90,7 +90,7 @@ class StaticPlan:
         boundary = boundary_count(self.problem, count, rules)
         return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
 
-    def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
+    def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
         """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
         if sites is not None:
             return replace(self, special=special, sites=sites)
