@@ -31,6 +31,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.interfaces import Interfaces, read_interfaces
+from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
@@ -104,6 +105,7 @@ class Problem:
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -184,8 +186,8 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
@@ -279,7 +281,10 @@ class Problem:
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
