@@ -8,6 +8,7 @@ import numpy as np
 
 from frozenpinn.results.plotting.planes import Plane
 from frozenpinn.runtime.figures import LINES, finished, new_figure, style
+from frozenpinn.runtime.html import Readable
 from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def report_of(found: Inferred) -> str:
     for minimum in found.minima:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in minimum.values.items())
         lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
-    return "\n".join([*lines, *(f"  note: {note}" for note in found.notes)])
+    return Readable("\n".join([*lines, *(f"  note: {note}" for note in found.notes)]))
 
 
 def plot_of(found: Inferred, file: str | None = None) -> Any:

@@ -58,9 +58,9 @@ class Mode:
         return plot_functions([self], file, field)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModesReport:
-    """How eigenvalues were found; ``print`` shows it with a table of the values."""
+    """How eigenvalues were found; shown with a table of the values."""
 
     problem: str
     values: tuple[complex, ...]
@@ -85,6 +85,8 @@ class ModesReport:
         lines = [self.problem, *rows, f"status      {self.status}{asked}"]
         lines.append(f"networks    {self.features}, {self.width} neurons; {kind}; {self.seconds:.2f} s")
         return "\n".join([*lines, *(f"note        {note}" for note in self.notes)])
+
+    __repr__ = __str__
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists, numbers and texts; complex numbers as [real, imaginary]."""
@@ -139,6 +141,11 @@ class Modes:
     def __repr__(self) -> str:
         shown = ", ".join(_number(v) for v in self.values[:3]) + (", …" if len(self) > 3 else "")
         return f"Modes({len(self)}: {shown}; {self.status})"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import modes_html
+
+        return modes_html(self)
 
     @property
     def status(self) -> str:

@@ -1,4 +1,4 @@
-"""How a solution shows itself: pictures."""
+"""How a solution shows itself: pictures, pages, what notebooks display."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ class Shown:
     """Pictures of a solution; a base of :class:`frozenpinn.Solution`."""
 
     __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import solution_html
+
+        return solution_html(cast("Solution", self))
 
     @spelled(EvaluationError)
     def plot(
@@ -111,3 +116,10 @@ class Shown:
         from frozenpinn.results.page import write_page
 
         return write_page(cast("Solution", self), file, title)
+
+
+def size_of(solution: Solution) -> str:
+    """Return how large a solution is and how long it took, in one line."""
+    size = solution.pieces[-1].layout.size if solution.facts is None else solution.width
+    what = "coefficients" if solution.facts is None else "neurons"
+    return f"{size} {what}, {sum(solution.seconds.values()):.3g} s"

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from frozenpinn.runtime.paths import checked_picture
@@ -27,6 +30,19 @@ _DPI = 130
 _IN_CELLS = ("inline", "ipympl", "nbagg", "widget")  # backends that show a figure as what a cell returns, or live
 
 
+_APART: ContextVar[bool] = ContextVar("apart", default=False)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Make figures that pyplot never sees, for pictures inside something else."""
+    token = _APART.set(True)
+    try:
+        yield
+    finally:
+        _APART.reset(token)
+
+
 def style() -> Any:
     """Return the context in which figures are drawn."""
     import matplotlib
@@ -36,7 +52,7 @@ def style() -> Any:
 
 def new_figure(size: tuple[float, float], file: Any = None) -> Any:
     """Make an empty figure: the user's pyplot's if it is imported and the figure is not for a file."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
+    pyplot = None if _APART.get() else sys.modules.get("matplotlib.pyplot")
     if file is None and pyplot is not None and not any(name in str(pyplot.get_backend()).lower() for name in _IN_CELLS):
         return pyplot.figure(figsize=size, layout="constrained")
     from matplotlib.backends.backend_agg import FigureCanvasAgg

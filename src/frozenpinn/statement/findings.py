@@ -59,6 +59,11 @@ class Findings:
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries)) or "no objections"
 
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import findings_html
+
+        return findings_html(self)
+
     def of(self, *severities: Severity) -> tuple[Finding, ...]:
         """Return the findings of some severities, in order."""
         return tuple(entry for entry in self.entries if entry.severity in severities)

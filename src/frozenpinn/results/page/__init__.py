@@ -12,9 +12,9 @@ import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import EvaluationError, StorageError, warn
+from frozenpinn.geometry.outline import loops
 from frozenpinn.results.page.encoding import encoded
 from frozenpinn.results.page.modes import Compressed, compressed
-from frozenpinn.results.page.outline import loops
 from frozenpinn.results.page.special import special_terms
 from frozenpinn.results.page.tables import dataset_data, error_table
 from frozenpinn.runtime.paths import checked_target

@@ -15,9 +15,9 @@ import xarray as xr
 
 import frozenpinn as fp
 from frozenpinn import EvaluationError, StorageError
+from frozenpinn.geometry.outline import loops
 from frozenpinn.results.page import page_data
 from frozenpinn.results.page.modes import followed
-from frozenpinn.results.page.outline import loops
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.geometry import Box
+from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.meshing import fill
 
