@@ -121,7 +121,7 @@ def solve_from(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
