@@ -133,7 +133,7 @@ REACTIONS = [
            '    "cos(x/16)*(1 + sin(x/16))"', "1e-3"),
     solved("predator", "Predator and prey", "Two fields that chase each other.",
            '["u_t = 0.1*u_xx + u*(1 - u) - u*v", "v_t = 0.1*v_xx + v*(u - 0.4)"], fp.Interval(0, 10), (0, 10),\n'
-           '    {"u": "1 + 0*x", "v": "0.5*exp(-(x - 3)**2)"}, fp.Neumann(0)'),
+           '    {"u": "1 + 0*x", "v": "0.5*exp(-2*(x - 5)**2)"}, fp.Neumann(0)'),
     solved("brusselator", "A chemical clock", "The Brusselator in a box.",
            '["u_t = 0.05*lap(u) + 1 - 4*u + u**2*v", "v_t = 0.05*lap(v) + 3*u - u**2*v"],\n'
            '    fp.Box([0, 0], [1, 1]), (0, 5), {"u": "1 + 0.1*cos(pi*x)", "v": "3 + 0.1*cos(pi*y)"}, fp.Neumann(0)',
