@@ -14,7 +14,7 @@ NAMES = {
     "steps": ("check", "solve", "follow", "estimate_error", "load", "page", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
     "inference": (
-        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design"),
+        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design", "model"),
         *("Estimate", "Inferred", "InferredField", "Design"),
     ),
     "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),

@@ -33,6 +33,7 @@ from frozenpinn.errors import (
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.infer import design, infer
+from frozenpinn.model import model
 from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.design import Design
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -105,6 +106,7 @@ __all__ = [
     "infer",
     "integrators",
     "load",
+    "model",
     "modes",
     "page",
     "read_mesh",

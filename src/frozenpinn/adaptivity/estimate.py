@@ -155,9 +155,11 @@ def _estimate(
     times, even = _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
+    own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
-        scale = _size(places.rms(mine)[even], sizes[even], rules) or float(np.max(gaps)) or 1.0
+        whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest
+        scale = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
         growths.append(
             None if problem.is_linear or problem.is_static else _growth(times[even], gaps[even], sizes[even], rules)
         )
@@ -179,7 +181,8 @@ def _estimate(
             known = sizes_of(problem)[name]
             overall[name] *= max(1.0, scale / known) if known > 0 else 1.0
     steady = [rate for rate in growths if rate is not None]
-    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
+    composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
+    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts, composed)
 
 
 def _least(solution: Solution) -> dict[str, float]:

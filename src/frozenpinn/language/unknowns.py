@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from frozenpinn.language.chart import Chart
-from frozenpinn.language.greek import spelled_out
+from frozenpinn.language.greek import same_name, spelled_out
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.lexer import tokenize
 from frozenpinn.language.scope import CONSTANTS, OPERATORS, derivative_call, is_builtin, is_soft
 
 _DIFFERENTIAL = {*OPERATORS, "curl", "rot", "advect", "Δ"} - {"dot"}
+_TAKES_VECTORS = {"div": 1, "curl": 1, "rot": 1, "advect": 1, "dot": 2, "cross": 2}  # the first arguments of these
 _WORDS = ("and", "or", "identity")
 
 
@@ -44,6 +45,35 @@ def unknowns_in(texts: Sequence[str], jets: JetSpace | Chart, excluded: Sequence
                 (found if inside or jet is not None else plain)[name] = None
     more = [name for name in plain if name not in found] if found else []
     return [*found, *more[: max(0, len(texts) - len(found))]]
+
+
+def vectors_in(texts: Sequence[str], fields: Sequence[str]) -> list[str]:
+    """Find the fields that are used as vectors: div(U), curl(U), dot(U, n), advect(U, w), cross(U, B), U[0].
+
+    >>> vectors_in(["U_t = grad(div(U)) - grad(p)", "p_t = -div(U)"], ["U", "p"])
+    ['U']
+    """
+    found: dict[str, None] = {}
+    for text in texts:
+        tokens = tokenize(text)
+        calls: list[tuple[str, int]] = []  # the open parentheses: what is called, and which argument stands there
+        for i, token in enumerate(tokens):
+            before = tokens[i - 1].text if i else ""
+            after = tokens[i + 1].text if i + 1 < len(tokens) else ""
+            if token.text in "([":
+                calls.append((before if token.text == "(" else "", 0))
+            elif token.text in ")]" and calls:
+                calls.pop()
+            elif token.text == "," and calls:
+                calls[-1] = (calls[-1][0], calls[-1][1] + 1)
+            name = same_name(token.text, fields) if token.kind == "name" else None
+            if name is None:
+                continue
+            alone = bool(calls) and before in ("(", ",") and after in (")", ",")
+            takes = alone and calls[-1][1] < _TAKES_VECTORS.get(calls[-1][0], 0)
+            if after == "[" or takes:
+                found[name] = None
+    return list(found)
 
 
 def _in_time(word: str, chart: Chart) -> bool:

@@ -19,6 +19,7 @@ from frozenpinn.results.evaluation import check_grid_size, check_inside
 from frozenpinn.results.vtk import Frame, write_series, write_vtu
 from frozenpinn.runtime.arguments import is_whole, reals, shown, spelled
 from frozenpinn.runtime.paths import checked_target, replacing
+from frozenpinn.statement.composites import IMAGINARY, REAL
 
 if TYPE_CHECKING:
     import xarray
@@ -107,7 +108,7 @@ def to_netcdf(
     NetCDF-4 if ``netCDF4`` or ``h5netcdf`` is installed (extra ``sweep``), NetCDF-3 otherwise.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = to_xarray(self, *where, derivative=derivative, **named)
+    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     with replacing(file, overwrite) as part:
         dataset.to_netcdf(part)
 
@@ -118,7 +119,7 @@ def to_csv(self: Solution, file: str, *where: Any, derivative: str = "", overwri
     Places outside the domain are left out. Numbers have all their digits.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = to_xarray(self, *where, derivative=derivative, **named)
+    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     table = dataset.to_dataframe().reset_index()[list(_columns(self))].dropna()
     with replacing(file, overwrite) as part:
         table.to_csv(part, index=False)
@@ -128,7 +129,7 @@ def to_npz(self: Solution, file: str, *where: Any, derivative: str = "", overwri
     """Write coordinates, t and fields as arrays of one ``.npz`` file; where as for :meth:`to_xarray`."""
     if not str(checked_target(file, StorageError, overwrite)).endswith(".npz"):
         raise StorageError(f"NumPy's files of several arrays end in .npz, got '{file}'.")
-    dataset = to_xarray(self, *where, derivative=derivative, **named)
+    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     with replacing(file, overwrite) as part:
         np.savez(part, **{name: dataset[name].to_numpy() for name in _columns(self)})
 
@@ -255,15 +256,23 @@ def _on_axes(solution: Solution, axes: list[Array], when: Array | None, derivati
     names, table = (*domain.coordinates, *("t" for _ in moments)), {}
     places = grid_points(axes)
     inside, rank = domain.contains(places), (...,) + (None,) * len(moments)
-    for name in solution.problem.fields:
+    for name in solution.problem.composites.tabulated:
         if np.all(inside):
             values = solution(*(a[rank] for a in np.ix_(*axes)), *moments, derivative=derivative, field=name)
         else:  # what lies outside has no value
-            values = np.full((len(places), *map(len, moments)), np.nan)
-            here = places[inside].T
-            values[inside] = solution(*(c[rank] for c in here), *moments, derivative=derivative, field=name)
+            found = solution(*(c[rank] for c in places[inside].T), *moments, derivative=derivative, field=name)
+            values = np.full((len(places), *map(len, moments)), np.nan, dtype=found.dtype)
+            values[inside] = found
         table[name] = (names, values.reshape(*map(len, (*axes, *moments))))
     return _described(solution, table, dict(zip(names, (*axes, *moments), strict=True)))
+
+
+def _of_real_numbers(dataset: xarray.Dataset) -> xarray.Dataset:
+    """Return a dataset for files that know no complex numbers: two variables for each."""
+    for name in [str(name) for name, values in dataset.data_vars.items() if np.iscomplexobj(values)]:
+        halves = {f"{name}{REAL}": dataset[name].real, f"{name}{IMAGINARY}": dataset[name].imag}
+        dataset = dataset.drop_vars(name).assign(halves)
+    return dataset
 
 
 def _at_points(solution: Solution, x: Array, when: Array | None, derivative: str) -> xarray.Dataset:
@@ -272,7 +281,7 @@ def _at_points(solution: Solution, x: Array, when: Array | None, derivative: str
     names, rank = ("point", *("t" for _ in moments)), (...,) + (None,) * len(moments)
     table = {
         name: (names, solution(*(c[rank] for c in x.T), *moments, derivative=derivative, field=name))
-        for name in solution.problem.fields
+        for name in solution.problem.composites.tabulated
     }
     coordinates: dict[str, Any] = {name: ("point", c) for name, c in zip(domain.coordinates, x.T, strict=True)}
     return _described(solution, table, coordinates | ({} if when is None else {"t": when}))

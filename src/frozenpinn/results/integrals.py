@@ -127,7 +127,8 @@ def _integrand(solution: Solution, text: Any, on_side: bool) -> Integrand:
         raise EvaluationError(f"an expression is text such as 'u**2', got {shown(text)}.")
     parameters = getattr(problem, "parameters", None)  # a problem that was stored without its functions has none
     if parameters is None:
-        scope = Scope(problem.jets, problem.fields, {}, {}, on_side)
+        composed = problem.composites.values(problem.jets)
+        scope = Scope(problem.jets, problem.fields, {}, {}, on_side, composites=composed)
     else:
         scope = parameters.scope(problem.jets, problem.fields, normal=on_side)
     jets_of = problem.jets

@@ -11,6 +11,7 @@ from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.modes import Modes, ModesReport
+from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -56,7 +57,13 @@ def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
         bases.append(basis_from_arrays(about, own))
     if meta["problem"] is None:
         orders = dict.fromkeys(meta["fields"], 0)
-        outline = Outline(domain_from_dict(meta["domain"]), (0.0, 0.0), tuple(meta["fields"]), orders)
+        outline = Outline(
+            domain_from_dict(meta["domain"]),
+            (0.0, 0.0),
+            tuple(meta["fields"]),
+            orders,
+            Composites(tuple(meta["fields"])),
+        )
         problem = cast(Problem, outline)
     else:
         with warnings.catch_warnings():  # warned about when the problem was stated

@@ -15,7 +15,6 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet
 from frozenpinn.results import animation, exporting, integrals
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
@@ -166,7 +165,9 @@ class Solution(Shown):
         derivative
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
-            Name of the field; needed for systems only.
+            Name of the field; needed for systems only. Complex fields have complex values, and the components of a
+            vector come first: ``solution(x, y, t, field="U")[0]``. Parts have names of their own: ``psi_re``,
+            ``psi_im``, ``Ux``, ``Uy``.
 
         Notes
         -----
@@ -174,7 +175,11 @@ class Solution(Shown):
         that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
         same point among few others. The same call always gives the same bits.
         """
-        jet = self._jet(derivative, self._field(field))
+        name, composites = self._field(field), self.problem.composites
+        if name in composites.composed:
+            parts = [self(*where, derivative=derivative, field=part, **named) for part in composites.parts(name)]
+            return composites.assembled(name, parts)
+        jet = self._jet(derivative, name)
         coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
@@ -230,12 +235,12 @@ class Solution(Shown):
             )
 
     def _field(self, field: str | None) -> str:
-        fields = self.problem.fields
+        fields = self.problem.composites.names
         if field is None:
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        found = same_name(field, fields) if isinstance(field, str) else None
+        found = self.problem.composites.known(field) if isinstance(field, str) else None
         if found is None:
             raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
         return found
@@ -325,8 +330,10 @@ class Solution(Shown):
             x = reals(at, "points are rows of real numbers", EvaluationError)
             x = x[:, None] if x.ndim == 1 and self.problem.domain.dimension == 1 else x
             check_inside(self.problem, x, t)
-        exact = exact_values(self.problem, name, x, t)
-        return relative_error(self.jet_values(x, t, self.problem.jets.field(name)), exact)
+        parts = self.problem.composites.parts(name)
+        exact = np.stack([exact_values(self.problem, part, x, t) for part in parts])
+        found = np.stack([self.jet_values(x, t, self.problem.jets.field(part)) for part in parts])
+        return relative_error(found, exact)
 
     def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
@@ -348,9 +355,12 @@ class Solution(Shown):
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()
         check_inside(self.problem, x, times)
-        distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(name))
-        part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, name)
-        return np.asarray(part * distance).reshape(shape)
+        squares = np.zeros(len(x))
+        for own in self.problem.composites.parts(name):
+            distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(own))
+            part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, own)
+            squares += (part * distance) ** 2
+        return np.sqrt(squares).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:

@@ -27,6 +27,7 @@ from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
+from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -46,6 +47,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         "domain": _domain(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
+        "composites": solution.problem.composites.as_dict(),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
@@ -258,4 +260,6 @@ def _problem(meta: Mapping[str, Any], arrays: Arrays) -> Problem:
 def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:
     expansions = meta["pieces"][0]["expansions"]
     orders = {name: about["order"] for about in expansions for name in about["basis"]["fields"]}
-    return cast(Problem, Outline(domain, tuple(meta["time"]), tuple(meta["fields"]), orders))
+    fields = tuple(meta["fields"])
+    composites = Composites.from_dict(meta["composites"]) if "composites" in meta else Composites(fields)
+    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites))

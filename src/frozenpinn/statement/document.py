@@ -50,6 +50,8 @@ KEYS = (
     "exact",
     "constraint",
     "coordinates",
+    "complex",
+    "vectors",
     "eigenvalue",
 )
 CONDITIONS: dict[str, type[Condition]] = {
@@ -90,6 +92,8 @@ def problem_from_dict(
         document.get("exact"),
         document.get("constraint"),
         document.get("coordinates"),
+        document.get("complex"),
+        document.get("vectors"),
     )
 
 

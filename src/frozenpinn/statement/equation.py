@@ -22,10 +22,11 @@ from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.algebra import checked, expanded, vanishes
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names, maximal_time_order
 from frozenpinn.language.lexer import shortened
-from frozenpinn.language.parser import parse_equation, refuse_other_notations
+from frozenpinn.language.parser import parse_sides, refuse_other_notations
 from frozenpinn.language.scope import Scope, check_name
-from frozenpinn.language.sympy_input import from_sympy
+from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.unknowns import fields_in, unknowns_in
+from frozenpinn.language.values import Value
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.mass import rows_by_field, split_mass
 
@@ -106,14 +107,14 @@ def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str], s
     return sorted({name for name in names if name not in excluded})
 
 
-def read_residual(equation: EquationText, scope: Scope) -> sp.Expr:
-    """Turn text or SymPy into one expression over the jet that must vanish."""
+def read_residual(equation: EquationText, scope: Scope) -> Value:
+    """Turn text or SymPy into what must vanish: a real or complex expression over the jet, or a vector of them."""
     if isinstance(equation, str):
-        return parse_equation(equation, scope)
+        return parse_sides(equation, scope)
     what = f"'{shortened(str(equation))}'"
     if isinstance(equation, sp.Eq):
-        return checked(from_sympy(equation.lhs, scope, what) - from_sympy(equation.rhs, scope, what), what)
-    return from_sympy(equation, scope, what)
+        equation = sp.Add(equation.lhs, -equation.rhs, evaluate=False)
+    return value_from_sympy(equation, scope, what)
 
 
 def solve_for_time_derivatives(

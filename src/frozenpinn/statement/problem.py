@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, suggestion, warn
+from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.statement.by_field import data_by_field
+from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
@@ -26,15 +27,14 @@ from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     Equations,
-    as_equations,
-    field_names,
-    no_unknown,
-    read_residual,
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.tables import bind, tables_of, with_tables
+from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -72,6 +72,10 @@ class Problem:
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    complex
+        Fields that are complex, such as ``("psi",)``; those with complex equations or data are found.
+    vectors
+        Fields that are vectors, such as ``("U",)`` or ``{"U": 3}``; those in div(U), dot(U, …), U[0] are found.
     coordinates
         Own names of the coordinates, such as ``("s",)``.
 
@@ -89,9 +93,11 @@ class Problem:
     time: tuple[float, float]
     jets: JetSpace
     fields: tuple[str, ...]
+    composites: Composites
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -113,6 +119,8 @@ class Problem:
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
         coordinates: Coordinates | None = None,
+        complex: Sequence[str] | str | None = None,
+        vectors: Vectors | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -127,9 +135,11 @@ class Problem:
             "exact": _own(exact),
             "constraint": _own(constraint),
             "coordinates": _own(coordinates),
+            "complex": _own(complex),
+            "vectors": _own(vectors),
         }
-        self._read(given, named_axes(domain, coordinates), time)
-        for finding in inconsistencies(self):
+        self._read(with_named(given), named_axes(domain, coordinates), time)
+        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
@@ -163,8 +173,8 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
@@ -250,16 +260,14 @@ class Problem:
         given = with_tables({**given, "boundary": boundary}, domain, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
-        texts = as_equations(given["equation"], static)
-        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
-        if not self.fields:
-            raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
-        keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
-        scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
-        residuals = [read_residual(text, scope) for text in texts]
-        keep(equations=self._solved(residuals, static))
+        resolved = resolve(given, domain, self.jets, span, symbols)
+        keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
+        keep(equations=self._solved(resolved.residuals, static))
         local = [name for name in self.fields if not self.spatial_order(name)]
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
@@ -324,7 +332,7 @@ class Problem:
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
         scope, functions = self.parameters.scope(self.jets), self.parameters.functions
-        table = _by_field(given, what, required)
+        table = data_by_field(given, what, required, self.composites, scope)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
     def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
@@ -374,31 +382,6 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
-
-
-def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
-    if isinstance(given, Mapping):
-        given = {(same_name(name, required) if isinstance(name, str) else None) or name: v for name, v in given.items()}
-        unknown = [name for name in given if name not in required]
-        if unknown:
-            raise ProblemError(
-                f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
-                f"{suggestion(unknown[0], required)}"
-            )
-        missing = [name for name in required if name not in given]
-        if missing:
-            raise ProblemError(f"{what} is missing for {choices(missing)}.")
-        return dict(given)
-    if isinstance(given, list | tuple):
-        if len(given) != len(required):
-            raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
-        return dict(zip(required, given, strict=True))
-    if len(required) > 1:
-        raise ProblemError(
-            f"{what} is one expression for {len(required)} fields; "
-            f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
-        )
-    return {required[0]: given}
 
 
 def _read_time(time: Any) -> tuple[float, float]:

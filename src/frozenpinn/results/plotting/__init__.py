@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices
 from frozenpinn.results.plotting.lines import curve_panels, history_panels
 from frozenpinn.results.plotting.planes import frame_panels
-from frozenpinn.results.plotting.quantities import SHOWN, Labels, checked_times, quantity
+from frozenpinn.results.plotting.quantities import SHOWN, Labels, checked_times, quantities
 from frozenpinn.results.plotting.search import convergence_panels
 from frozenpinn.results.plotting.sheet import Sheet, lay_out
 from frozenpinn.runtime.arguments import shown
@@ -49,8 +49,8 @@ def _sheet(
             raise EvaluationError("show='convergence' draws the search as a whole: leave field, times, derivative out.")
         return convergence_panels(solution)
     when = checked_times(times, problem)
-    names = problem.fields if field is None else (solution._field(field),)
-    drawn = [quantity(solution, name, derivative, show) for name in names]
+    names = problem.composites.tabulated if field is None else problem.composites.components(solution._field(field))
+    drawn = [drawn for name in names for drawn in quantities(solution, name, derivative, show)]
     if problem.domain.dimension > 1:
         if when is None:
             when = np.zeros(1) if problem.is_static else np.linspace(*problem.time, 1 if ax is not None else 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,8 @@ class Labels:
     """Names of coordinates, time and fields, with their units as far as they are given."""
 
     def __init__(self, units: Mapping[str, str] | None, problem: Problem) -> None:
-        known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)), *problem.fields)
+        own = dict.fromkeys((*problem.composites.tabulated, *problem.fields))
+        known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)), *own)
         if units is not None and not isinstance(units, Mapping):
             raise EvaluationError(f"units are given by name, such as {{'x': 'm'}}; got {shown(units)}.")
         for name in units or {}:
@@ -85,6 +86,21 @@ class Quantity:
     def floored(self, values: Array) -> Array:
         """Return values that a logarithmic scale can show."""
         return np.maximum(values, np.finfo(float).tiny) if self.logarithmic else values
+
+
+def quantities(solution: Solution, field: str, derivative: str, show: str) -> list[Quantity]:
+    """Return what is drawn of one field: of a complex one its absolute value and its phase, or its two parts."""
+    composites = solution.problem.composites
+    if field not in composites.composed:
+        return [quantity(solution, field, derivative, show)]
+    if show != "values":
+        return [quantity(solution, part, derivative, show) for part in composites.parts(field)]
+    whole = quantity(solution, field, derivative, show)
+    size = replace(whole, label=f"|{whole.label}|", at=lambda x, t: np.abs(whole.at(x, t)))
+    return [
+        size,
+        replace(whole, label=f"arg {whole.label}", at=lambda x, t: np.angle(whole.at(x, t)), keeps_unit=False),
+    ]
 
 
 def quantity(solution: Solution, field: str, derivative: str, show: str) -> Quantity:
