@@ -146,7 +146,8 @@ def solve(
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
-        check(problem)
+        with budget.enforced():
+            check(problem)
     with Summarised(), LateBar() if progress is None else nullcontext(progress) as told:
         if all:
             return _solve_all(problem, task, budget, told)
