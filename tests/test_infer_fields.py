@@ -86,15 +86,14 @@ def test_a_number_beside_a_field():
 def test_what_is_refused(noisy):
     with pytest.raises(fp.EvaluationError, match=r"'gama' is no unknown field; they are 'gamma'. Did you mean"):
         noisy.field("gama")
-    with pytest.raises(fp.EvaluationError, match=r"the field 'gamma' takes 1 coordinate\(s\), got 2"):
+    with pytest.raises(fp.EvaluationError, match=r"the field 'gamma' takes 1 coordinate\(s\), x; got 2"):
         noisy.field("gamma")(0.1, 0.2)
     with pytest.raises(fp.EvaluationError, match="is known inside"):
         noisy.field("gamma")(1.5)
-    heat = fp.Problem(
-        "u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.UnknownField(1.0)}
-    )
-    with pytest.raises(fp.SettingsError, match="unknown fields are inferred in static problems only"):
-        fp.infer(heat, fp.Measurements([0.5], [1.0], times=0.5))
+    with pytest.raises(fp.ProblemError, match="'k' is a function of 'z'; it may be one of 't', 'x'"):
+        fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), 0, "u = 0", parameters={"k": fp.UnknownField(1, of="z")})
+    with pytest.raises(fp.ProblemError, match=r"of= of an UnknownField is 't', 'x' or \('x', 't'\), got 3"):
+        fp.UnknownField(of=3)
 
 
 def test_sensors_are_chosen_where_they_tell_most():

@@ -46,7 +46,10 @@ def test_settings(settings, text):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda p: fp.solve(p, progress=5), "progress is a function that takes the name of a stage, got 5"),
+        (
+            lambda p: fp.solve(p, progress=5),
+            "progress is a function that takes the name of a stage, or False to show nothing; got 5",
+        ),
         (lambda p: fp.solve(p, settings=5), "settings is a value such as fp.Settings(width=200), got 5"),
         (lambda p: fp.solve(p, tolerance=1e-6), "solve() has no argument 'tolerance'. It takes problem, tol, seed"),
         (lambda p: fp.solve(p, tol="1e-6"), "tol must lie between 0 and 1, got '1e-6'; write for example tol=1e-6"),

@@ -9,12 +9,12 @@ import pytest
 import frozenpinn as fp
 
 NAMES = {
-    "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
+    "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free", "Table", "read_table"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
-    "steps": ("check", "solve", "follow", "estimate_error", "load", "modes", "steady", "stability"),
+    "steps": ("check", "solve", "follow", "estimate_error", "load", "page", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
     "inference": (
-        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design"),
+        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design", "model"),
         *("Estimate", "Inferred", "InferredField", "Design"),
     ),
     "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),

@@ -33,6 +33,7 @@ from frozenpinn.errors import (
 from frozenpinn.follow import follow
 from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.infer import design, infer
+from frozenpinn.model import model
 from frozenpinn.modes import modes, stability, steady
 from frozenpinn.results.design import Design
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -50,6 +51,7 @@ from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
+from frozenpinn.tables import Table, read_table
 
 __version__ = "0.1.0"
 
@@ -91,6 +93,7 @@ __all__ = [
     "Solution",
     "Stability",
     "StorageError",
+    "Table",
     "Unknown",
     "UnknownField",
     "Windows",
@@ -103,8 +106,11 @@ __all__ = [
     "infer",
     "integrators",
     "load",
+    "model",
     "modes",
+    "page",
     "read_mesh",
+    "read_table",
     "samplers",
     "solve",
     "stability",
@@ -122,6 +128,37 @@ def load(file: str) -> Solution | Modes:
     from frozenpinn.results.storage import load_stored
 
     return load_stored(file)
+
+
+@spelled(EvaluationError)
+def page(shown: Any, file: str, *, title: str | None = None) -> str:
+    """Write a page that moves, one HTML file that needs no network, and return its path.
+
+    Parameters
+    ----------
+    shown
+        A solution, whose network is evaluated in the browser, or an xarray Dataset over x (and y) and t, such as a
+        sweep returns: every other dimension has a slider.
+    file
+        Such as ``"burgers.html"``.
+    title
+        The heading; the equations by default.
+
+    Examples
+    --------
+    >>> import tempfile, os, frozenpinn as fp
+    >>> problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> target = os.path.join(tempfile.mkdtemp(), "heat.html")
+    >>> os.path.getsize(fp.page(fp.solve(problem), target)) < 200_000
+    True
+    """
+    from frozenpinn.results.page import write_dataset_page, write_page
+
+    if isinstance(shown, Solution):
+        return write_page(shown, file, title)
+    if hasattr(shown, "data_vars"):
+        return write_dataset_page(shown, file, title)
+    raise EvaluationError(f"page() takes a Solution or an xarray Dataset, got {type(shown).__name__}.")
 
 
 def __getattr__(name: str) -> Any:

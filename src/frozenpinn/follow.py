@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,9 +15,10 @@ from frozenpinn.assembly.bordered import OneParameter
 from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.results.path import Path
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import solve
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.parameters import check_known
 from frozenpinn.statement.problem import Problem
 
@@ -34,7 +34,7 @@ def follow(
     steps: int | None = None,
     norm: str = "L2",
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
 ) -> Path:
@@ -82,6 +82,7 @@ def follow(
         raise SettingsError(f"follow() takes a Problem, got {type(problem).__name__}.")
     if not problem.is_static:
         raise ProblemError("follow() is for static problems; this one has time derivatives. Leave out time= and them.")
+    refuse_laws(problem.laws, "follow()")
     first, last = _read_span(span)
     settings = Settings() if settings is None else settings
     if norm not in _NORMS:
@@ -97,7 +98,7 @@ def follow(
     task = Task(settings, seed, Tolerances.of(None, None, settings.rules.search), start=start)
     known = _read_parameter(problem, parameter)
     refine = partial(_refined, wanted, seed)
-    with LateBar() if progress is None else nullcontext(progress) as told:
+    with listening(progress) as told:
         return Follower(known, (first, last), task, wanted, norm, refine, told).follow()
 
 

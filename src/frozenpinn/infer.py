@@ -20,7 +20,9 @@ from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
@@ -34,7 +36,7 @@ def infer(
     seed: int = 0,
     level: float = 0.95,
     starts: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     rules: InverseRules | None = None,
 ) -> Inferred:
@@ -77,7 +79,8 @@ def infer(
     if not 0 < level < 1:
         raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
     question = replace(question, starts=starts, level=level)
-    return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(progress))
+    with listening(progress) as told:
+        return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(told))
 
 
 def design(
@@ -139,6 +142,7 @@ def _asked(
             "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
             "solve(problem)."
         )
+    refuse_laws(problem.laws, f"{who}()")
     check_present(problem)
     settings = Settings() if settings is None else settings
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))

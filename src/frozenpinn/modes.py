@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ from frozenpinn.results.modes import Modes
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.stability import Stability, at_rest
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import check, solve
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
 
@@ -37,7 +37,7 @@ def modes(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
 ) -> Modes:
     """Find eigenvalues and eigenfunctions, each with an error estimate.
@@ -64,7 +64,7 @@ def modes(
     time_limit, memory_limit
         Seconds and bytes that may be used for growing; a minute by default.
     progress
-        Called with what is being done; by default a bar appears on a terminal after two seconds.
+        Called with what is being done; by default a bar appears after two seconds. False shows nothing.
     settings
         Numerical choices that you want to make yourself: width, points, sampler, cutoff, rules.
 
@@ -93,6 +93,7 @@ def modes(
 
 def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
     """Return the eigenvalue problem that is meant, or say why there is none."""
+    refuse_laws(problem.laws, "modes()")
     if problem.parameters.unknown:
         if about is not None:
             raise SettingsError(
@@ -126,13 +127,13 @@ def _found(
     tol: float | None,
     seed: int,
     budget: Budget,
-    progress: Progress | None,
+    progress: Progress | bool | None,
     settings: Settings | None,
 ) -> Modes:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {seed!r}.")
     plan = make_plan(eigenproblem, Settings() if settings is None else settings, count, near, rightmost)
-    with LateBar() if progress is None else nullcontext(progress) as told:
+    with listening(progress) as told:
         return find_modes(plan, shown, read_tolerance(tol), int(seed), budget, told)
 
 
@@ -145,7 +146,7 @@ def steady(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
 ) -> Solution:
     """Find a steady state of a time-dependent problem: the same equations without time derivatives.
@@ -198,7 +199,7 @@ def stability(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
 ) -> Stability:
     """Tell whether small disturbances of a steady state grow: the rightmost eigenvalues of the linearisation.
@@ -223,6 +224,7 @@ def stability(
     """
     _check_count(count)
     problem, state = _evolution(steady_state, about)
+    refuse_laws(problem.laws, "stability()")
     if state is None:
         state = steady(problem, seed=seed, progress=progress)
     shown = state.problem if isinstance(state.problem, Problem) and state.problem.is_static else without_time(problem)

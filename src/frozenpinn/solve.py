@@ -6,7 +6,6 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -23,7 +22,7 @@ from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
@@ -43,7 +42,7 @@ def solve(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[False] = False,
@@ -58,7 +57,7 @@ def solve(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[True],
@@ -73,7 +72,7 @@ def solve(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
@@ -97,7 +96,7 @@ def solve(
         the free memory. What has been found by then is returned.
     progress
         Called with the name of each stage as it begins, and now and then with the share of the time that is
-        integrated; by default a bar appears on a terminal after two seconds.
+        integrated. By default a bar appears on a terminal or in a notebook after two seconds; False shows nothing.
     settings
         Numerical choices that you want to make yourself.
     start
@@ -127,8 +126,7 @@ def solve(
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
-    if progress is not None and (isinstance(progress, type) or not callable(progress)):
-        raise SettingsError(f"progress is a function that takes the name of a stage, got {shown(progress)}.")
+    listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
     if tol is None and (time_limit is not None or memory_limit is not None):
@@ -148,7 +146,7 @@ def solve(
     if problem not in _CHECKED:
         with budget.enforced():
             check(problem)
-    with Summarised(), LateBar() if progress is None else nullcontext(progress) as told:
+    with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
         return _solve_one(problem, task, budget, told)

@@ -210,7 +210,7 @@ def test_report_in_words():
 def test_stored_solutions_keep_verdict_and_estimate(tmp_path):
     for problem in (heat(), five_dimensions()):
         solution = fp.solve(problem, tol=1e-6)
-        solution.save(tmp_path / "s.fpinn")
+        solution.save(tmp_path / "s.fpinn", overwrite=True)
         loaded = fp.load(tmp_path / "s.fpinn")
         assert loaded.status == "converged"
         assert loaded.verdict == solution.verdict

@@ -104,7 +104,7 @@ def test_a_jump_is_told_with_its_place_and_a_smooth_replacement():
 def test_noise_is_told_with_its_level_and_a_remedy():
     samples, values = noisy(500)
     problem = stated(lambda x: np.interp(x, samples, values))
-    with pytest.warns(fp.FrozenPinnWarning, match=r"noisy, by about 0.0\d+ of its size.*make_smoothing_spline"):
+    with pytest.warns(fp.FrozenPinnWarning, match=r"noisy, by about 0.0\d+ of its size.*smooth=True"):
         fp.check(problem)
 
 

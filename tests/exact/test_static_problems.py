@@ -148,6 +148,31 @@ def test_errors_fall_exponentially_with_the_width():
     assert values[-1] < 1e-9
 
 
+def four_dimensions(rate, f):
+    r = f"{rate}*(x1**2 + x2**2 + x3**2 + x4**2)"
+    domain = fp.Box([-1, 0, 0, 0], [1, 1, 1, 1])
+    return fp.Problem(f"lap(u) - u = {f}", domain, boundary=f"u = exp(-{r})", exact=f"exp(-{r})", parameters={"r": r})
+
+
+def test_products_resolve_what_scattered_features_do_not_in_four_dimensions():
+    problem = four_dimensions(4, "(16*r - 33)*exp(-r)")
+    solution = fp.solve(problem, tol=1e-3)
+    assert solution.status == "converged"
+    assert isinstance(solution.width, tuple)
+    error = solution.error("u")["rel_l2"]
+    assert error < 1e-3
+    assert error / 10 < solution.error_estimate["u"] < 10 * error
+
+
+def test_what_is_not_resolved_has_an_estimate_all_the_same():
+    settings = fp.Settings(width=200, subspace=None)
+    with pytest.warns(fp.FrozenPinnWarning, match=r"the residual stalls at .* %"):
+        solution = fp.solve(four_dimensions(30, "(120*r - 241)*exp(-r)"), tol=1e-3, settings=settings)
+    error = solution.error("u")["rel_l2"]
+    assert solution.status == "reached"
+    assert error / 10 < solution.error_estimate["u"] < 10 * error
+
+
 def test_near_resonance_is_told():
     problem = fp.Problem(
         "u_xx + k*u = (k - 4*pi**2)*sin(2*pi*x)",

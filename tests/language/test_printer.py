@@ -42,6 +42,16 @@ def test_equations_read_back():
     assert str(again.equations[0]) == str(problem.equations[0])
 
 
-@pytest.mark.parametrize("given", [sp.Piecewise((1, x < 0.5), (2, True)), sp.Heaviside(x - 0.5, 0)], ids=str)
+@pytest.mark.parametrize("given", [sp.Heaviside(x - 0.5, 0), sp.Piecewise((1, x < 0.5), (2, x < 2))], ids=str)
 def test_what_the_language_can_not_say_is_not_stored(given):
     assert problem_to_dict(Problem("u_t = u_xx", RING, (0, 1), given)) is None
+
+
+@pytest.mark.parametrize(
+    "given", [sp.Piecewise((x, x < 0.5), (2, True)), sp.Piecewise((x, (x > 0.2) & (x < 0.5)), (1, x > 0.7), (2, True))]
+)
+def test_cases_read_back(given):
+    problem = Problem("u_t = u_xx", RING, (0, 1), given)
+    again = problem_from_dict(problem_to_dict(problem))
+    places = np.linspace(0.01, 0.99, 50)[:, None]
+    assert np.array_equal(again.initial["u"](places), problem.initial["u"](places))

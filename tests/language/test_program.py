@@ -112,3 +112,15 @@ def test_small_exponentials_are_not_the_inverses_of_infinite_ones():
         (nothing,) = Program([sp.exp(-1250) * x / 3], [x])(places)
     np.testing.assert_allclose(found, places * np.exp(-((30 * places) ** 2)), rtol=1e-14)
     np.testing.assert_array_equal(nothing, 0.0)
+
+
+@pytest.mark.parametrize("part", [4, 100_000])
+def test_grids_give_the_values_of_their_points(monkeypatch, part):
+    monkeypatch.setattr("frozenpinn.language.program._PART", part)
+    program = Program([sp.sin(x) * y, sp.exp(y), 2, sp.Function("f")(x)], [x, y], {"f": np.cos})
+    plain = Program([sp.sin(x) * y, sp.exp(y), 2], [x, y])
+    across, along = np.linspace(0, 1, 7), np.linspace(2, 3, 5)
+    places = [c.ravel() for c in np.meshgrid(across, along, indexing="ij")]
+    for values, wanted in zip(plain.on_grid([across, along]), plain(*places), strict=True):
+        assert np.allclose(values, np.broadcast_to(wanted, 35), rtol=1e-15, atol=0)
+    assert np.array_equal(program.on_grid([across, along])[3], np.cos(places[0]))

@@ -160,7 +160,7 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(stored, tmp_path, monkeypatc
 
     monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
     with pytest.raises(fp.StorageError, match=r"can't write '.*s\.fpinn': No space left on device\."):
-        fp.load(stored).save(target)
+        fp.load(stored).save(target, overwrite=True)
     assert target.read_bytes() == b"before"
     assert [p.name for p in tmp_path.iterdir()] == ["s.fpinn"]
 

@@ -209,3 +209,18 @@ def test_many_points_take_little_memory(kind, solution_of):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 120e6 + 15 * x.nbytes
+
+
+def test_places_with_times_of_their_own_share_the_coefficients_between_steps(solution_of, monkeypatch):
+    solution, asked = solution_of("torus"), []
+    piece = solution.pieces[0]
+    original = type(piece).coefficients
+    monkeypatch.setattr(
+        type(piece), "coefficients", lambda self, t, *a, **k: asked.append(len(t)) or original(self, t, *a, **k)
+    )
+    x, t = places_in(solution, 4000), np.linspace(0.01, 0.49, 4000)
+    many = solution(*x.T, t)
+    assert sum(asked) < 2000
+    monkeypatch.undo()
+    few = np.array([solution(*x[k], t[k]) for k in range(0, 4000, 400)])
+    assert np.max(np.abs(many[::400] - few)) < 1e-12

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.adaptivity.estimate import alone
+from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.errors import EvaluationError, SettingsError
 
 DISK = fp.Problem("lap(u) - u = 0", fp.Disk(), boundary="u = exp(x)*cos(0*y)", exact="exp(x)")
@@ -103,6 +105,14 @@ def test_pictures(waves, tmp_path):
     figure = line.plot()
     assert len(figure.axes) == 1
     assert figure.axes[0].get_title() == "u(x)"
+
+
+def test_a_single_solve_is_judged_by_its_pilot():
+    problem = fp.Problem("lap(u) = -2*sin(x + y)", fp.Disk(), boundary="u = sin(x + y)", exact="sin(x + y)")
+    solution = fp.solve(problem, settings=fp.Settings(width=60))
+    estimate, error = alone(solution, EstimateRules())["u"], solution.error("u")["rel_l2"]
+    assert solution.error_estimate is None
+    assert 0.3 * error < estimate < 300 * error
 
 
 def test_without_a_tolerance_nothing_is_estimated():

@@ -277,7 +277,7 @@ def solved(case):
 def test_error_survives(tmp_path):
     for case in (heat, advection, dop853, plate_with_moving_edges, membrane_with_moving_edges):
         solution = solved(case)
-        solution.save(tmp_path / "s.fpinn")
+        solution.save(tmp_path / "s.fpinn", overwrite=True)
         assert fp.load(tmp_path / "s.fpinn").error()["rel_l2"] == pytest.approx(solution.error()["rel_l2"], rel=0.5)
 
 

@@ -35,7 +35,7 @@ def test_files_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x,u\n", "holds no measurements"),
+        ("x,u\n", "holds no values"),
         ("x,u\n0.1,abc\n", "line 2 of .* holds something that is no number"),
         ("x,u\n0.1,1,2\n", "line 2 of .* has 3 entries; the header has 2"),
         ("x,u,v\n0.1,1,2\n", "several columns of values; say field= one of 'u', 'v'"),

@@ -83,17 +83,17 @@ def test_choices_and_suggestion():
         ("u*", ["the expression ends too early"]),
         ("*u", ["unexpected '*'"]),
         ("u = v = 1", ["an equation has one '=', this has more"]),
-        ("u == 1", ["an equation has one '='"]),
+        ("u == 1", ["unexpected '=='. An equation has one '='; comparisons are <, <=, >, >=."]),
         ("", ["an empty expression in ''"]),
         ("u =", ["an empty expression in 'u ='"]),
         ("u.x", ["unexpected character '.'", "Attribute access is not part of the language"]),
-        ("u < 1", ["unexpected character '<'"]),
+        ("u < 1", ["unexpected '<'. Put a comparison in parentheses: (x < 0.5) is 1 or 0."]),
         ("'u'", ['unexpected character "\'"']),
         ("u__x", ["names with '__' are refused: 'u__x'"]),
         ("1/0", ["'1/0' contains a division by zero or an infinite constant"]),
         ("u/(1 - 1)", ["division by zero"]),
         ("log(0)*u", ["division by zero or an infinite constant"]),
-        ("sqrt(-1)*u", ["'sqrt(-1)*u' is complex. Write a complex field as a system of two real ones"]),
+        ("sqrt(-1)*u", ["'sqrt(-1)*u' is complex: it has a root, a logarithm or a power of a negative number"]),
         ("log(-2)", ["is complex"]),
         ("u**101", ["powers beyond 100 are refused, got 101"]),
         ("10**100**2", ["powers beyond 100 are refused, got 10000"]),
@@ -199,19 +199,15 @@ def test_infinite_constants_in_disguise(text):
     ("text", "got"),
     [
         ("i*u_t + u_xx = 0", "unknown name 'i'"),
-        ("I*u_t + u_xx = 0", "unknown name 'I'"),
         ("u_t = j*u_xx", "unknown name 'j'"),
         ("1j*u_t + u_xx = 0", "unexpected 'j'"),
         ("u_t = (2.5i*u)", "got 'i'"),
     ],
 )
-def test_equations_are_real(text, got):
+def test_the_imaginary_unit_in_other_notations(text, got):
     found = message(text)
     assert got in found
-    assert "Equations are real" in found
-    assert "write a complex one as two, for its real and its imaginary part" in found
-    assert "u_t = -v_xx and v_t = u_xx" in found
-    assert "pi" not in found
+    assert "The imaginary unit is 'I', as in psi_t = I*psi_xx; numbers such as 2j are written 2*I." in found
 
 
 def test_the_imaginary_unit_is_a_free_name():
@@ -262,9 +258,6 @@ def test_quotients_are_not_mistaken_for_derivatives():
 @pytest.mark.parametrize(
     "text",
     [
-        "u_t = u_xx + (x>0.5)",
-        "u_t = u_xx + (x <= 0.5)",
-        "u_t = u_xx + where(x>0.5, 1, 0)",
         "u_t = u_xx + np.where(x, 1, 0)",
         "u_t = u_xx + where(x, 1, 0)",
         "u_t = u_xx + Piecewise(x, 1)",
@@ -276,8 +269,7 @@ def test_quotients_are_not_mistaken_for_derivatives():
 )
 def test_steps_instead_of_conditions(text):
     found = message(text)
-    assert "no conditions and comparisons" in found
-    assert "write heaviside(x - 0.5), which is 1 where x > 0.5 and 0 below, or abs(…), min(…, …), max(…, …)" in found
+    assert "Write where(x < 0.5, a, b), which is a where x < 0.5 and b elsewhere" in found
 
 
 @pytest.mark.parametrize(
@@ -372,7 +364,7 @@ def test_values_of_parameters_are_finite(value):
         state(a=value)
 
 
-@pytest.mark.parametrize("value", [1j, [1, 2], (1,)])
+@pytest.mark.parametrize("value", [[1, 2], (1,)])
 def test_values_of_parameters(value):
     with pytest.raises(
         ProblemError, match=r"parameter 'a' must be a finite number, text, .* or a function of x, t; got "
@@ -386,7 +378,7 @@ def test_objects_are_no_values_of_parameters(value):
         state(a=value)
 
 
-@pytest.mark.parametrize("value", [sp.I, sp.oo, sp.nan, sp.asin(2)], ids=str)
+@pytest.mark.parametrize("value", [sp.oo, sp.nan, sp.asin(2)], ids=str)
 def test_sympy_values_of_parameters(value):
     with pytest.raises(ProblemError, match="parameter 'a'"):
         state(a=value)

@@ -107,7 +107,7 @@ def test_a_second_order_system_needs_velocities_only_where_they_belong():
         ((0, 1, 2), r"time must be \(start, end\), got \(0, 1, 2\)"),
         ((0,), r"time must be \(start, end\)"),
         (("a", "b"), r"time must be \(start, end\)"),
-        (None, r"'u_t' stands in a problem without time; write Problem\(…, time=\(0, 1\), initial=…\)"),
+        (None, r"'u_t' stands in a problem without time; write fp.Problem\(…, time=\(0, 1\), initial=…\)"),
         ((0, None), r"time must be \(start, end\)"),
         ((0, 1j), r"time must be \(start, end\)"),
     ],

@@ -62,7 +62,7 @@ def test_equations_go_with_the_field_that_they_differentiate_most():
 @pytest.mark.parametrize(
     ("equation", "given", "words"),
     [
-        ("u_t = u_xx", {}, r"'u_t' stands in a problem without time; write Problem\(…, time=\(0, 1\), initial=…\)"),
+        ("u_t = u_xx", {}, r"'u_t' stands in a problem without time; write fp.Problem\(…, time=\(0, 1\), initial=…\)"),
         ("u_xx = t", {}, r"'t' stands in a problem without time"),
         ("u_xx = u", {"initial": "x"}, r"initial is given, but no time: a static problem has no initial data"),
         ("u = x", {}, r"no derivative in u = x: the unknown must be differentiated, as in lap\(u\) = 1"),

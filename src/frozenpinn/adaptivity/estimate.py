@@ -93,6 +93,21 @@ def _share_of_steps(solution: Solution, values: dict[str, _Values], places: Prob
     return max(found.whole(name) / (_mean(places.rms(theirs)[even]) or np.inf) for name, (_, theirs) in values.items())
 
 
+def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
+    """Estimate the error of a static solution without a second one, by the narrow solve that has chosen its features.
+
+    Of others nothing is known.
+    """
+    facts, problem = solution.facts, solution.problem
+    if facts is None or not np.isfinite(facts.apart):
+        return ErrorEstimate.unknown(problem)
+    better = facts.left / facts.pilot if facts.pilot > 0 and np.isfinite(facts.left) else 1.0
+    error = facts.apart * min(1.0, rules.static_trust * better)
+    error = max([error, *_least(solution).values()])
+    curves = {name: np.array([error]) for name in problem.fields}
+    return ErrorEstimate(dict.fromkeys(problem.fields, error), np.array([0.0]), curves)
+
+
 def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> float | None:
     """Return what the finer of two static solutions leaves at held-out points, as a part of what the other does.
 
@@ -167,9 +182,11 @@ def _estimate(
     times, even = _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
+    own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
-        scale = _size(places.rms(mine)[even], sizes[even], rules) or float(np.max(gaps)) or 1.0
+        whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest
+        scale = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
         growths.append(
             None if problem.is_linear or problem.is_static else _growth(times[even], gaps[even], sizes[even], rules)
         )
@@ -193,7 +210,8 @@ def _estimate(
             known = sizes_of(problem)[name]
             overall[name] *= max(1.0, scale / known) if known > 0 else 1.0
     steady = [rate for rate in growths if rate is not None]
-    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts)
+    composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
+    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts, composed)
 
 
 def _least(solution: Solution) -> dict[str, float]:

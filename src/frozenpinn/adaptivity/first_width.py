@@ -23,7 +23,7 @@ from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.rules import Rules, SizingRules
 from frozenpinn.adaptivity.settings import Settings, Task
-from frozenpinn.adaptivity.sizing import Frame, Plan, Width, make_plan
+from frozenpinn.adaptivity.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
@@ -75,20 +75,21 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
             # as if the shares of ever finer functions fell exponentially
             ratio = np.log(task.tolerances.solution) / np.log(max(share, 1e-12))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
-    if isinstance(width, tuple) and not problem.is_linear:
+    if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
         width = _width_for_solution(problem, task, width)
     return Sizes(width, follows)
 
 
 def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:
-    """Return widths of the axes of a product that suit a nonlinear solution, as a rough trial has shown it."""
+    """Return widths of the axes of a product that suit the solution, as a rough trial has shown it."""
     rules, asked = task.rules.sizing, task.tolerances.solution
     assert asked is not None
     first = rules.trial_on_products[problem.domain.dimension - 2]
     misfits = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
     if misfits is None:
         return widths
-    wanted, most = rules.trial_margin * asked, int(rules.further_on_products * first)
+    margin = rules.margin_on_products if problem.is_linear else rules.trial_margin
+    wanted, most = margin * asked, int(rules.further_on_products * first)
     needed = [needed_width(own, first, wanted, rules.digits_per_neuron, rules.trial_noise) for own in misfits]
     return tuple(max(w, min(int(n), most)) for w, n in zip(widths, needed, strict=True))
 

@@ -36,4 +36,5 @@ def read_problem_file(path: str | Path) -> tuple[Problem, dict[str, Any]]:
             close = suggestion(key, known)
             raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.{close}")
     given = {key: options.pop(key) for key in choices if key in options}
-    return problem_from_dict(document), options | ({"settings": Settings(**given)} if given else {})
+    problem = problem_from_dict(document, folder=str(Path(file).parent))
+    return problem, options | ({"settings": Settings(**given)} if given else {})

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from frozenpinn.adaptivity.estimate import judge_pair
+from frozenpinn.adaptivity.estimate import alone, judge_pair
 from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
@@ -166,11 +166,10 @@ class Search:
     def _doubted(self, attempt: Attempt) -> Attempt:
         """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
         history = [(a.task.effort, a.left) for a in self.attempts]
-        left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static)
-        if left is None or attempt.estimate is None:
-            return attempt
-        if left > self.task.rules.static.blind:  # nothing is resolved, not even how large the solution is
-            return replace(attempt, estimate=ErrorEstimate.unknown(self.problem))
+        projected = isinstance(attempt.width, tuple)  # on the axes of a product
+        left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
+        if left is None or attempt.estimate is None or left > self.task.rules.static.blind:
+            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals tell less
         return replace(attempt, estimate=attempt.estimate.at_least(left))
 
     def _reason_to_stop(self) -> str | None:
@@ -326,6 +325,8 @@ class Search:
     def _best(self, attempts: list[Attempt]) -> Attempt:
         """Return the last attempt if it is within the tolerance, else that with the least error."""
         found = [a for a in reversed(attempts) if a.solution is not None]
+        if all(a.left > self.task.rules.static.blind for a in found):  # chance decides which two are close
+            return found[0]
         best = min(found, key=lambda a: a.error)
         if found[0].error <= self.tol or best.error < self.rules.wrong:
             return found[0] if found[0].error <= self.tol else best
@@ -343,7 +344,7 @@ class Search:
             reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
         solution = replace(
             best.solution,
-            error_estimate=best.estimate or ErrorEstimate.unknown(self.problem),
+            error_estimate=best.estimate or alone(best.solution, self.task.rules.estimate),
             witness=best.witness,
             verdict=Verdict(
                 "converged" if met else "reached",

@@ -49,9 +49,10 @@ class Frame:
     def of(cls, problem: Problem, settings: Settings) -> Frame:
         """Choose what the settings leave open."""
         d, few = problem.domain.dimension, settings.rules.sizing.dimensions
-        strategy = strategy_by_name(settings.boundary or ("null-space" if d <= few else "augmented-ode"))
+        most = settings.rules.static.product_dimensions if problem.is_static else few
+        strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
         product = (
-            2 <= d <= 3
+            2 <= d <= most
             and settings.sampler is None
             and strategy.separable
             and settings.cutoff is not None
@@ -281,18 +282,17 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
-        cycles = rules.points_on_linear_cycles if _is_simple(problem) else rules.points_on_cycles
+        cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
+        more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
         return tuple(
-            int(cycles * (sampler.width + 1))
-            if periodic
-            else int(rules.points_on_products * sampler.width) + rules.points_more
+            int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more
             for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
         )
     return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
 
 
 @remembered
-def _is_simple(problem: Problem) -> bool:
+def has_constant_coefficients(problem: Problem) -> bool:
     """Whether all equations are linear with numbers as coefficients."""
     return problem.is_linear and not any(
         e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())

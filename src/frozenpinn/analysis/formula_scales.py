@@ -16,7 +16,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from frozenpinn.analysis.function_scales import Change, function_changes
+from frozenpinn.analysis.function_scales import Change, bends_in_time, function_changes
 from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
 from frozenpinn.analysis.narrow import NOTHING, Feature, FormulaScales
 from frozenpinn.geometry import FlatSide
@@ -68,8 +68,8 @@ def formula_scales(problem: Problem) -> FormulaScales:
 
 
 def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
-    """Return narrow features of Python functions, and the times at which they jump."""
-    features, breaks, d = list[Feature](), set[float](), problem.domain.dimension
+    """Return narrow features of Python functions, and the times at which they jump, or at which splines are joined."""
+    features, breaks, d = list[Feature](), bends_in_time(problem), problem.domain.dimension
     changes: dict[tuple[str, int, bool], list[Change]] = {}
     for change in function_changes(problem):
         if change.is_jump and change.axis == d:
@@ -92,8 +92,9 @@ def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
 def _lasting(problem: Problem) -> Iterator[sp.Expr]:
     """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
     for equation in problem.equations:
-        yield from (*equation.linear.values(), *equation.linear_in_time.values())
+        yield from (*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values())
         yield from (equation.forcing, equation.nonlinear)
+    yield from (law.residual.xreplace(_on_side(problem, law.side)) for law in problem.laws)
     for condition in problem.conditions:
         if condition.value.expression is not None:
             fixed = _on_side(problem, condition.side)

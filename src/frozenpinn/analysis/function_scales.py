@@ -16,6 +16,7 @@ from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
+from frozenpinn.tables import Table
 
 Array = np.ndarray
 LOOKS = 512  #: evenly spread samples along a line; as many are random
@@ -23,6 +24,7 @@ _MOST_LOOKS = 200_000
 _LINES = 2  # along each axis
 _CHANGE = 0.2  # part of its range by which a function may change from one sample to the next
 _SHORTEST = 2.0**-40  # part of an axis below which a change is a jump
+_FINE = 2.0**-9  # part of an axis: arrays with larger spacings have nothing narrow
 _MOST = 64  # places that are bisected on a line
 
 
@@ -41,11 +43,17 @@ def function_changes(problem: Problem) -> Iterator[Change]:
     """Yield fast changes of all Python functions of a problem along its axes."""
     for function, lasting in _functions(problem):
         for axis, name in enumerate((*problem.domain.coordinates, TIME)):
-            if name in function.names and (lasting or name != TIME):
+            if name in function.names and (lasting or name != TIME) and not _is_coarse(problem, function, axis):
                 try:
                     yield from _along(problem, function, axis, lasting)
                 except FrozenPinnError:  # a solve says what is wrong with it
                     return
+
+
+def bends_in_time(problem: Problem) -> set[float]:
+    """Return the times at which the polynomials of arrays that depend on time are joined."""
+    tables = [f.function for f, lasting in _functions(problem) if lasting and isinstance(f.function, Table)]
+    return {float(t) for table in tables if TIME in table.coordinates for t in table.joints(TIME)}
 
 
 def _functions(problem: Problem) -> Iterator[tuple[UserFunction, bool]]:
@@ -59,6 +67,16 @@ def _functions(problem: Problem) -> Iterator[tuple[UserFunction, bool]]:
     for datum in problem.initial_data:
         if datum.function is not None:
             yield datum.function, False
+
+
+def _is_coarse(problem: Problem, function: UserFunction, axis: int) -> bool:
+    """Whether a function is an array that can't change fast along an axis, or a derivative of one."""
+    table = function.function
+    if not isinstance(table, Table):
+        return False
+    lengths = (*problem.domain.lengths, problem.time[1] - problem.time[0])
+    places = np.sort(table.coordinates[(*problem.domain.coordinates, TIME)[axis]])
+    return any(table.orders) or table.is_scattered or float(np.min(np.diff(places))) > _FINE * float(lengths[axis])
 
 
 def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -> Iterator[Change]:

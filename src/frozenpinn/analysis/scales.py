@@ -177,6 +177,7 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
     return problem.replaced(
         equations=tuple(_equation(problem, e, scales) for e in problem.equations),
         conditions=tuple(_condition(problem, c, scales) for c in problem.conditions),
+        laws=tuple(law.in_units({name: scales.exact_unit(name) for name in law.fields}) for law in problem.laws),
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
         constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
@@ -202,6 +203,7 @@ def _equation(problem: Problem, equation: Equation, scales: Scales) -> Equation:
         linear_in_time=table(equation.linear_in_time),
         forcing=equation.forcing / own,
         nonlinear=rewritten(equation.nonlinear),
+        mass=table(equation.mass),
     )
 
 

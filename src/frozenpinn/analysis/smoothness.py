@@ -194,8 +194,7 @@ def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "w
             "noise",
             "warning",
             f"{what} is noisy, by about {rough.level:.2g} of its size. The solution can't be better than that where it "
-            "starts, and derivatives are far worse. Smooth the data first: "
-            "scipy.interpolate.make_smoothing_spline(points, values) is a function that can be given instead.",
+            "starts, and derivatives are far worse. Let it be smoothed: fp.Table(values, x=…, smooth=True).",
         )
     variable = "t" if in_time else "x"
     if rough.kind == "jump":

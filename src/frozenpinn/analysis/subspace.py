@@ -215,7 +215,7 @@ def _given(problem: Problem) -> Iterator[_Given]:
     parts: list[Datum | sp.Expr] = [*initial, *(condition.value for condition in problem.conditions)]
     for equation in problem.equations:
         parts += [equation.forcing, equation.nonlinear]
-        parts += [*equation.linear.values(), *equation.linear_in_time.values()]
+        parts += [*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values()]
     parts += [c.xreplace(one) for condition in problem.conditions for c in condition.coefficients]
     for part in parts:
         expression = part.expression if isinstance(part, Datum) else part
@@ -327,7 +327,7 @@ def find_subspace(problem: Problem) -> Subspace | None:
     Dirichlet condition brings its axis into the subspace.
     """
     domain = problem.domain
-    if domain.dimension < 2 or not isinstance(domain, Box | Ball):
+    if domain.dimension < 2 or not isinstance(domain, Box | Ball) or problem.laws:
         return None
     try:
         for step in _STEPS:

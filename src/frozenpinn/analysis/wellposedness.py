@@ -1,6 +1,7 @@
 """Is the problem well posed? Read off the symbol, before any time is spent on solving it.
 
-Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equations into an eigenvalue problem for λ.
+Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equations into an eigenvalue problem for λ:
+λ m(ξ) = a(ξ), where m is the symbol of the left-hand side, 1 unless an equation is implicit.
 
 * If the real part of λ grows without bound with |ξ|, short waves explode at once: backward diffusion, a fourth-order
   term of the wrong sign. Such a problem has no solution that depends continuously on its data.
@@ -11,19 +12,18 @@ Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.analysis.ellipticity import static_findings
+from frozenpinn.analysis.feeding import FED, judge_law
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
+from frozenpinn.analysis.symbol import USUAL, Symbol, wave
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
-from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import Finding, Findings
@@ -31,11 +31,10 @@ from frozenpinn.statement.findings import Finding, Findings
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.tables import tables_of
 
 Array = np.ndarray
-_FED = 20.0  # growth exp(20) of a layer at a side
-_USUAL = 0.37  # part of the time after which coefficients are looked at
-_DURING = (0.03, 0.2, _USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
+_DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
 _WAVE_NUMBERS = (1e2, 1e3)  # in units of one over the size of the domain
 
 
@@ -59,86 +58,22 @@ def check_well_posed(problem: Problem) -> Findings:
 
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
+    tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
     if problem.is_static:
-        return static_findings(problem)
+        return (*static_findings(problem), *tables)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *data, *scale_findings(problem))
+    return (*_symbol_findings(problem), *data, *tables, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:
-    symbol = _Symbol(problem)
+    symbol = Symbol(problem)
     conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
     feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
+    feeding += [judge_law(problem, symbol, law) for law in problem.laws]
     return [finding for finding in (_judge_growth(problem, symbol), *conditions, *feeding) if finding is not None]
 
 
-class _Symbol:
-    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.rows: list[list[Jet]] = []
-        self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
-        expressions: list[sp.Expr] = []
-        initial = {name: datum.expression for name, datum in problem.initial.items()}
-        velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
-        self.complete = True
-        for equation in problem.equations:
-            table = {**equation.linear}
-            for jet, coefficient in equation.linear_in_time.items():
-                table[jet] = table.get(jet, sp.Integer(0)) + coefficient
-            for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
-                slope = sp.diff(equation.nonlinear, symbol)
-                values = _at_initial(slope, problem, initial, velocity)
-                if values is None:
-                    self.complete = False
-                else:
-                    table[jet] = table.get(jet, sp.Integer(0)) + values
-                    self.frozen = True
-            self.rows.append(list(table))
-            expressions += table.values()
-        self._program = problem.compile(expressions)
-        self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
-        self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
-
-    def coefficients(self, x: Array, share: float = _USUAL) -> list[float]:
-        """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
-        with np.errstate(all="ignore"):
-            start, end = self.problem.time
-            values = self._program(*(np.array([c]) for c in x), start + share * (end - start))
-        return [float(np.ravel(v)[0]) for v in values]
-
-    def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
-        """Return the first-order matrix of amplitudes, with ``factor(jet)`` for each spatial derivative."""
-        fields, count = self.problem.fields, len(self.problem.fields)
-        size = count + len(self._second)
-        matrix = np.zeros((size, size), dtype=complex)
-        values = iter(coefficients)
-        for i, jets in enumerate(self.rows):
-            row = count + self._second.index(i) if i in self._second else i
-            if i in self._second:
-                matrix[i, row] = 1.0
-            for jet in jets:
-                j = fields.index(jet.field)
-                column = count + self._second.index(j) if jet.time == 1 and j in self._second else j
-                matrix[row, column] += next(values) * factor(jet)
-        return matrix
-
-
-def _at_initial(
-    expression: sp.Expr, problem: Problem, initial: dict[str, sp.Expr | None], velocity: dict[str, sp.Expr | None]
-) -> sp.Expr | None:
-    """Evaluate a coefficient of a nonlinear part at the initial data; None if these are Python functions."""
-    table = {}
-    for symbol, jet in problem.jets.jets_in(expression).items():
-        function = (initial if jet.time == 0 else velocity).get(jet.field)
-        if function is None:
-            return None
-        table[symbol] = problem.jets.differentiate(function, jet.spatial)
-    return expression.subs(table, simultaneous=True)
-
-
-def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
+def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
     """Compare the growth of waves of two lengths in several directions, at several points."""
     rng = np.random.default_rng(0)
     domain, duration = problem.domain, problem.time[1] - problem.time[0]
@@ -152,9 +87,9 @@ def _judge_growth(problem: Problem, symbol: _Symbol) -> Finding | None:
             growth, speed = [], 0.0
             for scale in _WAVE_NUMBERS:
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                eigenvalues = np.linalg.eigvals(symbol.matrix(coefficients, partial(_wave, exponent=1j * xi)))
-                growth.append(float(np.max(eigenvalues.real)))
-                speed = float(np.max(np.abs(eigenvalues)))
+                eigenvalues = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
+                growth.append(float(np.max(eigenvalues.real, initial=-np.inf)))
+                speed = float(np.max(np.abs(eigenvalues), initial=0.0))
             explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
             if explodes and growth[1] * duration > 50:
                 return _explosion(symbol, x, growth[1], _WAVE_NUMBERS[1])
@@ -167,8 +102,8 @@ def growth_bound(problem: Problem) -> float | None:
 
     Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
     """
-    symbol = _Symbol(problem)
-    if not symbol.complete or symbol.frozen or any(_feeds(condition) for condition in problem.conditions):
+    symbol = Symbol(problem)
+    if not symbol.complete or symbol.frozen or problem.laws or any(map(_feeds, problem.conditions)):
         return None
     rng = np.random.default_rng(1)
     domain = problem.domain
@@ -181,8 +116,8 @@ def growth_bound(problem: Problem) -> float | None:
         for direction in directions:
             for scale in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0):
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                matrix = symbol.matrix(coefficients, partial(_wave, exponent=1j * xi))
-                worst = max(worst, float(np.max(np.linalg.eigvals(matrix).real)))
+                rates = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
+                worst = max(worst, float(np.max(rates.real, initial=0.0)))
     return worst
 
 
@@ -191,7 +126,7 @@ def _feeds(condition: LinearCondition) -> bool:
     return len({jet.order for jet in condition.jets}) > 1 or len(condition.fields) > 1
 
 
-def _explosion(symbol: _Symbol, x: Array, rate: float, scale: float) -> Finding:
+def _explosion(symbol: Symbol, x: Array, rate: float, scale: float) -> Finding:
     place = ", ".join(f"{c:g}" for c in x)
     text = (
         f"the problem is ill posed at x = ({place}): waves {scale:g} times shorter than the domain grow like "
@@ -202,18 +137,12 @@ def _explosion(symbol: _Symbol, x: Array, rate: float, scale: float) -> Finding:
     return Finding("ill-posed", "warning" if symbol.frozen else "error", text)
 
 
-def _wave(jet: Jet, exponent: Array) -> complex:
-    """Return what a derivative does to exp(exponent·x)."""
-    value = complex(np.prod(exponent ** np.array(jet.alpha)))
-    return value * complex(np.sum(exponent**2)) ** jet.laps
-
-
-def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding | None:
+def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding | None:
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
         return None
-    given = sum(1 for condition in problem.conditions if condition.side == side)
-    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (_USUAL,))]
+    given = [c.side for c in problem.conditions].count(side) + [law.side for law in problem.laws].count(side)
+    found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (USUAL,))]
     needs = set().union(*found)
     if not needs or needs == {given}:
         return None
@@ -235,7 +164,7 @@ def _judge_conditions(problem: Problem, symbol: _Symbol, side: Side) -> Finding 
     return Finding("conditions", "warning", text)
 
 
-def _needed(problem: Problem, symbol: _Symbol, side: Side, share: float) -> set[int]:
+def _needed(problem: Problem, symbol: Symbol, side: Side, share: float) -> set[int]:
     """Return the numbers of conditions that points of a side need at one time; empty if they can't be told."""
     needs: set[int] = set()
     for x, normal in _places(problem, side):
@@ -263,7 +192,7 @@ def _changing(side: Side, given: int, needs: set[int]) -> Finding:
     return Finding("conditions", "note", text + more)
 
 
-def _judge_feeding(problem: Problem, symbol: _Symbol, condition: LinearCondition) -> Finding | None:
+def _judge_feeding(problem: Problem, symbol: Symbol, condition: LinearCondition) -> Finding | None:
     """Look for a mode exp(λt + κ·outward distance) that a condition a u + b u_n = g of the wrong sign lets grow."""
     if not symbol.complete or len(condition.fields) > 1 or {jet.order for jet in condition.jets} != {0, 1}:
         return None
@@ -279,9 +208,9 @@ def _judge_feeding(problem: Problem, symbol: _Symbol, condition: LinearCondition
         coefficients = symbol.coefficients(x)
         if a * b >= 0 or not np.all(np.isfinite(coefficients)):
             continue
-        matrix = symbol.matrix(coefficients, partial(_wave, exponent=-a / b * normal))
-        rate = float(np.max(np.linalg.eigvals(matrix).real))
-        if rate * duration > _FED:
+        rates = symbol.rates(coefficients, partial(wave, exponent=-a / b * normal))
+        rate = float(np.max(rates.real, initial=0.0))
+        if rate * duration > FED:
             text = (
                 f"the condition '{condition.text}' on side '{condition.side.name}' feeds the solution: a layer of "
                 f"thickness {abs(b / a):.2g} there grows like exp({rate:.3g}·t). Value and outward slope have opposite "
@@ -303,7 +232,7 @@ def _places(problem: Problem, side: Side) -> list[tuple[Array, Array]]:
     return list(zip(points.x, points.normals, strict=True))
 
 
-def _degenerates(symbol: _Symbol, coefficients: list[float], normal: Array) -> bool:
+def _degenerates(symbol: Symbol, coefficients: list[float], normal: Array) -> bool:
     """Whether a highest derivative across the side has the coefficient zero there: the count says nothing then."""
     values = iter(coefficients)
     for jets in symbol.rows:
@@ -314,20 +243,20 @@ def _degenerates(symbol: _Symbol, coefficients: list[float], normal: Array) -> b
     return False
 
 
-def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], normal: Array) -> int | None:
+def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], normal: Array) -> int | None:
     """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
     length = float(np.abs(normal) @ problem.domain.lengths)
-    order = max((jet.order for jets in symbol.rows for jet in jets), default=0)
+    order = symbol.order
     if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
         return None
     counts = []
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
         axis = -kappa * normal
-        here = symbol.matrix(coefficients, partial(_wave, exponent=axis))
+        here = symbol.rates(coefficients, partial(wave, exponent=axis))
         # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
-        sizes = symbol.matrix([abs(c) for c in coefficients], partial(_wave, exponent=np.abs(axis)))
-        rate = max(_radius(here), 1e-3 * _radius(sizes)) or 1.0
+        sizes = symbol.rates([abs(c) for c in coefficients], partial(wave, exponent=np.abs(axis)))
+        rate = max(_largest(here), 1e-3 * _largest(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
@@ -335,20 +264,20 @@ def _decaying(problem: Problem, symbol: _Symbol, coefficients: list[float], norm
     return counts[0] if counts[0] == counts[1] else None
 
 
-def _radius(matrix: Array) -> float:
+def _largest(rates: Array) -> float:
     """Return the largest eigenvalue, which does not depend on the units of the fields."""
-    return float(np.max(np.abs(np.linalg.eigvals(matrix))))
+    return float(np.max(np.abs(rates), initial=0.0))
 
 
-def _roots(symbol: _Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
+def _roots(symbol: Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
     """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
-    size = len(symbol.matrix(coefficients, partial(_wave, exponent=axis)))
+    size = len(symbol.matrix(coefficients, partial(wave, exponent=axis)))
     degree = order * size
     nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
     values = []
     for node in nodes:
-        matrix = symbol.matrix(coefficients, partial(_wave, exponent=node * axis))
-        values.append(np.linalg.det(np.eye(size) - matrix / rate))
+        there = partial(wave, exponent=node * axis)
+        values.append(np.linalg.det(symbol.mass(coefficients, there) - symbol.matrix(coefficients, there) / rate))
     polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
     polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
     if not np.any(polynomial):

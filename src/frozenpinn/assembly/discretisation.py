@@ -20,12 +20,13 @@ from frozenpinn.assembly.forcing import Forcing, Layout
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.assembly.projection import Projected, field_columns, leading_rows, project, project_products
+from frozenpinn.assembly.projection import Projected, divided, field_columns, leading_rows, project, project_products
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
+from frozenpinn.geometry import Points
 from frozenpinn.language.functions import PointFunction
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
@@ -109,7 +110,7 @@ class Discretisation:
     def field_projector(self, field: str) -> Operator:
         """Return the columns of the projector that act on the equation of one field."""
         i, space = self.space_of(field)
-        return field_columns(space, self.projected.projectors[i], field)
+        return divided(self.projected.inverses[i], field_columns(space, self.projected.projectors[i], field))
 
     @cached_property
     def singular_values(self) -> Array:
@@ -123,7 +124,7 @@ class Discretisation:
         The linear part keeps the symmetry that it was found to have, unless it shall be judged again.
         """
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
-        if any(space.soft is not None for space in spaces):  # fitted with all functions together
+        if self.projected.left or any(space.soft is not None for space in spaces):  # fitted with all functions together
             return discretise(self.problem, spaces, self.rcond, self.stage)
         kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
         projectors = tuple(
@@ -196,10 +197,10 @@ class Discretisation:
     @cached_property
     def forcing(self) -> Forcing:
         """b(t), the part of the highest time derivatives that does not depend on the state."""
-        layout = Layout(
-            self.problem, self.spaces, self.layout.blocks, self.points.x, self.coefficients, self.field_projector
-        )
-        return Forcing(layout, self.projected.terms, self.projected.relaxations)
+        project, points = self.field_projector, self.points
+        axes = points.axes if isinstance(points, Points) else ()
+        layout = Layout(self.problem, self.spaces, self.layout.blocks, points.x, self.coefficients, project, axes)
+        return Forcing(layout, self.projected.terms, self.projected.relaxations, self.projected.left)
 
     @cached_property
     def pointwise(self) -> PointwisePart | None:
@@ -386,4 +387,9 @@ def discretise(
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     projected = project(problem, spaces, rcond)
-    return Discretisation(problem, spaces, Stage.whole(problem) if stage is None else stage, rcond, projected)
+    stage = Stage.whole(problem) if stage is None else stage
+    if any(space.laws for space in spaces):
+        from frozenpinn.assembly.lawful import LawfulDiscretisation
+
+        return LawfulDiscretisation(problem, spaces, stage, rcond, projected)
+    return Discretisation(problem, spaces, stage, rcond, projected)

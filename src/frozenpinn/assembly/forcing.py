@@ -27,7 +27,10 @@ _PROBES = 33  # times at which derivatives of boundary data must be finite to be
 
 
 class Layout(NamedTuple):
-    """Where the coefficients of each space stand, and how the equation of a field is projected."""
+    """Where the coefficients of each space stand, and how the equation of a field is projected.
+
+    ``axes`` are the coordinates of a grid of points, empty if they are scattered.
+    """
 
     problem: Problem
     spaces: Sequence[Space]
@@ -35,6 +38,7 @@ class Layout(NamedTuple):
     x: Array
     size: int
     projector: Callable[[str], Operator]
+    axes: Sequence[Array] = ()
 
     def rows(self, field: str) -> slice:
         """Return the coefficients of the space that holds a field."""
@@ -49,6 +53,7 @@ class Forcing:
         layout: Layout,
         terms: Mapping[str, Mapping[int, list[Term]]],
         relaxations: Sequence[Relaxation | None],
+        left: Mapping[str, list[Term]],
     ) -> None:
         self._layout = layout
         self._static = np.zeros(layout.size)
@@ -57,7 +62,7 @@ class Forcing:
         for equation in layout.problem.equations:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
-        maps = [*_lift_maps(layout, terms), *_soft_maps(layout, relaxations)]
+        maps = [*_lift_maps(layout, terms, left), *_soft_maps(layout, relaxations)]
         self._maps: list[Map] = []
         for part in maps:
             space, order, rows, matrix = part
@@ -151,7 +156,8 @@ class Forcing:
     def _values(self, expression: sp.Expr) -> Array:
         """Return a function of x at the points; it must be finite there."""
         with np.errstate(all="ignore"):
-            value = self._layout.problem.compile([expression])(*self._layout.x.T, 0.0)[0]
+            program, layout = self._layout.problem.compile([expression]), self._layout
+            value = program.on_grid(layout.axes, 0.0)[0] if layout.axes else program(*layout.x.T, 0.0)[0]
         if not np.all(np.isfinite(value)):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))
@@ -160,8 +166,10 @@ class Forcing:
 Map: TypeAlias = tuple[Space, int, slice, Operator]  #: what a time derivative of a space's data adds to some rows
 
 
-def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -> list[Map]:
-    """Return what time derivatives of lifted data add through the linear terms."""
+def _lift_maps(
+    layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]], left: Mapping[str, list[Term]]
+) -> list[Map]:
+    """Return what time derivatives of lifted data add through the linear terms and the left-hand sides."""
     zero = Derivative((0,) * layout.x.shape[1])
     maps: list[Map] = []
     for equation in layout.problem.equations:
@@ -170,8 +178,9 @@ def _lift_maps(layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]]) -
             table: dict[int, list[Term]] = {
                 k: [t for t in terms if t.field in space.fields] for k, terms in linear[equation.field].items()
             }
-            if equation.field in space.fields and space.order:  # the lifting moves by itself: −∂ₜᵐ of it
-                table.setdefault(space.order, []).append(Term(equation.field, zero, -1.0))
+            if equation.field in space.fields and space.order:  # the lifting moves by itself: −M ∂ₜᵐ of it
+                own_side = left.get(equation.field, [Term(equation.field, zero, 1.0)])
+                table.setdefault(space.order, []).extend(t._replace(coefficient=-t.coefficient) for t in own_side)
             for order, own in table.items():
                 if own:
                     maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))

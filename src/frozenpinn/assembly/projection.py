@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sps
 
 from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.mass import inverse_mass, left_terms
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
@@ -24,7 +25,8 @@ Terms: TypeAlias = Mapping[str, Mapping[int, list[Term]]]  #: linear terms by eq
 class Projected(NamedTuple):
     """What is projected once: projectors of all spaces, and the linear terms as matrices.
 
-    ``odd`` is the part of ``position`` that comes from odd derivatives, if there are also even ones.
+    ``odd`` is the part of ``position`` that comes from odd derivatives, if there are also even ones. ``left`` has the
+    left-hand sides of implicit equations and ``inverses``, for each space, what divides by them.
     """
 
     terms: Terms
@@ -33,6 +35,8 @@ class Projected(NamedTuple):
     velocity: Operator | None
     odd: Operator | None
     relaxations: tuple[Relaxation | None, ...]
+    left: Mapping[str, list[Term]]
+    inverses: tuple[Operator | None, ...]
 
 
 def _check_points(spaces: Sequence[Space]) -> None:
@@ -64,21 +68,23 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     _check_points(spaces)
     terms = _linear_terms(problem, spaces[0].network.points.x)
     projectors = tuple(_projector(space, rcond) for space in spaces)
+    left = left_terms(problem, spaces[0].network.points.x)
+    inverses = tuple(_inverse(problem, space, p, left) for space, p in zip(spaces, projectors, strict=True))
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
     parities = {t.derivative.order % 2 for by_time in terms.values() for t in by_time.get(0, [])}
-    split = parities == {0, 1} and len(spaces) == 1 and not spaces[0].network.is_product
+    split = parities == {0, 1} and len(spaces) == 1 and not spaces[0].network.is_product and not left
     dense = not any(space.network.is_product for space in spaces)
     even, odd, velocity = (_Blocks(layout, dense) for _ in range(3))
     for equation in problem.equations:
         row = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
-        projector = field_columns(spaces[row], projectors[row], equation.field)
+        projector = divided(inverses[row], field_columns(spaces[row], projectors[row], equation.field))
         for order, of_order in terms[equation.field].items():
             for column, space in enumerate(spaces):
                 own = [t for t in of_order if t.field in space.fields]
                 uneven = [t for t in own if split and order == 0 and t.derivative.order % 2]
                 for target, part in ((odd, uneven), (velocity if order else even, [t for t in own if t not in uneven])):
                     if part:
-                        target.add(row, column, _projected(spaces[row], projector, space, part))
+                        target.add(row, column, _projected(spaces[row], projector, space, part, inverses[row]))
     relaxations = tuple(
         None if space.soft is None else space.soft.relaxation(space.network, space.order, projector.dense())
         for space, projector in zip(spaces, projectors, strict=True)
@@ -90,7 +96,23 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     uneven_part = odd.operator() if split else None
     position = even.operator() if uneven_part is None else even.operator() + uneven_part
     speeds = velocity.operator(moving=True) if velocity.entries and len(layout.moving) else None
-    return Projected(terms, projectors, position, speeds, uneven_part, relaxations)
+    return Projected(terms, projectors, position, speeds, uneven_part, relaxations, left, inverses)
+
+
+def _inverse(problem: Problem, space: Space, projector: Operator, left: Mapping[str, list[Term]]) -> Operator | None:
+    """Return what divides by the left-hand sides of a space's equations."""
+    if space.soft is not None and any(name in left for name in space.fields):
+        raise SettingsError(
+            "soft boundary rows (boundary='augmented-ode') can't be used with spatial derivatives of the highest time "
+            "derivative, such as u_xxt; leave out boundary=."
+        )
+    columns = {name: field_columns(space, projector, name) for name in space.fields if left}
+    return inverse_mass(problem, space, columns, left)
+
+
+def divided(inverse: Operator | None, projector: Operator) -> Operator:
+    """Return M⁻¹P, or P where the left-hand side is the time derivative alone."""
+    return projector if inverse is None else inverse @ projector
 
 
 def project_products(terms: Mapping[str, list[Term]], spaces: Sequence[Space], layout: StateLayout) -> Operator:
@@ -105,10 +127,12 @@ def project_products(terms: Mapping[str, list[Term]], spaces: Sequence[Space], l
     return blocks.operator()
 
 
-def _projected(target: Space, projector: Operator, source: Space, terms: list[Term]) -> Operator:
+def _projected(
+    target: Space, projector: Operator, source: Space, terms: list[Term], inverse: Operator | None = None
+) -> Operator:
     """Project terms of one space onto another, axis by axis where both are products."""
     if isinstance(target.network, ProductNetwork) and isinstance(source.network, ProductNetwork):
-        return target.network.galerkin(terms, source.network)
+        return divided(inverse, target.network.galerkin(terms, source.network))
     return projector @ source.network.at_points(terms)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
@@ -16,9 +17,10 @@ import sympy as sp
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, slopes_of
 from frozenpinn.basis.hidden import Term
+from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
-from frozenpinn.statement.conditions import normal_symbols
+from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -35,12 +37,23 @@ class Directions:
     size
         How many directions there are: one for a number.
     changes
-        Returns by how much each atom changes at points (n, d) in every direction, shape (n, size) each.
+        Returns by how much some of the atoms change at points (n, d) and a time in every direction, shape (n, size)
+        each.
+    depends_on_time
+        Whether that changes in time.
     """
 
     atoms: tuple[sp.Expr, ...]
     size: int
-    changes: Callable[[Array], Sequence[Array]]
+    changes: Callable[[Array, float | Array, Sequence[int]], Sequence[Array]]
+    depends_on_time: bool = False
+
+
+@lru_cache(maxsize=512)
+def partials(expression: sp.Expr, atoms: tuple[sp.Expr, ...]) -> tuple[tuple[int, sp.Expr], ...]:
+    """Return the derivatives of an expression by atoms that do not vanish, with the places of these."""
+    found = ((i, sp.diff(expression, atom)) for i, atom in enumerate(atoms) if expression.has(atom))
+    return tuple((i, slope) for i, slope in found if slope != 0)
 
 
 def slopes_by(
@@ -49,19 +62,19 @@ def slopes_by(
     unknowns: Sequence[Directions],
     compiled: Callable[[list[sp.Expr]], list[Array]],
     x: Array,
+    t: float | Array = 0.0,
 ) -> Array:
     """Return the derivative of an expression at points in all directions, shape (n, directions)."""
     blocks = []
     for unknown in unknowns:
-        used = [(i, sp.diff(expression, atom)) for i, atom in enumerate(unknown.atoms) if expression.has(atom)]
-        used = [(i, slope) for i, slope in used if slope != 0]
+        used = partials(expression, unknown.atoms)
         block = np.zeros((len(x), unknown.size))
         if used:
-            changes = unknown.changes(x)
+            changes = unknown.changes(x, t, [i for i, _ in used])
             with np.errstate(all="ignore"):
                 values = compiled([slope for _, slope in used])
-            for (i, _), value in zip(used, values, strict=True):
-                block += np.broadcast_to(value, len(x))[:, None] * changes[i]
+            for change, value in zip(changes, values, strict=True):
+                block += np.broadcast_to(value, len(x))[:, None] * change
         blocks.append(block)
     return np.concatenate(blocks, axis=1)
 
@@ -87,54 +100,62 @@ def sensitivity_rows(
     count = sum(unknown.size for unknown in unknowns)
     for index, (block, scale) in enumerate(zip(rows, own, strict=True)):
         if index < len(collocation.sides):
-            parts.append(scale * _condition_rows(collocation, index, state, unknowns))
+            condition, points = collocation.sides[index]
+            shares = np.sqrt(points.weights / np.sum(points.weights))[:, None]
+
+            def there(jets: Sequence[Jet], x: Array = points.x) -> list[Array]:
+                return state.jets(x, jets)
+
+            parts.append(scale * shares * condition_slopes(problem, condition, points, there, unknowns))
         else:
             parts.append(np.zeros((len(block), count)))
     return np.concatenate(parts)
 
 
-def _condition_rows(collocation: Collocation, index: int, state: Function, unknowns: Sequence[Directions]) -> Array:
-    """Return ∂g/∂θ − ∂B/∂θ u at the points of one side."""
-    problem, (condition, points) = collocation.problem, collocation.sides[index]
-    functions, symbols = problem.parameters.functions, problem.jets.x
-    shares = np.sqrt(points.weights / np.sum(points.weights))[:, None]
-    total = np.zeros((len(points.x), sum(unknown.size for unknown in unknowns)))
+def condition_slopes(
+    problem: Problem,
+    condition: LinearCondition,
+    points: BoundaryPoints,
+    values: Callable[[Sequence[Jet]], list[Array]],
+    unknowns: Sequence[Directions],
+    t: float = 0.0,
+) -> Array:
+    """Return ∂g/∂θ − ∂B/∂θ u at points of a side; ``values`` are the jets of u there."""
+    functions, symbols, x = problem.parameters.functions, problem.jets.x, points.x
+    total = np.zeros((len(x), sum(unknown.size for unknown in unknowns)))
     given = condition.value.expression
     if given is not None:
         total += slopes_by(
             problem,
             given,
             unknowns,
-            lambda slopes: Program(slopes, [*symbols, problem.jets.t], functions)(*points.x.T, 0.0),
-            points.x,
+            lambda slopes: Program(slopes, [*symbols, problem.jets.t], functions)(*x.T, t),
+            x,
+            t,
         )
     varying = [i for i, c in enumerate(condition.coefficients) if any(c.has(a) for u in unknowns for a in u.atoms)]
     if varying:
-        values = state.jets(points.x, [condition.jets[i] for i in varying])
         normals = normal_symbols(len(symbols))
-        for i, value in zip(varying, values, strict=True):
+        for i, value in zip(varying, values([condition.jets[i] for i in varying]), strict=True):
             slope = slopes_by(
                 problem,
                 condition.coefficients[i],
                 unknowns,
-                lambda slopes: Program(slopes, [*symbols, *normals], functions)(*points.x.T, *points.normals.T),
-                points.x,
+                lambda slopes: Program(slopes, [*symbols, *normals], functions)(*x.T, *points.normals.T),
+                x,
+                t,
             )
             total -= value[:, None] * slope
-    return np.asarray(shares * total)
+    return total
 
 
-def sensor_rows(collocation: Collocation, sensors: Sequence[tuple[Array, Jet]]) -> Array:
-    """Return the matrix that takes coefficients to what is measured: derivatives of fields at points."""
+def jet_rows(collocation: Collocation, x: Array, jet: Jet) -> Array:
+    """Return the matrix that takes coefficients to a derivative of a field at points."""
     hidden, fields = collocation.hidden, collocation.problem.fields
-    parts = []
-    for x, jet in sensors:
-        rows = np.zeros((len(x), len(fields), hidden.size))
-        wrapped = collocation.problem.domain.wrap(x)
-        if jet.field in fields:  # an unknown field that is measured itself does not depend on the solution
-            rows[:, fields.index(jet.field)] = hidden.operator(wrapped, [Term(jet.field, derivative_of(jet))])
-        parts.append(rows.reshape(len(x), -1))
-    return np.concatenate(parts)
+    rows = np.zeros((len(x), len(fields), hidden.size))
+    wrapped = collocation.problem.domain.wrap(x)
+    rows[:, fields.index(jet.field)] = hidden.operator(wrapped, [Term(jet.field, derivative_of(jet))])
+    return rows.reshape(len(x), -1)
 
 
 def moved(state: Combination, sensitivities: Array, step: Array) -> Combination:

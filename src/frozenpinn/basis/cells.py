@@ -7,7 +7,7 @@ converged are halved along the variables that need it; where that no longer pays
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -16,7 +16,7 @@ import numpy as np
 
 Array = np.ndarray
 NODES = 16  #: Chebyshev nodes of a cell along each variable
-_LAST = 4  # coefficients along each variable that tell whether polynomials have converged: …
+LAST = 4  #: coefficients along each variable that tell whether polynomials have converged: …
 _SHARP = 2e-14  # … their size at which they have, relative to the function …
 _NOISY = 2.0  # … and in units of the function's round-off
 _WRONG = 50.0  # how far beyond both a value may be off before the whole table is distrusted
@@ -75,7 +75,7 @@ def evaluate(function: Smooth, places: Array) -> Array:
     """Return a smooth function at many places (n, d), shape (n, columns)."""
     sample = np.linspace(0, len(places) - 1, _CHECKED).astype(int)
     known = function.values(places[sample])
-    limit = _SHARP * np.max(np.abs(known), axis=0) + _NOISY * _round_off(function, places[sample[::4]])
+    limit = round_off_limit(function.values, places[sample[::4]], function.breaks, known)
     if not np.all(np.isfinite(limit)):
         return function.values(places)
     out = _Evaluation(function, places, limit).run()
@@ -83,13 +83,19 @@ def evaluate(function: Smooth, places: Array) -> Array:
     return function.values(places) if np.any(wrong) else out
 
 
-def _round_off(function: Smooth, places: Array) -> Array:
-    """Return the size of the round-off in values, by the sixth differences at neighbouring places, shape (columns,)."""
+def round_off_limit(
+    values: Callable[[Array], Array], places: Array, breaks: Sequence[Array], known: Array | None = None
+) -> Array:
+    """Return what is taken for round-off in values, by the sixth differences at neighbouring places, shape (columns,).
+
+    ``known`` are values that tell the size of the function, if those at the places are not enough.
+    """
     steps = np.arange(7)[:, None, None] * 1e-7
-    range_ = np.array([b[-1] - b[0] for b in function.breaks])
+    range_ = np.array([b[-1] - b[0] for b in breaks])
     near = places + steps * np.where(places > places.mean(axis=0), -range_, range_)
-    values = function.values(near.reshape(-1, places.shape[1])).reshape(7, len(places), -1)
-    return np.asarray(np.max(np.abs(np.diff(values, 6, axis=0)[0]), axis=0) / np.sqrt(924.0))
+    found = values(near.reshape(-1, places.shape[1])).reshape(7, len(places), -1)
+    noise = np.max(np.abs(np.diff(found, 6, axis=0)[0]), axis=0) / np.sqrt(924.0)
+    return np.asarray(_SHARP * np.max(np.abs(found[0] if known is None else known), axis=0) + _NOISY * noise)
 
 
 class _Bucket(NamedTuple):
@@ -151,7 +157,7 @@ class _Evaluation:
         """Tell along which variables the polynomials of a cell have not converged, shape (k, d)."""
         dimension = coefficients.ndim - 2
         last = [
-            np.max(np.abs(np.moveaxis(coefficients, axis + 1, 1)[:, -_LAST:]), axis=tuple(range(1, dimension + 1)))
+            np.max(np.abs(np.moveaxis(coefficients, axis + 1, 1)[:, -LAST:]), axis=tuple(range(1, dimension + 1)))
             for axis in range(dimension)
         ]
         return np.stack([np.any(~(tail <= self.limit), axis=1) for tail in last], axis=1)
@@ -235,6 +241,16 @@ def _to_coefficients() -> Array:
     matrix = np.polynomial.chebyshev.chebvander(_nodes(), NODES - 1).T * (2.0 / NODES)
     matrix[0] /= 2.0
     return np.asarray(matrix)
+
+
+def nodes_between(start: float, end: float) -> Array:
+    """Return the nodes of an interval."""
+    return start + (end - start) * (_nodes() + 1.0) / 2.0
+
+
+def to_polynomials(values: Array) -> Array:
+    """Return the Chebyshev coefficients (r, NODES) of functions with values (r, NODES) at the nodes."""
+    return values @ _to_coefficients().T
 
 
 def _coefficients(tables: Array) -> Array:

@@ -24,6 +24,7 @@ from frozenpinn.geometry.relabelled import Parted, Renamed
 from frozenpinn.geometry.simplicial import Faceted, Simplicial
 from frozenpinn.geometry.solids import Extruded, Revolved
 from frozenpinn.geometry.surface_mesh import SurfaceMesh
+from frozenpinn.language.jets import coordinate_names
 from frozenpinn.runtime.arguments import reals, shown
 
 Document = dict[str, Any]
@@ -43,6 +44,11 @@ class Kind:
 
 def domain_to_dict(domain: Domain) -> Document:
     """Return a domain as plain data; TypeError if it contains Python functions."""
+    own = {} if domain.coordinates == coordinate_names(domain.dimension) else {"coordinates": list(domain.coordinates)}
+    return _shape_to_dict(domain) | own
+
+
+def _shape_to_dict(domain: Domain) -> Document:
     if isinstance(domain, Box):
         lists = {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
         return {**lists, "periodic": list(domain.periodic)}
@@ -63,6 +69,12 @@ def domain_from_dict(document: Mapping[str, Any]) -> Domain:
     """Build a domain from plain data; a table without ``kind`` is a box, numbers instead of lists an interval."""
     if not isinstance(document, Mapping):
         raise ProblemError(f"the domain is a table with the keys 'lower' and 'upper', or a 'kind'; got {document!r}.")
+    if "coordinates" in document:
+        names = document["coordinates"]
+        domain = domain_from_dict({key: value for key, value in document.items() if key != "coordinates"})
+        if not isinstance(names, list) or len(names) != domain.dimension or not all(isinstance(n, str) for n in names):
+            raise ProblemError(f"'coordinates' are {domain.dimension} names, got {shown(names)}.")
+        return domain.with_coordinates(names)
     given = dict(document)
     name = given.pop("kind", "box")
     if isinstance(name, str) and name in ("box", "interval"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, wraps
 from typing import Any, NoReturn, TypeAlias
 
@@ -97,6 +98,13 @@ class Domain(ABC):
         self.dimension = len(self.lower)
         self.coordinates = coordinate_names(self.dimension)
         self.periodic = tuple(periodic) or (False,) * self.dimension
+
+    def with_coordinates(self, names: Sequence[str]) -> Domain:
+        """Return the same domain with other names of its coordinates."""
+        other = copy(self)
+        vars(other).pop("sides", None)  # which may be called after the axes
+        vars(other)["coordinates"] = tuple(names)
+        return other
 
     @property
     def lengths(self) -> Array:

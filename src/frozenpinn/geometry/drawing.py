@@ -7,26 +7,27 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.geometry.domain import Domain
+from frozenpinn.runtime.figures import finished, new_figure, style
 
 Array = np.ndarray
 
 
 def draw(domain: Domain, n: int = 400, file: str | None = None) -> Any:
     """Draw a domain and return the figure; beyond three dimensions on its first two axes."""
-    import matplotlib
+    with style():
+        return finished(_drawn(domain, n, file), file)
 
-    matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
+
+def _drawn(domain: Domain, n: int, file: str | None) -> Any:
+    from matplotlib import colormaps
 
     inside = domain.sample(n, "gauss" if domain.dimension <= 3 else "sobol", rng=0).x
     count = max(8, round(2.0 * n ** max((domain.dimension - 1) / domain.dimension, 0.5)))
-    if domain.dimension == 3:
-        figure, axis = plt.subplots(figsize=(7, 6), layout="constrained", subplot_kw={"projection": "3d"})
-    else:
-        figure, axis = plt.subplots(figsize=(7, 6), layout="constrained")
+    figure = new_figure((7, 6), file)
+    axis = figure.add_subplot(projection="3d" if domain.dimension == 3 else None)
     shown = min(domain.dimension, 3) if domain.dimension <= 3 else 2
     _scatter(axis, inside, shown, color="0.75", s=4, label=f"{len(inside)} points inside")
-    colours = plt.get_cmap("tab10")
+    colours = colormaps["tab10"]
     for i, side in enumerate(domain.sides):
         points = domain.sample_side(side, count, "gauss" if domain.dimension <= 3 else "sobol", rng=0)
         _scatter(axis, points.x, shown, color=colours(i % 10), s=12, label=side.name)
@@ -45,9 +46,6 @@ def draw(domain: Domain, n: int = 400, file: str | None = None) -> Any:
     projected = f", seen along all but {names[0]} and {names[1]}" if domain.dimension > 3 else ""
     axis.set_title(f"{type(domain).__name__}, measure {domain.measure:.4g}{projected}")
     axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    if file is not None:
-        figure.savefig(file, dpi=130)
-        plt.close(figure)
     return figure
 
 

@@ -27,6 +27,7 @@ MAX_EFFORT = 3_000  #: operations of all derivatives and kinks in one text, some
 _FUNCTION, _KINK = 8, 40  # operations that take as long as the derivative of a function, of a minimum or maximum
 _KINKS = (sp.Min, sp.Max, sp.Abs, sp.sign, sp.Heaviside)
 _MAX_BITS = 1_100  # beyond what a float can tell apart, whole numbers only cost time
+_OVERFLOW, _BEYOND = 700.0, 1e9  # exponents of e that no float can hold, and those that are taken for a mistake
 _NOT_REAL = (sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo)
 _SYMPY_FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 
@@ -66,11 +67,22 @@ def exponential(argument: sp.Expr) -> sp.Expr:
     SymPy writes exp(1000.0*x - 1000.0) as 5e-435*exp(1000.0*x), which is zero times infinity in double precision; whole
     numbers and fractions stay inside.
     """
-    if argument.is_Add and any(term.is_Float for term in argument.args):
+    large = argument.is_Float and _OVERFLOW < abs(argument) < _BEYOND
+    if large or (argument.is_Add and any(term.is_Float for term in argument.args)):
         floats = {number: sp.Rational(repr(float(number))) for number in argument.atoms(sp.Float)}
         if all(np.isfinite(float(number)) for number in floats):
             argument = argument.xreplace(floats)
     return sp.exp(argument)
+
+
+def product(*factors: sp.Expr) -> sp.Expr:
+    """Multiply; exp(1000)*exp(-1000*x), which SymPy leaves as it is, becomes exp(1000 - 1000*x)."""
+    result = sp.Mul(*factors)
+    powers = [factor for factor in result.args if isinstance(factor, sp.exp)] if result.is_Mul else []
+    if len(powers) > 1 and any(p.exp.is_number and abs(constant_value(p.exp)) > _OVERFLOW for p in powers):
+        others = [factor for factor in result.args if factor not in powers]
+        return sp.Mul(*others, exponential(sp.Add(*(p.exp for p in powers))))
+    return result
 
 
 def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Expr:
@@ -131,7 +143,10 @@ def _refuse_constant(node: sp.Expr, what: str) -> None:
         raise ExpressionError(
             f"{what} contains a division by zero or an infinite constant; floating point numbers end at 1e308."
         )
-    raise ExpressionError(f"{what} is complex. Write a complex field as a system of two real ones.")
+    raise ExpressionError(
+        f"{what} is complex: it has a root, a logarithm or a power of a negative number. If that is meant, write the "
+        "imaginary unit as I."
+    )
 
 
 # ---- expansion ------------------------------------------------------------------------------------

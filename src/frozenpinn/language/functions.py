@@ -18,10 +18,11 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.errors import EvaluationError, FrozenPinnError, ProblemError, choices
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.lexer import shortened
-from frozenpinn.language.parser import parse
+from frozenpinn.language.parser import parse_value
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import Scope
-from frozenpinn.language.sympy_input import from_sympy
+from frozenpinn.language.sympy_input import value_from_sympy
+from frozenpinn.language.values import Complex, Value, kind_of, pair
 
 Array = np.ndarray
 Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
@@ -30,22 +31,44 @@ POINTS = "points"  # the name of an argument that takes all coordinates as one a
 
 
 def read_given(given: Given, scope: Scope, what: str) -> sp.Expr | None:
-    """Read a number, text or SymPy expression into a checked expression; None means a Python function."""
+    """Read a real number, text or SymPy expression into a checked expression; None means a Python function."""
+    value = read_value(given, scope, what)
+    if isinstance(value, Complex):
+        raise ProblemError(
+            f"{what} is complex, and a real number is needed here; write re(…), im(…) or abs2(…). A field is complex "
+            "if its equation or its data are, or if complex=(…,) names it."
+        )
+    if isinstance(value, tuple):
+        raise ProblemError(f"{what} is {kind_of(value)}, and a number is needed here.")
+    return value
+
+
+def read_value(given: Any, scope: Scope, what: str) -> Value | None:
+    """Read a number, text, SymPy expression or a list of them into a checked value; None means a Python function."""
     if isinstance(given, str):
-        return parse(given, scope)
+        return parse_value(given, scope)
     if isinstance(given, sp.Basic):
-        return from_sympy(given, scope, what)
+        return value_from_sympy(given, scope, what)
+    if isinstance(given, complex | np.complexfloating):
+        if not np.isfinite(given):
+            raise ProblemError(f"{what} is {given}; it must be a finite number.")
+        return pair(_number(float(given.real)), _number(float(given.imag)))
     number = real_number(given)
     if number is not None:
         if not math.isfinite(number):
             raise ProblemError(f"{what} is {number}; it must be a finite number.")
-        return sp.Integer(int(number)) if number == int(number) and abs(number) < 1e15 else sp.Float(number)
+        return _number(number)
     if callable(given):
         return None
     raise ProblemError(
-        f"{what} must be a finite number, text, a SymPy expression or a function of "
+        f"{what} must be a finite number, text, a SymPy expression, an array or a function of "
         f"{', '.join((*scope.jets.coordinates, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
     )
+
+
+def _number(number: float) -> sp.Expr:
+    """Return a float as a SymPy number, whole numbers exactly."""
+    return sp.Integer(int(number)) if number == int(number) and abs(number) < 1e15 else sp.Float(number)
 
 
 def real_number(value: object) -> float | None:
@@ -92,6 +115,15 @@ class UserFunction:
         """Return the values at points (n, d) and one time."""
         table: dict[str, Any] = {c: x[:, i] for i, c in enumerate(self.coordinates)} | {TIME: t, POINTS: x}
         return self._called([table[name] for name in self.arguments], len(x), place_of(x, t))
+
+    def on_grid(self, axes: Sequence[Array], x: Array, t: float) -> Array:
+        """Return the values of a table at all points ``x`` of the grid of some axes, computed axis by axis."""
+        given = dict(zip(self.coordinates, axes, strict=True)) | {TIME: np.array([t])}
+        own = self.function.on_grid(given)  # type: ignore[attr-defined]
+        order = sorted(range(own.ndim), key=lambda i: (*self.coordinates, TIME).index(self.names[i]))
+        shape = [len(given[c]) if c in self.names else 1 for c in self.coordinates]
+        whole = np.broadcast_to(own.transpose(order).reshape(shape), tuple(map(len, axes))).reshape(-1)
+        return checked_values(whole, len(x), self.what, place_of(x, t))
 
     def __call__(self, *values: Any) -> Array:
         """Return the values for one number or array per name, as compiled programs ask for them."""
@@ -145,6 +177,9 @@ def callable_arguments(
     and in several dimensions for ``f(anything, t)``.
     """
     legal = (*coordinates, TIME)
+    own = getattr(function, "coordinate_names", None)  # of a table
+    if own is not None and all(name in legal for name in own):
+        return tuple(own)
     try:
         parameters = [
             p
@@ -255,6 +290,8 @@ class PointFunction:
 
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
         """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""
+        if self.function is not None and hasattr(self.function.function, "on_grid"):
+            return self.function.on_grid(axes, x, t)
         if not self._is_formula:
             return self(x, t)  # Python functions may rely on getting one value for each point
         mesh = np.meshgrid(*axes, indexing="ij", sparse=True)

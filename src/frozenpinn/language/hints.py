@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-IMAGINARY = ("i", "I", "j")
-COMPLEX = (
-    "Equations are real and have no imaginary unit: write a complex one as two, for its real and its imaginary part. "
-    "With w = u + i*v, i*w_t + w_xx = 0 is u_t = -v_xx and v_t = u_xx."
-)
+IMAGINARY = ("i", "j")
+COMPLEX = "The imaginary unit is 'I', as in psi_t = I*psi_xx; numbers such as 2j are written 2*I."
 DERIVATIVES = "Write derivatives as u_t, u_x, u_xx, as in u_t = u_xx, and those of an expression as dx(…)."
 STEPS = (
-    "There are no conditions and comparisons in the language: write heaviside(x - 0.5), which is 1 where x > 0.5 "
-    "and 0 below, or abs(…), min(…, …), max(…, …)."
+    "Write where(x < 0.5, a, b), which is a where x < 0.5 and b elsewhere; conditions are joined by 'and' and 'or', "
+    "and (x < 0.5) is 1 or 0. There are also heaviside(…), abs(…), min(…, …), max(…, …)."
 )
-
-_CASES = {"if", "elif", "else", "where", "ifelse", "piecewise", "and", "or", "not"}
+NOISE = (
+    "Noise is not supported: the program solves deterministic equations. Give one smooth realisation as a Python "
+    "function of the coordinates and time, parameters={'f': …}."
+)
+_CASES = {"if", "elif", "else", "ifelse", "piecewise", "and", "or", "not"}
+_NOISE = {
+    "noise",
+    "dw",
+    "db",
+    "dwdt",
+    "dw_dt",
+    "wiener",
+    "white_noise",
+    "whitenoise",
+    "rand",
+    "randn",
+    "random",
+    "brownian",
+}
 _OPERATORS = {"diff", "derivative", "partial"}
 _POWER = r"(?:\^|\*\*)?([2-9²³⁴])"
 _QUOTIENT = re.compile(  # du/dt, d2u/dx2, d^2u/dxdy, d(u)/dx, d/dx
@@ -48,6 +63,25 @@ def derivative_hint(text: str, position: int) -> str:
     return DERIVATIVES if word and called and word[0].lower() in _OPERATORS else ""
 
 
+def foreign_name(word: str, kind: str, coordinates: Sequence[str]) -> str:
+    """Say what to write instead of a name that means something elsewhere; nothing if it means nothing."""
+    if word.lower() in _NOISE:
+        return NOISE
+    if word[0] in "Δ∇" and len(word) > 1:
+        return f"Write lap({word[1:]}) for the Laplacian."
+    if kind != "cartesian" and word in ("x", "y", "z"):
+        return (
+            f"'{word}' is a Cartesian coordinate, and coordinates=\"{kind}\" are {', '.join(coordinates)}: write the "
+            "whole problem in these, or leave coordinates= out."
+        )
+    if kind == "cartesian" and word in ("r", "theta", "phi", "rho", "θ", "φ"):
+        return (
+            f'The coordinates are {", ".join(coordinates)}; for others write coordinates="polar", "cylindrical" or '
+            f"\"spherical\", or define it: parameters={{'{word}': …}}."
+        )
+    return ""
+
+
 def case_hint(word: str) -> str:
     """Say how to write a distinction of cases, if this word starts one."""
     return STEPS if word.lower() in _CASES else ""
@@ -56,7 +90,7 @@ def case_hint(word: str) -> str:
 def character_hint(text: str, position: int) -> str:
     """Say what to write instead of a character that the language does not have."""
     character = text[position]
-    if character in "<>":
+    if character in "≤≥≠&!":
         return STEPS
     if character == "∂":
         return derivative_hint(text, position) or DERIVATIVES
@@ -68,6 +102,10 @@ def character_hint(text: str, position: int) -> str:
         ".": "Attribute access is not part of the language: write sin(x), not np.sin(x).",
         "∇": "Write grad(u), div(…), lap(u).",
         "|": "Write abs(…).",
+        "·": "Write '*' for a product of numbers and dot(…, …) for one of vectors.",
+        "×": "Write '*' for a product of numbers and cross(…, …) for one of vectors.",
+        "√": "Write sqrt(…).",
+        "∫": "Write integral(…).",
     }.get(character, "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from frozenpinn.errors import ExpressionError
@@ -12,7 +13,7 @@ MAX_CHARACTERS = 10_000
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
-    r"|(?P<operator>\*\*|[-+*/^(),\[\]=])|(?P<other>.)",
+    r"|(?P<operator>\*\*|<=|>=|==|[-+*/^(),\[\]=<>])|(?P<other>.)",
     re.DOTALL,
 )
 
@@ -47,6 +48,10 @@ def tokenize(text: str) -> list[Token]:
             raise ExpressionError(pointed(text, match.start(), message))
         if kind == "name" and "__" in word:
             raise ExpressionError(pointed(text, match.start(), f"names with '__' are refused: {word!r}."))
+        if raised := re.search("[⁰¹²³⁴-⁹]", word):
+            base = word[: raised.start()] or "…"
+            power = unicodedata.normalize("NFKC", word[raised.start() :])
+            raise ExpressionError(pointed(text, match.start(), f"write the power as {base}**{power}, got {word!r}."))
         tokens.append(Token(kind, word, match.start()))
     return tokens
 

@@ -49,10 +49,30 @@ class _Writer(StrPrinter):  # type: ignore[misc]
 
     _print_Min = _print_Max  # noqa: N815
 
+    def _print_Piecewise(self, expr: sp.Piecewise) -> str:  # noqa: N802
+        *cases, (last, condition) = expr.args
+        if condition != sp.true:
+            raise TypeError("a Piecewise without a value for all other cases has no form as text")
+        text = self._print(last)
+        for value, case in reversed(cases):
+            text = f"where({self._print(case)}, {self._print(value)}, {text})"
+        return text
+
+    def _print_Relational(self, expr: sp.Rel) -> str:  # noqa: N802
+        if expr.rel_op not in ("<", "<=", ">", ">="):
+            raise TypeError(f"'{expr.rel_op}' has no form as text")
+        return f"{self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)}"
+
+    def _print_And(self, expr: sp.And) -> str:  # noqa: N802
+        return "(" + " and ".join(map(self._print, expr.args)) + ")"
+
+    def _print_Or(self, expr: sp.Or) -> str:  # noqa: N802
+        return "(" + " or ".join(map(self._print, expr.args)) + ")"
+
     def emptyPrinter(self, expr: object) -> str:  # noqa: N802
         raise TypeError(f"'{type(expr).__name__}' has no form as text")
 
     def _refuse(self, expr: sp.Basic) -> str:
         return self.emptyPrinter(expr)
 
-    _print_Derivative = _print_Subs = _print_Integral = _print_Piecewise = _refuse  # noqa: N815
+    _print_Derivative = _print_Subs = _print_Integral = _refuse  # noqa: N815

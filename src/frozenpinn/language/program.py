@@ -63,6 +63,7 @@ _UFUNCS: dict[Any, Callable[..., Any]] = {
     sp.GreaterThan: np.greater_equal,
     sp.Equality: np.equal,
     sp.Unequality: np.not_equal,
+    sp.Not: np.logical_not,
 }
 _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.Add: np.add,
@@ -72,6 +73,7 @@ _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.And: np.logical_and,
     sp.Or: np.logical_or,
 }
+_PART = 65_536  # points of a grid that are evaluated at a time
 
 
 def is_computable(node: sp.Basic) -> bool:
@@ -155,6 +157,23 @@ class Program:
         for slot, function, arguments in self._code:
             memory[slot] = function(*(memory[i] for i in arguments))
         return [memory[slot] for slot in self._outputs]
+
+    def on_grid(self, axes: Sequence[Any], *others: Any) -> list[Any]:
+        """Evaluate all expressions on the grid of some coordinates, shape (n,) each, the last one varying fastest.
+
+        What depends on one coordinate alone is computed along its axis only, the rest in parts that fit the cache.
+        """
+        if any(expression.has(AppliedUndef) for expression in map(sp.sympify, self.expressions)):
+            return self(*(x.ravel() for x in np.meshgrid(*axes, indexing="ij")), *others)
+        shape, first = tuple(map(len, axes)), axes[0]
+        step = max(1, _PART * len(first) // math.prod(shape))
+        found: list[list[Any]] = []
+        for start in range(0, len(first), step):
+            part = [first[start : start + step], *axes[1:]]
+            values = self(*np.ix_(*part), *others)
+            sizes = tuple(map(len, part))
+            found.append([np.broadcast_to(value, sizes).ravel() for value in values])
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.expressions, self.symbols, self._functions)

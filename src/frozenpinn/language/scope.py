@@ -10,8 +10,11 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.language.algebra import exponential
-from frozenpinn.language.hints import COMPLEX, IMAGINARY
+from frozenpinn.language.chart import Chart
+from frozenpinn.language.greek import same_name
+from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
 HALF = sp.Rational(1, 2)
 
@@ -51,16 +54,47 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
 KINKED = ("abs", "sign", "heaviside", "min", "max")  # whose arguments SymPy compares
 CONSTANTS = {"pi": sp.pi}
 OPERATORS = ("grad", "div", "dot", "lap", "laplace", "laplacian", "biharmonic")
+# names that mean something unless a user gives them another meaning
+SOFT_OPERATORS = {"curl": 1, "rot": 1, "cross": 2, "advect": 2, "sym": 1, "transpose": 1, "trace": 1, "dn": 1}
+SOFT_CONSTANTS: dict[str, Value] = {"e": sp.E, "I": IMAGINARY_UNIT}
+_SYNONYMS = {"Δ": "lap"}
 
 
-def derivative_names(jets: JetSpace) -> list[str]:
+def derivative_names(jets: JetSpace | Chart) -> list[str]:
     """Return the operators dx, dy, …, dt."""
-    return [f"d{c}" for c in (*jets.coordinates, TIME)]
+    names = jets.names if isinstance(jets, Chart) else jets.coordinates
+    return [f"d{c}" for c in (*names, TIME)]
 
 
-def is_builtin(word: str, jets: JetSpace) -> bool:
-    """Whether a name has a meaning in every text."""
+def derivative_call(word: str, chart: Chart) -> Jet | None:
+    """Read the name of an operator dx, dxx, dxy, d_dx as how often it differentiates; None if it is none.
+
+    >>> derivative_call("dxxt", Chart(JetSpace(["x"])))
+    Jet(field='d', alpha=(2,), laps=0, time=1, normal=0)
+    """
+    if word.startswith("d_d"):
+        return derivative_call(word[2:], chart)
+    split = chart.split_name(f"d_{word[1:]}") if word.startswith("d") and word[1:] else None
+    return None if split is None else split[1]
+
+
+def is_builtin(word: str, jets: JetSpace | Chart) -> bool:
+    """Whether a name has a meaning in every text that no user can change."""
     return word in FUNCTIONS or word in CONSTANTS or word in OPERATORS or word in derivative_names(jets)
+
+
+def is_soft(word: str, chart: Chart, *, called: bool) -> bool:
+    """Whether a name has a meaning as long as no user gives it another one."""
+    if not called:
+        return word in SOFT_CONSTANTS
+    return (
+        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, "where", *_SYNONYMS) or derivative_call(word, chart) is not None
+    )
+
+
+def operator_name(word: str) -> str:
+    """Return the plain name of an operator."""
+    return _SYNONYMS.get(word, word)
 
 
 def check_name(name: object, kind: str, jets: JetSpace, fields: Sequence[str] = ()) -> None:
@@ -82,41 +116,89 @@ def check_name(name: object, kind: str, jets: JetSpace, fields: Sequence[str] = 
 class Scope:
     """The names that a text may use.
 
-    ``parameters`` maps a name to an expression (substituted), ``functions`` lists names of Python
-    functions; a bare use of such a name means "at the current point and time". ``static`` says that
-    fields do not depend on time.
+    ``parameters`` maps a name to a value (substituted), ``functions`` lists names of Python functions; a bare use of
+    such a name means "at the current point and time". ``fields`` are real, ``composites`` are made of them: complex
+    fields and vectors. ``static`` says that fields do not depend on time, ``normal`` is the outward normal on a side,
+    ``own_chart`` the coordinates of the text if they are not those of the jets.
     """
 
     jets: JetSpace
     fields: Sequence[str] = ()
-    parameters: Mapping[str, sp.Expr] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     normal_derivatives: bool = False
     static: bool = False
+    composites: Mapping[str, Value] = field(default_factory=dict)
+    normal: Vector | None = None
+    own_chart: Chart | None = None
 
     @property
-    def place(self) -> tuple[sp.Symbol, ...]:
-        """Where fields are taken: the coordinates and time, if there is any."""
-        return self.jets.x if self.static else (*self.jets.x, self.jets.t)
+    def chart(self) -> Chart:
+        """The coordinates of the text."""
+        return Chart(self.jets) if self.own_chart is None else self.own_chart
 
-    def lookup(self, word: str) -> sp.Expr | None:
+    @property
+    def place(self) -> tuple[sp.Expr, ...]:
+        """Where fields are taken: the coordinates and time, if there is any."""
+        x = tuple(map(self.chart.coordinate, self.chart.names))
+        return x if self.static else (*x, self.jets.t)
+
+    def is_own(self, word: str) -> bool:
+        """Whether a user has given a name its meaning."""
+        return any(word in known for known in (self.parameters, self.functions, self.fields, self.composites))
+
+    def lookup(self, word: str) -> Value | None:
         """Return what a name stands for, or None."""
+        value = self._lookup(word)
+        if value is None:
+            other = same_name(word, [name for name in self._plain_names() if name != word])
+            return None if other is None else self._lookup(other)
+        return value
+
+    def _lookup(self, word: str) -> Value | None:
         if word in self.parameters:
             return self.parameters[word]
         if word in self.functions:
             return self.function(word)
+        if word in self.composites:
+            return self.composites[word]
         if word in self.fields:
             return self.jets.symbol(self.jets.field(word))
-        if word == TIME or word in self.jets.axes:
+        if word == TIME or word in self.chart.axes:
             return self.coordinate(word)
         if word in CONSTANTS:
             return CONSTANTS[word]
-        split = self.jets.split_name(word, normal=self.normal_derivatives)
-        return self.jets.symbol(split[1]) if split is not None and split[0] in self.fields else None
+        split = self.chart.split_name(word, normal=self.normal_derivatives)
+        if split is not None:
+            base = same_name(split[0], (*self.composites, *self.fields)) or split[0]
+            return self._derivative(base, split[1])
+        return self._soft(word)
 
-    def coordinate(self, name: str) -> sp.Symbol:
-        """Return the symbol of a coordinate or of time."""
-        return self.jets.t if name == TIME else self.jets.x[self.jets.axes[name]]
+    def _derivative(self, name: str, jet: Jet) -> Value | None:
+        """Return a derivative of a field, of all its parts if it has some."""
+        if name in self.fields:
+            return self.chart.differentiated(name, jet)
+        if name not in self.composites:
+            return None
+        return each(lambda part: self.chart.differentiated(self.part(part), jet), self.composites[name])
+
+    def part(self, symbol: sp.Expr) -> str:
+        """Return the name of a real field by its symbol."""
+        jet = self.jets.jet_of(symbol)
+        assert jet is not None
+        return jet.field
+
+    def _soft(self, word: str) -> Value | None:
+        if word == "n" and self.normal is not None:
+            return self.normal
+        if word == "identity":
+            axes = range(self.jets.dimension)
+            return tuple(tuple(ONE if i == j else ZERO for j in axes) for i in axes)
+        return SOFT_CONSTANTS.get(word)
+
+    def coordinate(self, name: str) -> sp.Expr:
+        """Return a coordinate or time."""
+        return self.chart.coordinate(name)
 
     def function(self, word: str, arguments: Sequence[sp.Expr] | None = None) -> sp.Expr:
         """Return a Python function at the current point and time, or at given coordinates."""
@@ -124,21 +206,28 @@ class Scope:
             arguments = [self.coordinate(name) for name in self.functions[word]]
         return sp.Function(word, real=True)(*arguments)
 
+    def _plain_names(self) -> list[str]:
+        """Return the names of all values."""
+        own = [*self.composites, *self.fields, *self.chart.names, TIME, *self.parameters, *self.functions]
+        fields = [*self.composites, *self.fields]
+        return [*own, *(f"{f}_{c}" for f in fields for c in (*self.chart.names, TIME)), *CONSTANTS]
+
     def names(self) -> list[str]:
         """Return every legal name, for error texts and suggestions."""
-        known = [*self.fields, *self.jets.coordinates, TIME, *self.parameters, *self.functions]
-        known += [f"{f}_{c}" for f in self.fields for c in (*self.jets.coordinates, TIME)]
-        return [*known, *FUNCTIONS, *CONSTANTS, *OPERATORS, *derivative_names(self.jets)]
+        return [*self._plain_names(), *FUNCTIONS, *OPERATORS, *derivative_names(self.chart)]
 
     def unknown(self, word: str) -> str:
         """Say that a name is unknown, and which are known."""
         if word in IMAGINARY:
             return f"unknown name '{word}'. {COMPLEX} A constant of your own goes into parameters={{'{word}': …}}."
-        known = f"Known are the fields {choices(self.fields)}; " if self.fields else "Known are "
-        known += f"the coordinates {choices([*self.jets.coordinates, TIME])}; "
+        if hint := foreign_name(word, self.chart.kind, self.chart.names):
+            return f"unknown name '{word}'. {hint}"
+        fields = [*self.composites, *self.fields]
+        known = f"Known are the fields {choices(fields)}; " if fields else "Known are "
+        known += f"the coordinates {choices([*self.chart.names, TIME])}; "
         known += f"the parameters {choices([*self.parameters, *self.functions])}."
-        split = self.jets.split_name(word)
-        if split is not None and self.fields and not self._resembles_field(split[0]):
+        split = self.chart.split_name(word)
+        if split is not None and fields and not self._resembles_field(split[0]):
             return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"
         names = self.names()
         close = suggestion(word, [name for name in names if name.lower() == word.lower()] or names)
@@ -146,14 +235,15 @@ class Scope:
 
     def _resembles_field(self, name: str) -> bool:
         """Whether a name is a coordinate, a field, or a field with a slip in writing."""
-        if name == TIME or name in self.jets.axes or name.lower() in [field.lower() for field in self.fields]:
+        fields = [*self.composites, *self.fields]
+        if name == TIME or name in self.chart.axes or name.lower() in [field.lower() for field in fields]:
             return True
-        return len(name) > 3 and bool(suggestion(name, self.fields))
+        return len(name) > 3 and bool(suggestion(name, fields))
 
     def _no_field(self, word: str, jet: Jet) -> str:
         """Say what to do about a derivative of something that is not a field."""
         name = jet.field
-        axis = next((c for c, count in zip(self.jets.coordinates, jet.alpha, strict=True) if count), TIME)
+        axis = next((c for c, count in zip(self.chart.names, jet.alpha, strict=True) if count), TIME)
         if name in self.parameters:
             return f"'{name}' is a parameter: write its derivative with d{axis}({name})."
         if name in self.functions:

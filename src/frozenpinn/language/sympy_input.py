@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -13,24 +13,39 @@ from frozenpinn.language.algebra import bounded, checked, computed
 from frozenpinn.language.derivatives import resolve_function_derivatives
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.scope import Scope, absolute, signum
+from frozenpinn.language.values import IMAGINARY_UNIT, Arithmetic, Complex, Scalar, Value, each
 
 _OURS: dict[Any, Callable[..., sp.Expr]] = {sp.Abs: absolute, sp.sign: signum}
+_OF_COMPLEX = {sp.Abs: "abs", sp.conjugate: "conj", sp.re: "re", sp.im: "im", sp.arg: "arg"}
 
 
 def from_sympy(expression: sp.Expr, scope: Scope, what: str) -> sp.Expr:
+    """Read a real expression; see :func:`value_from_sympy`."""
+    value = value_from_sympy(expression, scope, what)
+    if isinstance(value, Complex):
+        raise ExpressionError(
+            f"{what} is complex, and a real number is needed here; take re(…), im(…) or Abs(…) of it."
+        )
+    return value
+
+
+def value_from_sympy(expression: sp.Expr, scope: Scope, what: str) -> Scalar:
     """Replace symbols, functions and derivatives by what their names stand for, and check the result.
 
     Derivatives are taken last, by the chain rule over the jet: only then is it known that a symbol is
     a field or a parameter that depends on x.
     """
     try:
-        bounded(expression, what)
+        if not expression.has(sp.I):
+            bounded(expression, what)
         result = _Reader(scope, what).read(expression)
     except RecursionError:
         raise ExpressionError(f"{what} is nested too deep; use a Python function instead.") from None
-    if not isinstance(result, sp.Expr):
+    if isinstance(result, tuple):
+        raise ExpressionError(f"{what} contains a vector; write equations of vectors as text.")
+    if not isinstance(result, sp.Expr | Complex):
         raise ExpressionError(f"{what} must be a SymPy expression, got {type(expression).__name__}.")
-    return checked(result, what)
+    return cast(Scalar, each(lambda part: checked(part, what), result))
 
 
 class _Reader:
@@ -39,14 +54,17 @@ class _Reader:
     def __init__(self, scope: Scope, what: str) -> None:
         self.scope = scope
         self.what = what
-        self.done: dict[sp.Basic, sp.Basic] = {}
+        self.done: dict[sp.Basic, Any] = {}
+        self.arithmetic = Arithmetic(lambda function, *arguments: computed(function, *arguments, what=what))
 
-    def read(self, node: sp.Basic) -> sp.Basic:
+    def read(self, node: sp.Basic) -> Any:
         if node not in self.done:
             self.done[node] = self.translated(node)
         return self.done[node]
 
-    def translated(self, node: sp.Basic) -> sp.Basic:
+    def translated(self, node: sp.Basic) -> Any:
+        if node is sp.I:
+            return IMAGINARY_UNIT
         if isinstance(node, sp.Symbol):
             value = self.scope.lookup(node.name)
             if value is None:
@@ -64,37 +82,52 @@ class _Reader:
         if not node.args:
             return node
         arguments = [self.read(argument) for argument in node.args]
+        if node.func in (sp.conjugate, sp.re, sp.im) or any(isinstance(argument, Complex) for argument in arguments):
+            return self.complex(node, arguments)
         function = _OURS.get(node.func, node.func)
         if not isinstance(node, sp.Expr):  # conditions of a Piecewise
             return function(*arguments)
         return computed(function, *arguments, what=self.what)
 
-    def function(self, node: AppliedUndef) -> sp.Expr:
+    def complex(self, node: sp.Basic, arguments: list[Scalar]) -> Scalar:
+        """Return a sum, product, power or function of complex numbers."""
+        if isinstance(node, sp.Add):
+            return self.arithmetic.add(*arguments)
+        if isinstance(node, sp.Mul):
+            return self.arithmetic.mul(*arguments)
+        if isinstance(node, sp.Pow):
+            return self.arithmetic.power(*arguments)
+        word = _OF_COMPLEX.get(node.func, node.func.__name__)
+        return self.arithmetic.apply(word, node.func, arguments)
+
+    def function(self, node: AppliedUndef) -> Value:
         scope, name = self.scope, node.func.__name__
-        if name not in scope.fields and name not in scope.functions:
+        if not any(name in known for known in (scope.fields, scope.composites, scope.functions)):
             raise ProblemError(f"unknown function '{name}' in {self.what}; add it to parameters={{…}}.")
         places = [str(argument) for argument in node.args]
-        legal = [*scope.jets.coordinates, TIME]
+        legal = [*scope.chart.names, TIME]
         if name in scope.functions:
             if len(places) != len(scope.functions[name]) or not set(places) <= set(legal):
                 wanted = ", ".join(scope.functions[name])
                 raise ProblemError(f"'{node}' in {self.what}: write the Python function as {name}({wanted}).")
             return scope.function(name, [scope.coordinate(place) for place in places])
-        here = [str(place) for place in scope.place]
+        here = [*scope.chart.names, *([] if scope.static else [TIME])]
         if places != here:
             raise ProblemError(
                 f"'{node}' in {self.what} takes the field '{name}' at another place; write {name}({', '.join(here)})."
             )
-        return scope.jets.symbol(scope.jets.field(name))
+        value = scope.lookup(name)
+        assert value is not None
+        return value
 
-    def derivative(self, node: sp.Derivative) -> sp.Expr:
-        jets = self.scope.jets
+    def derivative(self, node: sp.Derivative) -> Value:
+        chart = self.scope.chart
         for variable in node.variables:
-            if str(variable) not in (*jets.coordinates, TIME):
-                known = choices([*jets.coordinates, TIME])
+            if str(variable) not in (*chart.names, TIME):
+                known = choices([*chart.names, TIME])
                 raise ProblemError(f"'{node}' differentiates by '{variable}'; the coordinates are {known}.")
         result = self.read(node.expr)
         for variable in node.variables:
-            axis = None if str(variable) == TIME else jets.axes[str(variable)]
-            result = computed(jets.total_derivative, result, axis, what=self.what)
-        return resolve_function_derivatives(result, self.scope, ExpressionError)
+            axis = None if str(variable) == TIME else chart.axes[str(variable)]
+            result = each(lambda part, a=axis: computed(chart.derivative, part, a, what=self.what), result)  # type: ignore[misc]
+        return each(lambda part: resolve_function_derivatives(part, self.scope, ExpressionError), result)

@@ -7,6 +7,7 @@ from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.diagonal import Diagonal, Identity
 from frozenpinn.operators.eigen import detect, symmetric_modes
 from frozenpinn.operators.factors import IterativeFactor, as_linear_operator
+from frozenpinn.operators.inverse import Inverse
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.least_squares import LeastSquares
 from frozenpinn.operators.matrix_free import MatrixFree
@@ -25,6 +26,7 @@ __all__ = [
     "Diagonal",
     "Factor",
     "Identity",
+    "Inverse",
     "IterativeFactor",
     "KroneckerSum",
     "LeastSquares",

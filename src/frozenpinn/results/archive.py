@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from frozenpinn.errors import StorageError
-from frozenpinn.runtime.paths import checked_target, read_path
+from frozenpinn.runtime.paths import checked_target, read_path, replacing
 
 Array = np.ndarray
 FORMAT = 7  #: of all files; others are refused
@@ -43,9 +42,11 @@ class Contents(NamedTuple):
 # ---- writing ---------------------------------------------------------------------------------------
 
 
-def write_archive(file: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+def write_archive(
+    file: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, Array], overwrite: bool = False
+) -> None:
     """Write a file in one go: it is there as a whole, or what was there before stays."""
-    target = os.path.realpath(checked_target(file, StorageError))
+    checked_target(file, StorageError, overwrite)
     entries = {name: _as_bytes(array) for name, array in arrays.items()}
     table = {name: _digest(raw).hex() for name, raw in entries.items()}
     text = json.dumps({**meta, TABLE: table}).encode()
@@ -53,16 +54,8 @@ def write_archive(file: str | os.PathLike[str], meta: Mapping[str, Any], arrays:
         raise StorageError(f"can't write '{file}': its metadata have {len(text)} bytes, more than {MAX_META}.")
     entries[META] = _as_bytes(np.frombuffer(text, dtype=np.uint8))
     entries[CHECKSUM] = _as_bytes(np.frombuffer(_digest(entries[META]), dtype=np.uint8))
-    part = f"{target}.{secrets.token_hex(4)}.part"
-    try:
-        with open(part, "xb") as handle:
-            _write(handle, entries)
-        os.replace(part, target)
-    except OSError as error:
-        raise StorageError(f"can't write '{file}': {error.strerror or error}.") from None
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
+    with replacing(file, overwrite) as part, open(part, "xb") as handle:
+        _write(handle, entries)
 
 
 def _write(handle: BinaryIO, entries: Mapping[str, bytes]) -> None:

@@ -50,6 +50,9 @@ class ErrorEstimate(Mapping[str, float]):
         Rate λ if errors grow like exp(λt) all the time, as in chaos; None otherwise.
     parts
         Which part of the distance from the witness is taken for the error, at each time; empty if all of it is.
+    composed
+        The real fields of complex ones and of vectors; the error of each is relative to the whole,
+        ``estimate["psi"]`` that of all together.
     """
 
     overall: Mapping[str, float]
@@ -57,6 +60,7 @@ class ErrorEstimate(Mapping[str, float]):
     curves: Mapping[str, Array]
     growth: float | None = None
     parts: Mapping[str, Array] = field(default_factory=dict)
+    composed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", read_only(np.asarray(self.times, dtype=float)))
@@ -65,12 +69,15 @@ class ErrorEstimate(Mapping[str, float]):
             object.__setattr__(self, name, table)
 
     def __getitem__(self, field: str) -> float:
-        return self.overall[self._known(field)]
+        return float(np.linalg.norm([self.overall[part] for part in self._parts(field)]))
 
-    def _known(self, field: str) -> str:
+    def _parts(self, field: str) -> tuple[str, ...]:
+        """Return the real fields that a name stands for."""
+        if isinstance(field, str) and field in self.composed:
+            return self.composed[field]
         if not isinstance(field, str) or field not in self.overall:
             raise UnknownFieldError(f"unknown field {field!r}; the fields are {choices(self.overall)}.")
-        return field
+        return (field,)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.overall)
@@ -90,11 +97,12 @@ class ErrorEstimate(Mapping[str, float]):
     @spelled(EvaluationError)
     def at(self, t: Any, field: str | None = None) -> Array:
         """Return the course at given times, interpolated (logarithmically) between those of the comparison."""
-        name = next(iter(self.overall)) if field is None else self._known(field)
+        parts = self._parts(next(iter(self.composed or self.overall)) if field is None else field)
         t = reals(t, "times are real numbers, or arrays of them", EvaluationError)
         if not np.all((t >= self.times[0]) & (t <= self.times[-1])):
             raise EvaluationError(f"the error is known between t = {self.times[0]:g} and t = {self.times[-1]:g}.")
-        logs = np.log(np.maximum(self.curves[name], 1e-300))
+        curve = np.linalg.norm([self.curves[part] for part in parts], axis=0)
+        logs = np.log(np.maximum(curve, 1e-300))
         return np.asarray(np.exp(np.interp(t, self.times, logs)))
 
     def part(self, t: Any, field: str) -> Array:
@@ -135,6 +143,7 @@ class ErrorEstimate(Mapping[str, float]):
             "curves": {name: [float(v) for v in curve] for name, curve in self.curves.items()},
             "growth": self.growth,
             "parts": {name: [float(v) for v in part] for name, part in self.parts.items()},
+            "composed": {name: list(own) for name, own in self.composed.items()},
         }
 
     @classmethod
@@ -142,7 +151,9 @@ class ErrorEstimate(Mapping[str, float]):
         """Read what :meth:`as_dict` has written."""
         curves = {name: np.array(curve, dtype=float) for name, curve in stored["curves"].items()}
         overall = {name: float("nan") if value is None else value for name, value in stored["overall"].items()}
-        return cls(overall, np.array(stored["times"], dtype=float), curves, stored["growth"], stored.get("parts", {}))
+        times = np.array(stored["times"], dtype=float)
+        composed = {name: tuple(own) for name, own in stored.get("composed", {}).items()}
+        return cls(overall, times, curves, stored["growth"], stored.get("parts", {}), composed)
 
     @classmethod
     def unknown(cls, problem: Problem) -> ErrorEstimate:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from frozenpinn.geometry.points import axes_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import recent
 from frozenpinn.solvers.protocol import Trajectory
 
 Array = np.ndarray
@@ -256,17 +256,8 @@ def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Arr
     evaluate = trajectory if what == "states" else trajectory.rates
     if len(times) > _FEW_TIMES:
         return evaluate(times)
-    key, recent = (what, times.tobytes()), _RECENT.setdefault(trajectory, {})
-    found = recent.get(key)
-    if found is None:
-        found = read_only(evaluate(times))
-        while len(recent) >= _KEPT:
-            recent.pop(next(iter(recent)), None)
-        recent[key] = found
-    return found
+    return recent(trajectory, (what, times.tobytes()), lambda: read_only(evaluate(times)))
 
 
 _FEW_PLACES = 64  # among which no grid is looked for
-_FEW_TIMES = 64  # at which states are kept …
-_KEPT = 4  # … as often
-_RECENT: WeakKeyDictionary[Trajectory, dict[tuple[str, bytes], Array]] = WeakKeyDictionary()
+_FEW_TIMES = 64  # at which states are kept

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.statement.tables import tables_of
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -23,6 +24,7 @@ def explain(solution: Solution) -> dict[str, str]:
         "boundary": _boundary(solution),
         "basis in time": _windows(solution),
         "time": _time(solution),
+        "data": given_values(solution),
         "scales": _scales(solution),
     }
     return {topic: text for topic, text in told.items() if text}
@@ -103,6 +105,11 @@ def _time(solution: Solution) -> str:
             "linear" if solution.system.is_autonomous else "linear, but with coefficients or loads that depend on time"
         )
     return f"{why}, linear part {kind}: {solution.integrator}"
+
+
+def given_values(solution: Solution) -> str:
+    """Say how well arrays among the data are known between their values."""
+    return "; ".join(f"{what} is {table.describe()}" for what, table in tables_of(solution.problem))
 
 
 def _scales(solution: Solution) -> str:

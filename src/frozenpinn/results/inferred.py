@@ -132,6 +132,11 @@ class Inferred:
         found = ", ".join(f"{name} = {estimate}" for name, estimate in self.parameters.items())
         return f"Inferred({found})"
 
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import inferred_html
+
+        return inferred_html(self)
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_renew": None}  # factorisations stay where they were made
 

@@ -21,8 +21,8 @@ class InferredField:
 
     Attributes
     ----------
-    name, domain
-        What it is, and where.
+    name, domain, arguments
+        What it is, where, and of what it is a function.
     functions
         Returns the functions it is combined of at points (n, d), shape (n, size).
     start, mean, covariance
@@ -37,6 +37,7 @@ class InferredField:
 
     name: str
     domain: Domain
+    arguments: tuple[str, ...]
     functions: Callable[[Array], Array]
     start: float
     mean: Array
@@ -82,7 +83,9 @@ class InferredField:
         if len(where) == 1 and d > 1 and np.ndim(where[0]) == 2 and np.shape(where[0])[1] == d:
             return np.asarray(where[0], dtype=float), (len(where[0]),)
         if len(where) != d:
-            raise EvaluationError(f"the field '{self.name}' takes {d} coordinate(s), got {len(where)}.")
+            raise EvaluationError(
+                f"the field '{self.name}' takes {d} coordinate(s), {', '.join(self.arguments)}; got {len(where)}."
+            )
         arrays = np.broadcast_arrays(*(np.asarray(w, dtype=float) for w in where))
         x = np.stack([a.ravel() for a in arrays], axis=1)
         if not np.all(self.domain.contains(x)):

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.results.plotting import pyplot
+from frozenpinn.results.plotting.planes import Plane
+from frozenpinn.runtime.figures import LINES, finished, new_figure, style
+from frozenpinn.runtime.html import Readable
+from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
     from frozenpinn.results.inferred import Inferred
@@ -36,27 +39,27 @@ def report_of(found: Inferred) -> str:
     for minimum in found.minima:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in minimum.values.items())
         lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
-    return "\n".join([*lines, *(f"  note: {note}" for note in found.notes)])
+    return Readable("\n".join([*lines, *(f"  note: {note}" for note in found.notes)]))
 
 
 def plot_of(found: Inferred, file: str | None = None) -> Any:
     """Draw measured against predicted, weighted residuals, and error bars and steps or an unknown field."""
-    plt = pyplot()
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    left = found.residuals / found.sigmas
-    axes[0, 0].errorbar(found.predicted, found.values, found.sigmas, fmt=".", ms=4, lw=0.7)
-    ends = [float(np.min(found.predicted)), float(np.max(found.predicted))]
-    axes[0, 0].plot(ends, ends, color="black", lw=0.8)
-    axes[0, 0].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
-    _residual_map(figure, axes[0, 1], found, left)
-    if found.fields:
-        _draw_field(figure, axes[1], found)
-    else:
-        _draw_numbers(axes[1], found)
     if file is not None:
-        figure.savefig(file, dpi=130)
-        plt.close(figure)
-    return figure
+        checked_picture(file)
+    with style():
+        figure = new_figure((10, 7), file)
+        axes = figure.subplots(2, 2)
+        left = found.residuals / found.sigmas
+        axes[0, 0].errorbar(found.predicted, found.values, found.sigmas, fmt=".", ms=4, lw=0.7, color=LINES[0])
+        ends = [float(np.min(found.predicted)), float(np.max(found.predicted))]
+        axes[0, 0].plot(ends, ends, color="black", lw=0.8)
+        axes[0, 0].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
+        _residual_map(figure, axes[0, 1], found, left)
+        if found.fields:
+            _draw_field(figure, axes[1], found)
+        else:
+            _draw_numbers(axes[1], found)
+        return finished(figure, file)
 
 
 def _draw_numbers(axes: Any, found: Inferred) -> None:
@@ -75,25 +78,23 @@ def _draw_field(figure: Any, axes: Any, found: Inferred) -> None:
     """Draw the first unknown field with its band, or beside its deviation."""
     name, inferred = next(iter(found.fields.items()))
     domain = found.problem.domain
-    ends = [np.linspace(domain.lower[i], domain.upper[i], 101) for i in range(min(domain.dimension, 2))]
     if domain.dimension == 1:
-        low, high = inferred.band(ends[0])
-        axes[0].fill_between(ends[0], low, high, alpha=0.3, label=f"{100 * inferred.level:g} %")
-        axes[0].plot(ends[0], inferred(ends[0]), label=name)
+        x = np.linspace(domain.lower[0], domain.upper[0], 201)
+        low, high = inferred.band(x)
+        axes[0].fill_between(x, low, high, alpha=0.3, color=LINES[0], label=f"{100 * inferred.level:g} %")
+        axes[0].plot(x, inferred(x), color=LINES[0], label=name)
+        axes[0].set(xlabel=domain.coordinates[0], ylabel=name, title=f"{name} with its band")
         axes[0].legend()
-        axes[1].plot(ends[0], inferred(ends[0], std=True)[1])
-        axes[1].set(title="its deviation")
+        axes[1].plot(x, inferred(x, std=True)[1], color=LINES[0])
+        axes[1].set(xlabel=domain.coordinates[0], ylabel="deviation", title=f"deviation of {name}")
         return
-    middle = 0.5 * (np.asarray(domain.lower) + np.asarray(domain.upper))
-    grid = np.meshgrid(*ends, indexing="ij")
-    x = np.tile(middle, (grid[0].size, 1))
-    x[:, 0], x[:, 1] = grid[0].ravel(), grid[1].ravel()
-    inside, values = domain.contains(x), np.full((2, len(x)), np.nan)
-    values[:, inside] = inferred(*x[inside].T, std=True)
-    for axis, part, title in zip(axes, values, (name, f"deviation of {name}"), strict=True):
-        image = axis.pcolormesh(*grid, part.reshape(grid[0].shape), shading="auto", rasterized=True)
-        figure.colorbar(image, ax=axis)
-        axis.set(title=title, xlabel="x", ylabel="y")
+    plane = Plane(domain)
+    for axis, part, title in zip(
+        axes, inferred(*plane.points.T, std=True), (name, f"deviation of {name}"), strict=True
+    ):
+        image = plane.colour(axis, np.asarray(part), cmap="viridis")
+        figure.colorbar(image, ax=axis, label=title)
+        axis.set(title=title, xlabel=domain.coordinates[0], ylabel=domain.coordinates[1])
 
 
 def _residual_map(figure: Any, axis: Any, found: Inferred, left: np.ndarray) -> None:

@@ -58,9 +58,9 @@ class Mode:
         return plot_functions([self], file, field)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModesReport:
-    """How eigenvalues were found; ``print`` shows it with a table of the values."""
+    """How eigenvalues were found; shown with a table of the values."""
 
     problem: str
     values: tuple[complex, ...]
@@ -85,6 +85,8 @@ class ModesReport:
         lines = [self.problem, *rows, f"status      {self.status}{asked}"]
         lines.append(f"networks    {self.features}, {self.width} neurons; {kind}; {self.seconds:.2f} s")
         return "\n".join([*lines, *(f"note        {note}" for note in self.notes)])
+
+    __repr__ = __str__
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists, numbers and texts; complex numbers as [real, imaginary]."""
@@ -140,6 +142,11 @@ class Modes:
         shown = ", ".join(_number(v) for v in self.values[:3]) + (", …" if len(self) > 3 else "")
         return f"Modes({len(self)}: {shown}; {self.status})"
 
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import modes_html
+
+        return modes_html(self)
+
     @property
     def status(self) -> str:
         """``"converged"`` (all errors within the tolerance), ``"reached"`` (not all, or too few) or ``"estimated"``."""
@@ -185,11 +192,14 @@ class Modes:
 
         return plot_functions(self.functions, file, field)
 
-    def save(self, file: str) -> None:
-        """Store eigenvalues and functions as arrays and JSON; :func:`frozenpinn.load` reads them back."""
+    def save(self, file: str, overwrite: bool = False) -> None:
+        """Store eigenvalues and functions as arrays and JSON; :func:`frozenpinn.load` reads them back.
+
+        A file that is there is replaced only with ``overwrite=True``.
+        """
         from frozenpinn.results.modes_storage import save_modes
 
-        save_modes(self, file)
+        save_modes(self, file, overwrite)
 
 
 def no_data(t: float, derivative: int = 0) -> Array:

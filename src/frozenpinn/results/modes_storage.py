@@ -11,6 +11,7 @@ from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.modes import Modes, ModesReport
+from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -19,7 +20,7 @@ Array = np.ndarray
 KIND = "modes"  #: by which such a file is told from that of a solution
 
 
-def save_modes(modes: Modes, file: str) -> None:
+def save_modes(modes: Modes, file: str, overwrite: bool = False) -> None:
     """Write everything that evaluation needs: the functions, their coefficients, the values."""
     arrays: dict[str, Array] = {name: np.asarray(getattr(modes, name)) for name in ("values", "errors", "residuals")}
     arrays["coefficients"] = modes.coefficients
@@ -38,13 +39,13 @@ def save_modes(modes: Modes, file: str) -> None:
     meta = {
         "format": FORMAT,
         "kind": KIND,
-        "problem": problem_to_dict(modes.problem) if isinstance(modes.problem, Problem) else None,
+        "problem": problem_to_dict(modes.problem, arrays) if isinstance(modes.problem, Problem) else None,
         "domain": domain,
         "fields": list(modes.problem.fields),
         "bases": bases,
         "report": modes.report.as_dict(),
     }
-    write_archive(file, meta, arrays)
+    write_archive(file, meta, arrays, overwrite)
 
 
 def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
@@ -56,12 +57,18 @@ def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
         bases.append(basis_from_arrays(about, own))
     if meta["problem"] is None:
         orders = dict.fromkeys(meta["fields"], 0)
-        outline = Outline(domain_from_dict(meta["domain"]), (0.0, 0.0), tuple(meta["fields"]), orders)
+        outline = Outline(
+            domain_from_dict(meta["domain"]),
+            (0.0, 0.0),
+            tuple(meta["fields"]),
+            orders,
+            Composites(tuple(meta["fields"])),
+        )
         problem = cast(Problem, outline)
     else:
         with warnings.catch_warnings():  # warned about when the problem was stated
             warnings.simplefilter("ignore")
-            problem = problem_from_dict(meta["problem"])
+            problem = problem_from_dict(meta["problem"], arrays)
     return Modes(
         problem,
         tuple(bases),

@@ -12,6 +12,7 @@ from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_report import finite
+from frozenpinn.runtime.html import Readable
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -101,6 +102,11 @@ class Path:
     def __repr__(self) -> str:
         return f"Path({self.name}: {len(self.parameters)} solutions, folds at {[f.value for f in self.folds]})"
 
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import path_html
+
+        return path_html(self)
+
     def at(self, value: float) -> tuple[Solution, ...]:
         """Return all solutions of this path at a value of the parameter, each refined to the tolerance of the path.
 
@@ -156,7 +162,7 @@ class Path:
         rows.append(("residual", f"{np.max(self.left):.1e} at worst, relative to the terms of the equations"))
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
         width = max(len(label) for label, _ in rows)
-        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+        return Readable("\n".join(f"{label:<{width}}  {value}" for label, value in rows))
 
     def _span(self) -> str:
         low, high = float(np.min(self.parameters)), float(np.max(self.parameters))
@@ -180,7 +186,7 @@ class Path:
 
     def plot(self, file: str | None = None) -> Any:
         """Draw the norm against the parameter, with folds and branch points; save it if a file name is given."""
-        from frozenpinn.results.plotting import plot_path
+        from frozenpinn.results.plotting.paths import plot_path
 
         return plot_path(self, file)
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """Numbers about a solve; ``print`` shows them as a table, ``as_dict`` gives them to programs."""
+    """Numbers about a solve; shown as a table, ``as_dict`` gives them to programs."""
 
     problem: str
     seconds: dict[str, float]
@@ -79,6 +79,13 @@ class Report:
             rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import report_html
+
+        return report_html(self)
 
 
 def make_report(solution: Solution) -> Report | StaticReport:

@@ -11,6 +11,7 @@ from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.laws import BoundaryLaw
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -103,12 +104,21 @@ def condition_gap(
     return ConditionGap(total, wanted, terms)
 
 
+def law_gap(solution: Solution, law: BoundaryLaw, points: BoundaryPoints, times: Array) -> Array:
+    """Return what is left of a boundary law at points and times, (n, m)."""
+    values = [solution.jet_values(points.x, times, jet) for jet in law.jets_in()]
+    return np.stack([law.values(points, float(t), [v[:, k] for v in values]) for k, t in enumerate(times)], axis=1)
+
+
 def boundary_gap(solution: Solution, t: Array, rng: np.random.Generator) -> float:
     """Return by how much conditions are missed at random points of the boundary, at most."""
     problem, worst = solution.problem, 0.0
     for condition in problem.conditions:
         points = problem.domain.sample_side(condition.side, 20, "random", rng)
         worst = max(worst, float(np.max(np.abs(condition_gap(solution, [condition], [points], t).total))))
+    for law in problem.laws:
+        points = problem.domain.sample_side(law.side, 20, "random", rng)
+        worst = max(worst, float(np.max(np.abs(law_gap(solution, law, points, t)))))
     for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
         low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
         high = low.copy()
@@ -137,20 +147,34 @@ def imbalance(
     solution: Solution, equation: Equation, x: Array, t: Array, interpolated: bool = False
 ) -> tuple[float, float]:
     """Return the L² difference of the two sides of an equation, and the size of its largest term."""
+    left, right, values = _both_sides(solution, equation, x, t, interpolated)
+    sizes = [float(np.linalg.norm(side)) for side in (left, right)]
+    return float(np.linalg.norm(left - right)), max(*sizes, _largest_term(solution.problem, equation, x, t, values))
+
+
+def residual_values(solution: Solution, field: str, x: Array, t: Array) -> Array:
+    """Return what the solution leaves of the equation of a field at points (n, d) and times (m,), shape (n, m)."""
+    left, right, _ = _both_sides(solution, solution.problem.equation(field), x, t, interpolated=True)
+    return left - right
+
+
+def _both_sides(
+    solution: Solution, equation: Equation, x: Array, t: Array, interpolated: bool
+) -> tuple[Array, Array, list[Array]]:
+    """Return the two sides of an equation, and the values of the jets of its right-hand side."""
     problem = solution.problem
     jets = list(problem.jets.jets_in(equation.right_side).values())
     values = [solution.jet_values(x, t, jet) for jet in jets]
     program = problem.compile([equation.right_side], jets)
-    highest = Jet(equation.field, (0,) * x.shape[1], 0, equation.order)
-    left = (
-        solution.jet_values(x, t, highest, interpolated=interpolated) if equation.order else np.zeros((len(x), len(t)))
-    )
+    left = np.zeros((len(x), len(t)))
+    left_side = equation.left_side(problem.jets)
+    for jet, factor in zip(left_side, problem.compile(list(left_side.values()))(*x.T, 0.0), strict=True):
+        left += np.reshape(factor, (-1, 1)) * solution.jet_values(x, t, jet, interpolated=interpolated)
     right = np.empty_like(left)
     with np.errstate(all="ignore"):
         for k, s in enumerate(t):
             right[:, k] = program(*x.T, float(s), *(v[:, k] for v in values))[0]
-    sizes = [float(np.linalg.norm(side)) for side in (left, right)]
-    return float(np.linalg.norm(left - right)), max(*sizes, _largest_term(problem, equation, x, t, values))
+    return left, right, values
 
 
 def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:

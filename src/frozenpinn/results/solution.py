@@ -16,12 +16,12 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.language.jets import Jet
+from frozenpinn.results import animation, exporting, integrals
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
     check_grid_inside,
-    check_grid_size,
     check_inside,
     exact_values,
     relative_error,
@@ -30,14 +30,13 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
+from frozenpinn.results.showing import Shown, size_of
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
-    import xarray
-
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
     from frozenpinn.results.static_report import StaticReport
@@ -46,7 +45,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Shown):
     """u(x, t), with all spatial derivatives and time derivatives up to the order of the equation.
 
     A value: it never changes, it can be pickled and sent to another process, and a file gives back the same class.
@@ -113,9 +112,9 @@ class Solution:
         return cls(problem, (Piece.of(system, trajectory, integrator=trajectory.name),))
 
     def __repr__(self) -> str:
-        size = self.pieces[-1].layout.size if self.facts is None else self.width
-        what = "coefficients" if self.facts is None else "neurons"
-        return f"Solution({self.problem!r}, {size} {what}, {sum(self.seconds.values()):.3g} s)"
+        known = [] if self.error_estimate is None else [f"{k} {v:.1e}" for k, v in self.error_estimate.items()]
+        error = f", estimated error {', '.join(known)}" if known else ""
+        return f"Solution({self.problem!r}, {self.status}{error}, {size_of(self)})"
 
     @property
     def system(self) -> Discretisation:
@@ -166,7 +165,9 @@ class Solution:
         derivative
             Such as ``"x"``, ``"xx"``, ``"xy"``, ``"t"``, ``"xt"``; empty for the value.
         field
-            Name of the field; needed for systems only.
+            Name of the field; needed for systems only. Complex fields have complex values, and the components of a
+            vector come first: ``solution(x, y, t, field="U")[0]``. Parts have names of their own: ``psi_re``,
+            ``psi_im``, ``Ux``, ``Uy``.
 
         Notes
         -----
@@ -174,7 +175,11 @@ class Solution:
         that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
         same point among few others. The same call always gives the same bits.
         """
-        jet = self._jet(derivative, self._field(field))
+        name, composites = self._field(field), self.problem.composites
+        if name in composites.composed:
+            parts = [self(*where, derivative=derivative, field=part, **named) for part in composites.parts(name)]
+            return composites.assembled(name, parts)
+        jet = self._jet(derivative, name)
         coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
@@ -230,14 +235,15 @@ class Solution:
             )
 
     def _field(self, field: str | None) -> str:
-        fields = self.problem.fields
+        fields = self.problem.composites.names
         if field is None:
             if len(fields) > 1:
                 raise EvaluationError(f"the system has the fields {choices(fields)}; say field='{fields[0]}'.")
             return fields[0]
-        if not isinstance(field, str) or field not in fields:
+        found = self.problem.composites.known(field) if isinstance(field, str) else None
+        if found is None:
             raise EvaluationError(f"unknown field {shown(field)}; the fields are {choices(fields)}.")
-        return field
+        return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
         jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
@@ -304,30 +310,6 @@ class Solution:
     # ---- conveniences -------------------------------------------------------------------------
 
     @spelled(EvaluationError)
-    def grid(self, points: int = 101, times: int = 51, derivative: str = "") -> xarray.Dataset:
-        """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
-
-        Static solutions have no times.
-        """
-        import xarray as xr
-
-        domain = self.problem.domain
-        check_grid_size(points, times, domain.dimension)
-        axes = [np.linspace(a, b, points) for a, b in zip(domain.lower, domain.upper, strict=True)]
-        when = () if self.problem.is_static else (np.linspace(*self.problem.time, times),)
-        names, table = (*domain.coordinates, *("t" for _ in when)), {}
-        places = grid_points(axes)
-        inside, rank = domain.contains(places), (...,) + (None,) * len(when)
-        for name in self.problem.fields:
-            if np.all(inside):
-                values = self(*(a[rank] for a in np.ix_(*axes)), *when, derivative=derivative, field=name)
-            else:  # what lies outside has no value
-                values = np.full((len(places), *map(len, when)), np.nan)
-                values[inside] = self(*(c[rank] for c in places[inside].T), *when, derivative=derivative, field=name)
-            table[name] = (names, values.reshape(*map(len, (*axes, *when))))
-        return xr.Dataset(table, coords=dict(zip(names, (*axes, *when), strict=True)))
-
-    @spelled(EvaluationError)
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
@@ -348,8 +330,10 @@ class Solution:
             x = reals(at, "points are rows of real numbers", EvaluationError)
             x = x[:, None] if x.ndim == 1 and self.problem.domain.dimension == 1 else x
             check_inside(self.problem, x, t)
-        exact = exact_values(self.problem, name, x, t)
-        return relative_error(self.jet_values(x, t, self.problem.jets.field(name)), exact)
+        parts = self.problem.composites.parts(name)
+        exact = np.stack([exact_values(self.problem, part, x, t) for part in parts])
+        found = np.stack([self.jet_values(x, t, self.problem.jets.field(part)) for part in parts])
+        return relative_error(found, exact)
 
     def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
@@ -371,9 +355,12 @@ class Solution:
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()
         check_inside(self.problem, x, times)
-        distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(name))
-        part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, name)
-        return np.asarray(part * distance).reshape(shape)
+        squares = np.zeros(len(x))
+        for own in self.problem.composites.parts(name):
+            distance = distance_nearby(self, self.witness, x, times, self.problem.jets.field(own))
+            part = 1.0 if self.error_estimate is None else self.error_estimate.part(times, own)
+            squares += (part * distance) ** 2
+        return np.sqrt(squares).reshape(shape)
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -390,19 +377,22 @@ class Solution:
         return make_report(self) if self.stored_report is None else self.stored_report
 
     @spelled(EvaluationError)
-    def plot(self, file: str | None = None, field: str | None = None) -> Any:
-        """Plot the solution (matplotlib); save it if a file name is given.
+    def save(self, file: str, overwrite: bool = False) -> None:
+        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back.
 
-        Beyond two dimensions, a solution that depends on one or two directions is drawn over these.
+        A file that is there is replaced only with ``overwrite=True``.
         """
-        from frozenpinn.results.plotting import plot_solution
-
-        shown = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
-        return plot_solution(shown, file, field)
-
-    @spelled(EvaluationError)
-    def save(self, file: str) -> None:
-        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back."""
         from frozenpinn.results.storage import save_solution
 
-        save_solution(self, file)
+        save_solution(self, file, overwrite)
+
+    # ---- tables, files, integrals, films: each in a module of its own ---------------------------
+
+    grid = exporting.grid
+    to_xarray = exporting.to_xarray
+    to_netcdf = exporting.to_netcdf
+    to_csv = exporting.to_csv
+    to_npz = exporting.to_npz
+    to_vtk = exporting.to_vtk
+    integral = integrals.integral
+    animate = animation.animate

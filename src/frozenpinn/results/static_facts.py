@@ -27,6 +27,9 @@ class StaticFacts:
     left
         What the solution leaves of equations and conditions at held-out points, relative to their terms; not a number
         if that was not looked at.
+    apart
+        Distance of the solution from the narrow solve, relative to its size, the largest over the fields; not a number
+        if that was not looked at.
     """
 
     features: str
@@ -35,6 +38,7 @@ class StaticFacts:
     steps: tuple[float, ...] = ()
     start: str = ""
     left: float = float("nan")
+    apart: float = float("nan")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
@@ -44,6 +48,7 @@ class StaticFacts:
     def from_dict(cls, stored: Mapping[str, Any]) -> StaticFacts:
         """Read what :meth:`as_dict` has written."""
         singular = tuple(float("inf") if value is None else float(value) for value in stored["singular"])
-        left = stored.get("left")
-        read = {"singular": singular, "steps": tuple(stored["steps"]), "left": float("nan") if left is None else left}
+        read: dict[str, Any] = {"singular": singular, "steps": tuple(stored["steps"])}
+        for name in ("left", "apart"):
+            read[name] = float("nan") if stored.get(name) is None else float(stored[name])
         return cls(**{**stored, **read})

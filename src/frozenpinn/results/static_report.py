@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StaticReport:
-    """Numbers about a static solve; ``print`` shows them as a table, ``as_dict`` gives them to programs."""
+    """Numbers about a static solve; shown as a table, ``as_dict`` gives them to programs."""
 
     problem: str
     seconds: dict[str, float]
@@ -58,6 +58,13 @@ class StaticReport:
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.results.rich import report_html
+
+        return report_html(self)
+
 
 def make_static_report(solution: Solution) -> StaticReport:
     """Collect the numbers of a static solution; residuals are measured here, not during the solve."""
@@ -84,7 +91,7 @@ def make_static_report(solution: Solution) -> StaticReport:
 
 def _choices(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
-    from frozenpinn.results.explanation import growth, verdict
+    from frozenpinn.results.explanation import given_values, growth, verdict
 
     facts = solution.facts
     assert facts is not None
@@ -94,6 +101,7 @@ def _choices(solution: Solution) -> dict[str, str]:
         "features": f"{facts.features}: of all kinds that were tried, a narrow network of these left least at held-out "
         f"points, {facts.pilot:.1e} of the equations' terms",
         "start": f"Newton's method started from {facts.start}" if facts.start else "",
+        "data": given_values(solution),
         "notes": "; ".join(solution.notes),
     }
     return {topic: text for topic, text in told.items() if text}

@@ -24,8 +24,10 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport, finite
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
+from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -34,16 +36,18 @@ Array = np.ndarray
 Arrays = dict[str, Array]
 
 
-def save_solution(solution: Solution, file: str) -> None:
+def save_solution(solution: Solution, file: str, overwrite: bool = False) -> None:
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
+    checked_target(file, StorageError, overwrite)
     arrays: Arrays = {}
     estimate, subspace, witness = solution.error_estimate, solution.subspace, solution.witness
     meta: dict[str, Any] = {
         "format": FORMAT,
-        "problem": problem_to_dict(solution.problem) if isinstance(solution.problem, Problem) else None,
+        "problem": problem_to_dict(solution.problem, arrays) if isinstance(solution.problem, Problem) else None,
         "domain": _domain(solution.problem.domain),
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
+        "composites": solution.problem.composites.as_dict(),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
@@ -57,7 +61,7 @@ def save_solution(solution: Solution, file: str) -> None:
         assert solution.reduced is not None
         meta["subspace"] = {"domain": domain_to_dict(solution.reduced.problem.domain), "axes": subspace.axes}
         arrays |= {f"subspace/{name}": getattr(subspace, name) for name in ("rows", "section", "origin")}
-    write_archive(file, meta, arrays)
+    write_archive(file, meta, arrays, overwrite)
 
 
 def _domain(domain: Domain) -> dict[str, Any]:
@@ -172,7 +176,7 @@ def _probe(solution: Solution) -> None:
 
 
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
-    problem = _problem(meta)
+    problem = _problem(meta, arrays)
     solution = _solve(meta, arrays, problem, meta, "")
     estimate, verdict = meta["error_estimate"], meta["verdict"]
     if verdict is not None:
@@ -247,13 +251,15 @@ def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _problem(meta: Mapping[str, Any]) -> Problem:
+def _problem(meta: Mapping[str, Any], arrays: Arrays) -> Problem:
     if meta["problem"] is None:
         return _outline(meta, domain_from_dict(meta["domain"]))
-    return problem_from_dict(meta["problem"])
+    return problem_from_dict(meta["problem"], arrays)
 
 
 def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:
     expansions = meta["pieces"][0]["expansions"]
     orders = {name: about["order"] for about in expansions for name in about["basis"]["fields"]}
-    return cast(Problem, Outline(domain, tuple(meta["time"]), tuple(meta["fields"]), orders))
+    fields = tuple(meta["fields"])
+    composites = Composites.from_dict(meta["composites"]) if "composites" in meta else Composites(fields)
+    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 
 from frozenpinn.basis import tables
-from frozenpinn.basis.cells import NODES, Cells, evaluate
+from frozenpinn.basis.cells import LAST, NODES, Cells, evaluate, nodes_between, round_off_limit, to_polynomials
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import Basis
 
@@ -19,6 +21,7 @@ _VARIABLES = 4  # up to which functions are tabulated
 _WORTH = 3e8  # operations of a direct evaluation from which on a table is tried
 _FEWEST = 4096  # the same in points
 _COLUMNS = 32  # that are tabulated together
+_HALVINGS = 10  # of the time between two breaks
 _BLOCK = 4_000_000  # numbers held at a time
 _FEATURE = 25.0  # operations of one neuron …
 _MOMENT = 600.0  # … and of one coefficient of a trajectory at a time of its own
@@ -127,6 +130,11 @@ class History:
         """Where it is asked for."""
         return np.column_stack([self.times, self.x])
 
+    @property
+    def _share(self) -> float:
+        """How many moments a point needs for itself: it shares those between two breaks in time with others."""
+        return min(1.0, NODES * (len(self.breaks[0]) - 1) / len(self.x))
+
     def parts(self) -> Iterator[History]:
         """There is one column."""
         yield self
@@ -143,28 +151,68 @@ class History:
         """Operations of a point and of a node."""
         if self.basis.is_product:
             sizes = tables.tensor(self.basis, np.zeros((self.basis.size, 1)), None).shape[:-1]
-            point, node = _product_costs(self.basis, sizes, 1)
-            return point + _MOMENT * self.basis.size, node
+            point, node = _product_costs(
+                self.basis, sizes, NODES // 2
+            )  # polynomials in time are shorter than a table's
+            return point + _MOMENT * self.basis.size * self._share, node
         size = self.basis.size + self.basis.lift_size
         feature = self.basis.width * (_FEATURE + 2.0 * size)
         return feature + _FEATURE * size, 2.0 * size + (feature / NODES if self.x.shape[1] == 1 else feature / 4.0)
 
     def values(self, places: Array | None = None) -> Array:
-        """Evaluate the functions themselves, at few times after each other."""
+        """Evaluate the functions themselves, from one break in time to the next."""
         places = self.places if places is None else places
+        out, order = np.empty((len(places), 1)), np.argsort(places[:, 0], kind="stable")
+        inner = self.breaks[0][1:-1]
+        bounds = [0, *np.searchsorted(places[order, 0], inner), len(order)]
+        for (first, last), (start, end) in zip(pairwise(bounds), pairwise(self.breaks[0]), strict=True):
+            self._between(float(start), float(end), places, order[first:last], out)
+        return out
+
+    def _between(self, start: float, end: float, places: Array, chosen: Array, out: Array, depth: int = 0) -> None:
+        """Fill in what lies between two times: polynomials in time, whose last coefficients are round-off."""
+        if len(chosen) <= NODES or depth > _HALVINGS or self.basis.size * NODES > _BLOCK or not self.basis.is_product:
+            return self._one_by_one(places, chosen, out)
+        values, data = self.coefficients(nodes_between(start, end))
+        c, lifted = to_polynomials(values), None if data is None else to_polynomials(data)
+        x = places[chosen, 1:]
+        some = Snapshots(self.basis, self.terms, c, lifted, x[:: max(1, len(x) // NODES)]).values()
+        sizes = np.max(np.abs(some), axis=0)
+        if not np.max(sizes[-LAST:]) <= self.limit:
+            middle = (start + end) / 2
+            early = places[chosen, 0] < middle
+            self._between(start, middle, places, chosen[early], out, depth + 1)
+            return self._between(middle, end, places, chosen[~early], out, depth + 1)
+        large = np.flatnonzero(sizes > 0.1 * self.limit)
+        count = max(2, int(large[-1]) + 1 if len(large) else 0)
+        local = (2.0 * places[chosen, 0] - start - end) / (end - start)
+        found = Snapshots(self.basis, self.terms, c[:, :count], None if lifted is None else lifted[:, :count], x)
+        out[chosen, 0] = np.einsum("nk,nk->n", found.values(), chebvander(local, count - 1))
+        return None
+
+    @cached_property
+    def limit(self) -> float:
+        """What is taken for round-off of a value."""
+        sample = self.places[np.linspace(0, len(self.places) - 1, NODES).astype(int)]
+        return float(round_off_limit(self._directly, sample, self.breaks)[0])
+
+    def _directly(self, places: Array) -> Array:
         out = np.empty((len(places), 1))
-        order = np.argsort(places[:, 0], kind="stable")
+        self._one_by_one(places, np.arange(len(places)), out)
+        return out
+
+    def _one_by_one(self, places: Array, chosen: Array, out: Array) -> None:
+        """Fill in a few points, or points at times that nothing smooth connects."""
         rows = max(64, _BLOCK // max(1, self.basis.size + self.basis.lift_size))
-        for start in range(0, len(places), rows):
-            chosen = order[start : start + rows]
-            distinct, inverse = np.unique(places[chosen, 0], return_inverse=True)
+        for start in range(0, len(chosen), rows):
+            part = chosen[start : start + rows]
+            distinct, inverse = np.unique(places[part, 0], return_inverse=True)
             c, lifted = self.coefficients(distinct)
-            x = places[chosen, 1:]
+            x = places[part, 1:]
             found = np.einsum("ij,ij->i", self.basis.operator(x, self.terms), c.T[inverse])
             if lifted is not None:
                 found += np.einsum("ij,ij->i", self.basis.lift_operator(x, self.terms), lifted.T[inverse])
-            out[chosen, 0] = found
-        return out
+            out[part, 0] = found
 
     def tables(self, cells: Cells) -> Array:
         """Tabulate: coefficients at the nodes in time, then products with the functions of space."""

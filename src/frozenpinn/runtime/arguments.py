@@ -99,12 +99,20 @@ def _checked(function: Callable[..., Any], name: str, kind: type[FrozenPinnError
     @wraps(function)
     def called(*given: Any, **named: Any) -> Any:
         try:
-            signature.bind(*given, **named)
+            return function(*given, **named)
         except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # from inside: the arguments were right
             unknown = [word for word in named if word not in known]
-            fault = f"{name}() has no argument '{unknown[0]}'." if unknown else f"{name}(): {error}."
+            fault = f"{name}() has no argument '{unknown[0]}'." if unknown else f"{name}(): {_mismatch(given, named)}."
             close = suggestion(unknown[0], known) if unknown else ""
             raise kind(f"{fault}{close} It takes {', '.join(known) or 'no arguments'}.") from None
-        return function(*given, **named)
+
+    def _mismatch(given: tuple[Any, ...], named: dict[str, Any]) -> str:
+        try:
+            signature.bind(*given, **named)
+        except TypeError as error:
+            return str(error)
+        return "its arguments do not fit"
 
     return called

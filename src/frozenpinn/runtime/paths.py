@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from frozenpinn.errors import FrozenPinnError, StorageError, suggestion
@@ -26,9 +30,11 @@ def read_path(file: Any, kind: type[FrozenPinnError]) -> str:
     return path
 
 
-def checked_target(file: Any, kind: type[FrozenPinnError]) -> str:
+def checked_target(file: Any, kind: type[FrozenPinnError], overwrite: bool = True) -> str:
     """Return the path of a file that can be written, before anything is spent on its contents."""
     path = path_of(file, kind)
+    if not isinstance(overwrite, bool):
+        raise kind(f"overwrite is True or False, got {overwrite!r}.")
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise kind(f"can't write '{path}': it is a folder; add the name of a file.")
@@ -36,7 +42,32 @@ def checked_target(file: Any, kind: type[FrozenPinnError]) -> str:
         raise kind(f"can't write '{path}': there is no folder '{os.path.dirname(path)}'.")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise kind(f"can't write '{path}': permission denied.")
+    if not overwrite and os.path.exists(path):
+        raise kind(f"there is a file '{path}' already; take another name, or write overwrite=True to replace it.")
     return path
+
+
+@contextmanager
+def replacing(file: Any, overwrite: bool = True) -> Iterator[str]:
+    """Yield the path of a new file, or folder, that takes the place of ``file`` when all of it is written.
+
+    If anything fails, what was there before stays, and nothing is left behind.
+    """
+    target = os.path.realpath(checked_target(file, StorageError, overwrite))
+    stem, ending = os.path.splitext(target)
+    part = f"{stem}.{secrets.token_hex(4)}.part{ending}"
+    try:
+        yield part
+        os.replace(part, target)
+    except OSError as error:
+        if isinstance(error, FrozenPinnError):
+            raise
+        raise StorageError(f"can't write '{file}': {error.strerror or error}.") from None
+    finally:
+        if os.path.isdir(part):
+            shutil.rmtree(part)
+        elif os.path.exists(part):
+            os.unlink(part)
 
 
 def checked_picture(file: Any, kind: type[FrozenPinnError] = StorageError) -> str:

@@ -1,14 +1,79 @@
-"""A progress bar on the terminal for solves that take longer than two seconds."""
+"""A progress bar, on a terminal or in a notebook, for solves that take longer than two seconds."""
 
 from __future__ import annotations
 
 import re
 import sys
 import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from html import escape
 from types import TracebackType
 from typing import Any
 
+from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import shown
+from frozenpinn.runtime.stopwatch import Progress
+
 DELAY = 2.0
+_NOW_AND_THEN = 0.1  # seconds between two changes in a notebook
+
+
+def listening(progress: Progress | bool | None) -> AbstractContextManager[Progress]:
+    """Return whom to tell what is being done: a bar (None or True), nobody (False), or the user's function."""
+    if progress is None or progress is True:
+        return CellBar() if _in_notebook() else LateBar()
+    if progress is False:
+        return nullcontext(_nobody)
+    if isinstance(progress, type) or not callable(progress):
+        raise SettingsError(
+            f"progress is a function that takes the name of a stage, or False to show nothing; got {shown(progress)}."
+        )
+    return nullcontext(progress)
+
+
+def _nobody(text: str) -> None:
+    """Say nothing."""
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook is asking: a shell of IPython that has a kernel."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+class CellBar:
+    """The same in the cell of a notebook: shown by what is told after a while, gone at the end."""
+
+    def __init__(self, delay: float = DELAY) -> None:
+        self._delay, self._start, self._told = delay, 0.0, 0.0
+        self._handle: Any = None
+
+    def __enter__(self) -> CellBar:
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/html": "", "text/plain": ""}, raw=True)
+
+    def __call__(self, text: str) -> None:
+        """Tell what is being done."""
+        now = time.perf_counter()
+        if now - self._start < self._delay or now - self._told < _NOW_AND_THEN:
+            return
+        self._told = now
+        share = re.search(r", (\d+) %$", text)
+        value = "" if share is None else f' value="{share[1]}"'
+        bar = f'<progress max="100"{value}></progress> solving: {escape(text)}, {now - self._start:.0f} s'
+        data = {"text/html": bar, "text/plain": f"solving: {text}"}
+        if self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
 
 
 class LateBar:

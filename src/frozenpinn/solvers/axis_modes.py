@@ -20,8 +20,10 @@ from scipy.sparse import csr_array
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.operators import (
     Block,
+    Composition,
     Diagonal,
     Identity,
+    Inverse,
     KroneckerSum,
     ModeMatrices,
     Operator,
@@ -77,6 +79,10 @@ class _Terms(NamedTuple):
         """About how large they are, without those that are no sums over axes."""
         return abs(self.constant) + sum(float(np.linalg.norm(m)) for _, m in self.matrices)
 
+    def all_products(self, sizes: tuple[int, ...]) -> list[Product]:
+        """Return all terms but the constant and the others as products."""
+        return [*(_along(axis, m, sizes) for axis, m in self.matrices), *self.products]
+
     @property
     def is_sum(self) -> bool:
         """Whether all terms act along one axis."""
@@ -89,7 +95,11 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
 
     ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
     """
-    rows = linear.position.rows if isinstance(linear.position, Block) else ((linear.position,),)
+    position = linear.position
+    if isinstance(position, Composition) and isinstance(position.outer, Inverse):
+        mass, own = position.outer.operator, position.inner
+        return _quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate)
+    rows = position.rows if isinstance(position, Block) else ((position,),)
     products = [p for row in rows for o in row for p in _products(o)]
     if not products:
         return None
@@ -173,7 +183,7 @@ def _separate(
     for i, row in enumerate(terms):
         if not sizes[i]:
             return None
-        found = _modes(row[i], sizes[i], complete, rate) or _common_modes(row[i], sizes[i], rate)
+        found = _modes(row[i], sizes[i], complete, rate) or _quotient(_Terms(1.0), row[i], sizes[i], rate)
         if found is None:
             return None
         modes.append(found)
@@ -234,12 +244,24 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
     return AxisModes(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
 
 
-def _common_modes(terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisModes | None:
-    """Diagonalise terms with mixed derivatives on periodic axes, where waves are the modes of all of them."""
-    if terms.others:
+def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisModes | None:
+    """Diagonalise M⁻¹K where its terms have modes in common, as waves are those of all terms on periodic axes."""
+    if mass.others or terms.others or not sizes:
         return None
-    products = [*(_along(axis, m, sizes) for axis, m in terms.matrices), *terms.products]
-    axes = []
+    below, above = mass.all_products(sizes), terms.all_products(sizes)
+    axes = _common_axes([*above, *below], sizes, rate)
+    if axes is None:
+        return None
+    (divisor, first), (eigenvalues, second) = _in_modes(below, axes), _in_modes(above, axes)
+    if not (first and second):
+        return None
+    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    return AxisModes((eigenvalues + terms.constant) / (divisor + mass.constant), vectors, left, None)
+
+
+def _common_axes(products: Sequence[Product], sizes: tuple[int, ...], rate: float) -> list[Eigensystem] | None:
+    """Return the modes of each axis: of the largest skew-symmetric matrix there, else of the largest."""
+    axes: list[Eigensystem] = []
     for axis, size in enumerate(sizes):
         own = [np.asarray(p.factors[axis]) for p in products if axis in tensor.active_axes(p.factors)]
         skew = [m for m in own if Tag.SKEW in detect(keep_structure(m, np.ones(size)).matrix)]
@@ -248,11 +270,7 @@ def _common_modes(terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisMod
         if found is None:
             return None
         axes.append(found)
-    eigenvalues, exact = _in_modes(products, axes)
-    if not exact:
-        return None
-    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
-    return AxisModes(eigenvalues + terms.constant, vectors, left, None)
+    return axes
 
 
 def _along(axis: int, matrix: Array, sizes: tuple[int, ...]) -> Product:

@@ -24,6 +24,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import recent
 from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
@@ -33,6 +35,7 @@ _FAST = 30.0
 _SLOW_DEGREE = 40
 _TINY = 1e-300  # in place of squares of frequencies that are none
 _MODES = 2048  # whose maps are held at a time
+_MANY = 4_000_000  # numbers that are not kept
 
 
 @dataclass(frozen=True)
@@ -264,15 +267,24 @@ class ModalTrajectory:
 
     def _modal(self, w: int, times: Array) -> Array:
         """Return [z] or [z, z'], shape (m, order, modes)."""
-        homogeneous = self.modes.propagate(self.states[w], times - self.starts[w])
+        homogeneous = self._homogeneous(w, times)
         if not self.polynomials.shape[1]:
             return homogeneous
         parts = [self._particular(w, times, k) for k in range(self.modes.order)]
         return homogeneous + np.stack(parts, axis=1)
 
+    def _homogeneous(self, w: int, times: Array) -> Array:
+        """Return the homogeneous part of [z] or [z, z']; that of the last few times is kept, as every term needs it."""
+
+        def compute() -> Array:
+            return read_only(self.modes.propagate(self.states[w], times - self.starts[w]))
+
+        few = len(times) * self.states[w].size <= _MANY
+        return recent(self, ("modal", w, times.tobytes()), compute) if few else compute()
+
     def _rate(self, w: int, times: Array, modal: Array) -> Array:
         """Return the time derivative of [z] or [z, z'] from the equation of the homogeneous part."""
-        homogeneous = self.modes.propagate(self.states[w], times - self.starts[w])
+        homogeneous = self._homogeneous(w, times)
         last = self.modes.eigenvalues * homogeneous[:, 0]
         if self.modes.order == 2:
             last = last + self.modes.damping * homogeneous[:, 1]

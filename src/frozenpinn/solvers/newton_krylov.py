@@ -6,6 +6,7 @@ it preconditions GMRES on products with the exact Jacobian.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ Array = np.ndarray
 _STEPS = 25  # of Newton's method
 _INNER = 60  # iterations of GMRES before a restart, …
 _RESTARTS = 4  # … and restarts
-_ACCURACY = 1e-14  # of inner solves, relative to the right-hand side
+_ACCURACY = 1e-14  # of inner solves, relative to the right-hand side, …
+_LOOSE = (0.1, 1e-2)  # … or this part of the last correction, at most this of the first: the next step mends it
 _SHORTEST = 1.0 / 256.0  # step
 _SETTLED = 0.7  # ratio of two corrections from which on they are round-off, …
 _SMALL = 1e-6  # … if they are small
@@ -33,8 +35,8 @@ class Balanced(NamedTuple):
     eigenvalues: Array
 
 
-def balance(system: Discretisation, start: Array, accuracy: float) -> Balanced:
-    """Solve L c + b + n(c) = 0.
+def balance(system: Discretisation, start: Array, accuracy: float, told: Callable[[], None]) -> Balanced:
+    """Solve L c + b + n(c) = 0; ``told`` is called before every product with the Jacobian, and may break off.
 
     Raises
     ------
@@ -47,7 +49,9 @@ def balance(system: Discretisation, start: Array, accuracy: float) -> Balanced:
         modes = axis_modes(system.mean_linear(0.0, state), False, 1.0)
         if modes is None or not np.all(np.abs(modes.eigenvalues) > 0):
             raise ConvergenceError("the linear part has no modes along the axes.")
-        correction = -_solved(system, modes, state, system.rhs(0.0, state))
+        loose = _LOOSE[0] * min([_LOOSE[1], *changes[-1:]])
+        rtol = _ACCURACY if direct else max(_ACCURACY, loose)
+        correction = -_solved(system, modes, state, system.rhs(0.0, state), rtol, told)
         size = float(np.linalg.norm(correction))
         state, share = _damped(system, modes, state, correction)
         changes.append(size / max(float(np.linalg.norm(state)), 1e-300))
@@ -81,15 +85,27 @@ def _divided(modes: AxisModes, right_side: Array) -> Array:
     return np.asarray(np.real(modes.vectors @ ((modes.left @ right_side) / modes.eigenvalues)))
 
 
-def _solved(system: Discretisation, modes: AxisModes, state: Array, right_side: Array) -> Array:
+def _solved(
+    system: Discretisation,
+    modes: AxisModes,
+    state: Array,
+    right_side: Array,
+    rtol: float,
+    told: Callable[[], None],
+) -> Array:
     """Solve with the Jacobian at a state, by GMRES unless the modes are those of all of it."""
     if system.pointwise is None and modes.rest is None:
         return _divided(modes, right_side)
     jacobian, size = system.jacobian_operator(0.0, state), system.size
-    scaled = LinearOperator((size, size), lambda v: _divided(modes, jacobian @ v), dtype=float)
+
+    def product(v: Array) -> Array:
+        told()
+        return _divided(modes, jacobian @ v)
+
+    scaled = LinearOperator((size, size), product, dtype=float)
     target = _divided(modes, right_side)
-    found, info = gmres(scaled, target, rtol=_ACCURACY, atol=0.0, restart=_INNER, maxiter=_RESTARTS)
+    found, info = gmres(scaled, target, rtol=rtol, atol=0.0, restart=_INNER, maxiter=_RESTARTS)
     left = float(np.linalg.norm(scaled @ found - target))
-    if info and left > 1e-9 * float(np.linalg.norm(target)):
+    if info and left > max(1e-9, rtol) * float(np.linalg.norm(target)):
         raise ConvergenceError("the linear systems of Newton's method are too far from a sum over the axes.")
     return np.asarray(found)

@@ -19,6 +19,7 @@ from frozenpinn.language.functions import PointFunction, checked_values, place_o
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.tables import Table
 
 Array = np.ndarray
 
@@ -78,11 +79,13 @@ class Datum(PointFunction):
             return None
 
     def time_derivative(self, order: int, x: Array, t: float, interval: tuple[float, float]) -> Array:
-        """Return ∂ₜ^order: exact for symbolic data, by nine-point differences for Python functions."""
+        """Return ∂ₜ^order: exact for symbolic data and splines, by nine-point differences for Python functions."""
         if order == 0:
             return self(x, t)
         if not self.depends_on_time:
             return np.zeros(len(x))
+        if self.function is not None and isinstance(self.function.function, Table):
+            return replace(self.function, function=self.function.function.derivative(t=order)).at(x, t)
         symbolic = self._differentiated(order)
         if symbolic is not None:
             return symbolic(x, t)

@@ -14,12 +14,13 @@ periodic = [false]
 nu = 0.0031830988618
 
 An eigenvalue problem names its unknown number: eigenvalue = "lam".
+Values in a file, whose path begins at the folder of the document: initial = {file = "start.csv", smooth = true}.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,12 @@ from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.tables import is_table_document, table_from_dict, table_to_dict
+from frozenpinn.tables import Table
 
 __all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
 
+Array = np.ndarray
 KEYS = (
     "equation",
     "domain",
@@ -45,6 +49,9 @@ KEYS = (
     "parameters",
     "exact",
     "constraint",
+    "coordinates",
+    "complex",
+    "vectors",
     "eigenvalue",
 )
 CONDITIONS: dict[str, type[Condition]] = {
@@ -56,8 +63,14 @@ CONDITIONS: dict[str, type[Condition]] = {
 }
 
 
-def problem_from_dict(document: Mapping[str, Any]) -> Problem:
-    """Build a problem from plain data; every unknown or missing key is named."""
+def problem_from_dict(
+    document: Mapping[str, Any], arrays: Mapping[str, Array] | None = None, folder: str = ""
+) -> Problem:
+    """Build a problem from plain data; every unknown or missing key is named.
+
+    ``arrays`` are those of stored tables; the paths of tables in files begin at ``folder``.
+    """
+    document = {key: _with_tables(value, arrays or {}, folder) for key, value in document.items()}
     for key in document:
         if key not in KEYS:
             raise ProblemError(f"unknown key '{key}'; the keys are {choices(KEYS)}.{suggestion(key, KEYS)}")
@@ -78,15 +91,30 @@ def problem_from_dict(document: Mapping[str, Any]) -> Problem:
         _parameters(document),
         document.get("exact"),
         document.get("constraint"),
+        document.get("coordinates"),
+        document.get("complex"),
+        document.get("vectors"),
     )
 
 
-def problem_to_dict(problem: Problem) -> dict[str, Any] | None:
-    """Return a problem as plain data, or None if it contains Python functions or is in other units."""
+def _with_tables(value: Any, arrays: Mapping[str, Array], folder: str) -> Any:
+    """Return a part of a document with the tables that it names."""
+    if is_table_document(value) and "kind" not in value:
+        return table_from_dict(value, arrays, folder)
+    if isinstance(value, Mapping):
+        return {key: _with_tables(entry, arrays, folder) for key, entry in value.items()}
+    return [_with_tables(entry, arrays, folder) for entry in value] if isinstance(value, list) else value
+
+
+def problem_to_dict(problem: Problem, arrays: dict[str, Array] | None = None) -> dict[str, Any] | None:
+    """Return a problem as plain data, or None if it contains Python functions or is in other units.
+
+    Tables need a place for their arrays; without it, they count as Python functions.
+    """
     if not problem.given:
         return None
     try:
-        given = {key: _plain(_known(value)) for key, value in problem.given.items() if value is not None}
+        given = {key: _plain(_known(value), arrays) for key, value in problem.given.items() if value is not None}
         domain = domain_to_dict(problem.domain)
     except TypeError:
         return None
@@ -142,7 +170,7 @@ def _condition(given: Mapping[str, Any]) -> Condition:
         ) from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
     """Return numbers, texts, lists and dictionaries only; TypeError for Python functions."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -152,11 +180,14 @@ def _plain(value: Any) -> Any:
         return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
     if isinstance(value, sp.Basic):
         return as_text(value)
+    if isinstance(value, Table) and arrays is not None:
+        return table_to_dict(value, arrays)
     if isinstance(value, Condition):
         kind = next(name for name, cls in CONDITIONS.items() if type(value) is cls)
-        return {"kind": kind, **{key: _plain(v) for key, v in asdict(value).items() if v is not None}}
+        own = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"kind": kind, **{name: _plain(v, arrays) for name, v in own.items() if v is not None}}
     if isinstance(value, Mapping):
-        return {str(key): _plain(v) for key, v in value.items()}
+        return {str(key): _plain(v, arrays) for key, v in value.items()}
     if isinstance(value, Sequence):
-        return [_plain(v) for v in value]
+        return [_plain(v, arrays) for v in value]
     raise TypeError(f"{type(value).__name__} has no plain form")

@@ -3,13 +3,14 @@
 ∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
         linear          linear in time       forcing     nonlinear
 
-Of a static equation, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets).
+Of a static equation, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets). Of an implicit one it
+is Σ mⱼ(x)·∂ₜᵐ jetⱼ (mass.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as default
 from typing import TypeAlias
 
@@ -19,13 +20,15 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.algebra import checked, expanded, vanishes
-from frozenpinn.language.jets import TIME, Jet, JetSpace, maximal_time_order
+from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names, maximal_time_order
 from frozenpinn.language.lexer import shortened
-from frozenpinn.language.parser import parse_equation, refuse_other_notations
+from frozenpinn.language.parser import parse_sides, refuse_other_notations
 from frozenpinn.language.scope import Scope, check_name
-from frozenpinn.language.sympy_input import from_sympy
+from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.unknowns import fields_in, unknowns_in
+from frozenpinn.language.values import Value
 from frozenpinn.runtime.arguments import shown
+from frozenpinn.statement.mass import rows_by_field, split_mass
 
 Array = np.ndarray
 EquationText: TypeAlias = str | sp.Eq | sp.Expr
@@ -38,7 +41,8 @@ ZERO = sp.Integer(0)
 class Equation:
     """One field's evolution, ``∂ₜ^order field = right_side``, or a static equation, ``0 = right_side``, with its parts.
 
-    ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t.
+    ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t. ``mass`` has those of the
+    left-hand side of an implicit equation; it is empty where that is ``∂ₜ^order field`` alone.
     """
 
     field: str
@@ -48,6 +52,13 @@ class Equation:
     linear_in_time: Mapping[Jet, sp.Expr] = default(default_factory=dict)
     forcing: sp.Expr = ZERO
     nonlinear: sp.Expr = ZERO
+    mass: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+
+    def left_side(self, jets: JetSpace) -> Mapping[Jet, sp.Expr]:
+        """Return the terms of the left-hand side; none of a static equation."""
+        if self.mass or not self.order:
+            return self.mass
+        return {replace(jets.field(self.field), time=self.order): sp.Integer(1)}
 
     @property
     def is_linear(self) -> bool:
@@ -55,6 +66,9 @@ class Equation:
         return self.nonlinear == 0
 
     def __str__(self) -> str:
+        if self.mass:
+            jets = JetSpace(coordinate_names(len(next(iter(self.mass)).alpha)))
+            return f"{sp.Add(*(c * jets.symbol(jet) for jet, c in self.mass.items()))} = {self.right_side}"
         return f"{self.field}_{TIME * self.order} = {self.right_side}" if self.order else f"{self.right_side} = 0"
 
 
@@ -93,14 +107,14 @@ def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str], s
     return sorted({name for name in names if name not in excluded})
 
 
-def read_residual(equation: EquationText, scope: Scope) -> sp.Expr:
-    """Turn text or SymPy into one expression over the jet that must vanish."""
+def read_residual(equation: EquationText, scope: Scope) -> Value:
+    """Turn text or SymPy into what must vanish: a real or complex expression over the jet, or a vector of them."""
     if isinstance(equation, str):
-        return parse_equation(equation, scope)
+        return parse_sides(equation, scope)
     what = f"'{shortened(str(equation))}'"
     if isinstance(equation, sp.Eq):
-        return checked(from_sympy(equation.lhs, scope, what) - from_sympy(equation.rhs, scope, what), what)
-    return from_sympy(equation, scope, what)
+        equation = sp.Add(equation.lhs, -equation.rhs, evaluate=False)
+    return value_from_sympy(equation, scope, what)
 
 
 def solve_for_time_derivatives(
@@ -112,7 +126,9 @@ def solve_for_time_derivatives(
     """
     occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
     orders = {name: maximal_time_order(occurring, name) for name in fields}
-    _check_solvable(residuals, fields, orders, occurring, jets)
+    _check_solvable(residuals, fields, orders, occurring)
+    if any(jet.order and jet.time == orders[jet.field] for jet in occurring):
+        return _implicit(residuals, fields, orders, jets)
     highest = [jets.symbol(Jet(name, (0,) * jets.dimension, 0, orders[name])) for name in fields]
     mass = sp.Matrix([[sp.diff(residual, h) for h in highest] for residual in residuals])
     if any(entry.free_symbols & set(highest) for entry in mass):
@@ -143,7 +159,7 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
         timed = sorted(jets.name(jet) for jet in found if jet.time)
         if timed or jets.t in residual.free_symbols:
             raise ProblemError(
-                f"'{timed[0] if timed else TIME}' stands in a problem without time; write Problem(…, time=(0, 1), "
+                f"'{timed[0] if timed else TIME}' stands in a problem without time; write fp.Problem(…, time=(0, 1), "
                 "initial=…), or leave the time out of the equation."
             )
         if not found:
@@ -171,7 +187,6 @@ def _check_solvable(
     fields: Sequence[str],
     orders: Mapping[str, int],
     occurring: set[Jet],
-    jets: JetSpace,
 ) -> None:
     if len(residuals) != len(fields):
         raise ProblemError(
@@ -185,12 +200,7 @@ def _check_solvable(
                 f"the time derivative of '{name}' cancels, so nothing tells how '{name}' evolves; "
                 f"write '{name}_t = …' with all other terms on the right."
             )
-    mixed = {jet for jet in occurring if jet.order and jet.time == orders[jet.field]}
-    explicit = [found for found in (set(jets.jets_in(r).values()) for r in residuals) if not found & mixed]
     for jet in sorted(occurring):
-        if jet in mixed:
-            highest = Jet(jet.field, (0,) * jets.dimension, 0, jet.time)
-            raise ProblemError(_mixed(jet, any(highest in found for found in explicit), jets))
         if orders[jet.field] > 2:
             raise ProblemError(
                 f"'{jet.field}' has a time derivative of order {orders[jet.field]}; orders 1 and 2 are supported. "
@@ -198,20 +208,19 @@ def _check_solvable(
             )
 
 
-def _mixed(jet: Jet, explicit: bool, jets: JetSpace) -> str:
-    """Say why a spatial derivative of the highest time derivative is refused, and whether it can be avoided."""
-    name, highest = jets.name(jet), f"{jet.field}_{TIME * jet.time}"
-    what = f"'{name}' mixes the highest time derivative with a spatial one"
-    if explicit:
-        return (
-            f"{what}. Another equation tells '{highest}': write the spatial derivative of its right-hand side "
-            f"instead of '{name}', for example d{jets.coordinates[0]}(…)."
-        )
-    solve = "a solve in space" if any(count % 2 for count in jet.alpha) else "an elliptic solve"
-    return (
-        f"{what}: the equation is implicit and needs {solve} for '{highest}' at every time, which is not supported. "
-        "Only lower time derivatives may be differentiated in space too, such as u_xt in an equation for u_tt."
-    )
+def _implicit(
+    residuals: Sequence[sp.Expr], fields: Sequence[str], orders: Mapping[str, int], jets: JetSpace
+) -> list[Equation]:
+    """Split equations with spatial derivatives of their highest time derivatives; those without become explicit."""
+    split = [split_mass(residual, orders, jets) for residual in residuals]
+    equations = []
+    for name, row in zip(fields, rows_by_field([mass for mass, _ in split], fields), strict=True):
+        mass, right = split[row]
+        own = replace(jets.field(name), time=orders[name])
+        if set(mass) == {own}:
+            mass, right = {}, right / mass[own]
+        equations.append(replace(split_right_side(name, orders[name], right, jets), mass=mass))
+    return equations
 
 
 def split_right_side(name: str, order: int, right_side: sp.Expr, jets: JetSpace) -> Equation:
@@ -259,7 +268,7 @@ def no_unknown(texts: str, static: bool) -> str:
         return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
     return (
         f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
-        "and initial=: Problem('lap(u) = f', domain, boundary='u = 0')."
+        "and initial=: fp.Problem('lap(u) = f', domain, boundary='u = 0')."
     )
 
 

@@ -20,7 +20,8 @@ class Finding:
     ----------
     kind
         ``"ill-posed"``, ``"conditions"`` (surplus or missing ones), ``"contradiction"``, ``"exact"`` (an exact solution
-        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data) or ``"scales"``.
+        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"`` (how well arrays are known between
+        their values) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text
@@ -57,6 +58,11 @@ class Findings:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries)) or "no objections"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import findings_html
+
+        return findings_html(self)
 
     def of(self, *severities: Severity) -> tuple[Finding, ...]:
         """Return the findings of some severities, in order."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import real_number
-from frozenpinn.language.jets import TIME, Jet
+from frozenpinn.language.jets import TIME
+from frozenpinn.language.parser import parse
 from frozenpinn.statement.problem import Problem
+from frozenpinn.tables.files import read_csv
 
 Array = np.ndarray
 _NOISE = "noise"  # the column of standard deviations in a file
@@ -39,7 +42,7 @@ Noise: TypeAlias = float | Sequence[float] | Array | Relative | None
 
 @dataclass(frozen=True, eq=False, init=False)
 class Measurements:
-    """Values of one field, or of a derivative of it, at scattered points and times.
+    """Values of a field, of a derivative or of any quantity made of them, at scattered points and times.
 
     Parameters
     ----------
@@ -50,10 +53,17 @@ class Measurements:
     times
         Shape (n,) or one number for all; None for static problems.
     field, derivative
-        What was measured: ``field="u"`` (may be left out if there is one), ``derivative="x"`` or nothing for values. An
-        unknown field may be measured, too, such as its values on the boundary.
+        What was measured: ``field="u"`` (may be left out if there is one), ``derivative="x"`` or nothing for values,
+        ``"n"`` for the normal one. An unknown field may be measured, too, such as its values on the boundary.
     noise
         The standard deviation: a number, one for each value, :class:`Relative`, or None to estimate it.
+    quantity
+        Instead of a field: what was measured as text, such as ``"-k*u_x"`` or ``"sqrt(u**2 + v**2)"``; unknowns may
+        stand in it.
+    side
+        The side of the domain on which all points lie; needed for normal derivatives.
+
+    Averages over regions are made by :meth:`averages`.
     """
 
     points: Array
@@ -62,6 +72,10 @@ class Measurements:
     field: str | None
     derivative: str
     noise: float | Array | Relative | None
+    quantity: str | None
+    side: str | None
+    regions: tuple[Domain | str, ...] | None
+    integral: bool
 
     def __init__(
         self,
@@ -71,6 +85,9 @@ class Measurements:
         field: str | None = None,
         derivative: str = "",
         noise: Noise = None,
+        *,
+        quantity: str | None = None,
+        side: str | None = None,
     ) -> None:
         own = {"values": _numbers(values, "values")}
         if own["values"].ndim != 1:
@@ -83,9 +100,48 @@ class Measurements:
                 own["times"] = np.full(n, float(own["times"]))
             if own["times"].shape != (n,):
                 raise ProblemError(f"{n} values need {n} times or one for all, got shape {own['times'].shape}.")
+        if quantity is not None and (not isinstance(quantity, str) or field is not None or derivative):
+            raise ProblemError("quantity= is text such as '-k*u_x', and stands instead of field= and derivative=.")
         for array in own.values():
             array.flags.writeable = False
         vars(self).update(own | {"times": own.get("times")}, field=field, derivative=derivative, noise=_noise(noise, n))
+        vars(self).update(quantity=quantity, side=side, regions=None, integral=False)
+
+    @classmethod
+    def averages(
+        cls,
+        regions: Domain | str | Sequence[Domain | str],
+        values: Any,
+        times: Any = None,
+        field: str | None = None,
+        derivative: str = "",
+        noise: Noise = None,
+        *,
+        quantity: str | None = None,
+        integral: bool = False,
+    ) -> Measurements:
+        """Return averages over regions, or integrals over them.
+
+        A region is a domain inside that of the problem, such as ``Interval(0.2, 0.4)`` or ``Disk((0, 0), 0.1)``, or the
+        name of a side; there is one for each value, or one for all. The flux through a side is
+        ``Measurements.averages("right", 0.3, quantity="-k*u_n", integral=True)``.
+        """
+        values = np.atleast_1d(_numbers(values, "values"))
+        several = tuple(regions) if isinstance(regions, Sequence) and not isinstance(regions, str) else (regions,)
+        if not all(isinstance(region, Domain | str) for region in several):
+            raise ProblemError(
+                "regions are domains such as Interval(0.2, 0.4), or names of sides; got "
+                f"{', '.join(sorted({type(r).__name__ for r in several}))}."
+            )
+        several = several * len(values) if len(several) == 1 else several
+        if len(several) != len(values):
+            raise ProblemError(f"{len(values)} values need {len(values)} regions or one for all, got {len(several)}.")
+        middles = [_middle(region) for region in several]
+        d = max((len(m) for m in middles if m is not None), default=1)
+        points = [np.full(d, np.nan) if m is None else m for m in middles]
+        made = cls(np.zeros((len(values), d)), values, times, field, derivative, noise, quantity=quantity)
+        vars(made).update(regions=several, integral=bool(integral), points=np.array(points))
+        return made
 
     def __len__(self) -> int:
         return len(self.values)
@@ -97,7 +153,7 @@ class Measurements:
         The column of the values may be called like a derivative, such as ``u_x``. With several of them, say which:
         ``field="u_x"``.
         """
-        header, rows = _read_csv(file)
+        header, rows = read_csv(file)
         place = [name for name in header if name in _COORDINATES or (name[:1] == "x" and name[1:].isdigit())]
         measured = [name for name in header if name not in (*place, TIME, _NOISE)]
         if not place or not measured:
@@ -117,8 +173,62 @@ class Measurements:
         own = column[_NOISE] if noise is None and _NOISE in header else noise
         return cls(points, column[str(wanted)], column.get(TIME), name, suffix, own)
 
-    def jet(self, problem: Problem) -> Jet:
-        """Return which derivative of which field was measured."""
+    @classmethod
+    def from_xarray(cls, data: Any, field: str | None = None, noise: Noise = None) -> Measurements:
+        """Return the entries of an xarray DataArray, or of one variable of a Dataset; missing ones are left out.
+
+        Its dimensions are coordinates of the problem and ``t``; a variable ``noise`` holds standard deviations.
+        """
+        variables = getattr(data, "data_vars", None)
+        if variables is not None:
+            names = [str(name) for name in variables if name != _NOISE]
+            wanted = names[0] if field is None and len(names) == 1 else field
+            if wanted not in names:
+                raise ProblemError(f"the Dataset has the variables {choices(names)}; say field= one of them.")
+            noise = np.asarray(variables[_NOISE]) if noise is None and _NOISE in variables else noise
+            data = variables[wanted]
+        elif not hasattr(data, "dims"):
+            raise ProblemError(f"from_xarray() takes a DataArray or a Dataset, got {type(data).__name__}.")
+        missing = [str(d) for d in data.dims if d not in data.coords]
+        if missing:
+            raise ProblemError(f"the dimension(s) {choices(missing)} have no coordinates; give them some.")
+        grid = dict(zip(data.dims, np.meshgrid(*(data.coords[d] for d in data.dims), indexing="ij"), strict=True))
+        values, kept = np.asarray(data, dtype=float), np.isfinite(np.asarray(data, dtype=float))
+        place = [d for d in data.dims if d != TIME]
+        if not place:
+            raise ProblemError(f"the DataArray needs dimensions named after coordinates, got {choices(data.dims)}.")
+        place = sorted(place, key=lambda d: (str(d) not in _COORDINATES, str(d)))
+        points = np.stack([grid[d][kept] for d in place], axis=1)
+        times = grid[TIME][kept] if TIME in grid else None
+        if noise is not None and not isinstance(noise, Relative) and np.ndim(noise):
+            noise = np.broadcast_to(np.asarray(noise, dtype=float), values.shape)[kept]
+        name, _, suffix = str(field or data.name or "").partition("_")
+        return cls(points, values[kept], times, name or None, suffix, noise)
+
+    def expression(self, problem: Problem) -> sp.Expr:
+        """Return what was measured, over jets of the fields and what stands for unknowns."""
+        parameters, jets = problem.parameters, problem.jets
+        if self.quantity is not None:
+            scope = replace(parameters.scope(jets, problem.fields, normal=True), static=problem.is_static)
+            found = parse(self.quantity, scope)
+            orders = {name: problem.equation(name).order for name in problem.fields}
+            if any(jet.time >= max(orders[jet.field], 1) for jet in jets.jets_in(found).values()):
+                raise ProblemError(f"quantity='{self.quantity}' has a time derivative; measure fields and slopes.")
+        else:
+            name = self._name(problem)
+            jet = jets.parse_suffix(self.derivative, normal=True)
+            if jet is None or jet.time or (self.derivative and name in parameters.unknown_fields):
+                raise ProblemError(
+                    f"derivative='{self.derivative}' is not made of the coordinates {choices(jets.coordinates)} or 'n'."
+                )
+            found = parameters.expressions[name] if name in parameters.unknown_fields else None
+            found = jets.symbol(replace(jet, field=name)) if found is None else found
+        sides = self.side is not None or all(isinstance(region, str) for region in self.regions or (None,))
+        if any(jet.normal for jet in jets.jets_in(found).values()) and not sides:
+            raise ProblemError("normal derivatives are measured on a side: say side='right', or another one.")
+        return found
+
+    def _name(self, problem: Problem) -> str:
         fields, name = (*problem.fields, *problem.parameters.unknown_fields), self.field
         if name is None:
             if len(problem.fields) > 1:
@@ -131,25 +241,27 @@ class Measurements:
             raise ProblemError(
                 f"the field '{name}' was measured, but the fields are {choices(fields)}.{suggestion(name, fields)}"
             )
-        jet = problem.jets.parse_suffix(self.derivative)
-        if jet is None or jet.time or (jet.order and name in problem.parameters.unknown_fields):
-            raise ProblemError(
-                f"derivative='{self.derivative}' is not made of the coordinates {choices(problem.jets.coordinates)}."
-            )
-        return Jet(name, jet.alpha)
+        return name
 
     def check(self, problem: Problem) -> None:
         """Refuse measurements that a problem knows nothing about."""
-        self.jet(problem)
+        self.expression(problem)
         domain, d = problem.domain, self.points.shape[1]
-        if d != domain.dimension:
+        for name in {r for r in (self.side, *(self.regions or ())) if isinstance(r, str)}:
+            domain.side(name)
+        shapes = [r for r in self.regions or () if isinstance(r, Domain)]
+        if d != domain.dimension and (self.regions is None or shapes):
             raise ProblemError(f"the measurements have {d} coordinate(s); the problem has {domain.dimension}.")
-        outside = ~domain.contains(self.points)
-        if outside.any():
-            place = ", ".join(f"{c:g}" for c in self.points[np.argmax(outside)])
+        places = self.points if self.regions is None else None
+        if shapes:
+            places = np.concatenate([r.sample(64, "random", 0).x for r in {id(r): r for r in shapes}.values()])
+        outside = np.zeros(0, dtype=bool) if places is None else ~domain.contains(places)
+        if places is not None and outside.any():
+            what = "regions reach" if shapes else f"{outside.sum()} of {len(self)} measurements lie"
+            place = ", ".join(f"{c:g}" for c in places[np.argmax(outside)])
             raise ProblemError(
-                f"{outside.sum()} of {len(self)} measurements lie outside the domain {domain!r}, the first at "
-                f"({place}); leave them out, or check the units and the order of the coordinates."
+                f"{what} outside the domain {domain!r}, the first at ({place}); leave them out, or check the units and "
+                "the order of the coordinates."
             )
         if problem.is_static and self.times is not None:
             raise ProblemError("the measurements have times, but the problem is static; leave times= out.")
@@ -165,6 +277,13 @@ class Measurements:
                 f"{late.sum()} of {len(self)} measurements lie outside the time {start:g} … {end:g}, the first at "
                 f"t = {self.times[np.argmax(late)]:g}; leave them out, or state the problem for a longer time."
             )
+
+
+def _middle(region: Any) -> Array | None:
+    """Return about where a region lies; None for a side, whose domain is not known yet."""
+    if isinstance(region, str):
+        return None
+    return 0.5 * (np.asarray(region.lower, dtype=float) + np.asarray(region.upper, dtype=float))
 
 
 def _numbers(given: Any, what: str) -> Array:
@@ -204,21 +323,3 @@ def _noise(given: Noise, n: int) -> float | Array | Relative | None:
         raise ProblemError(f"{n} values need one noise or {n} of them, got shape {sigma.shape}.")
     sigma.flags.writeable = False
     return sigma
-
-
-def _read_csv(file: str | os.PathLike[str]) -> tuple[list[str], Array]:
-    with open(file, newline="", encoding="utf-8-sig") as stream:
-        lines = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
-    if len(lines) < 2:
-        raise ProblemError(f"'{file}' holds no measurements: it needs a header such as 'x,y,u' and a line for each.")
-    header, rows = [name.strip() for name in lines[0]], []
-    for number, row in enumerate(lines[1:], start=2):
-        try:
-            rows.append([float(entry) for entry in row])
-        except ValueError:
-            raise ProblemError(
-                f"line {number} of '{file}' holds something that is no number: {','.join(row)!r}."
-            ) from None
-        if len(row) != len(header):
-            raise ProblemError(f"line {number} of '{file}' has {len(row)} entries; the header has {len(header)}.")
-    return header, np.array(rows)

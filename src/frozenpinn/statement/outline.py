@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.jets import JetSpace
+from frozenpinn.statement.composites import Composites
 
 
 class TimeOrder(NamedTuple):
@@ -25,6 +26,7 @@ class Outline:
     time: tuple[float, float]
     fields: tuple[str, ...]
     orders: Mapping[str, int]
+    composites: Composites
     exact: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -10,13 +10,18 @@ from typing import Any, TypeAlias, cast
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
-from frozenpinn.language.functions import Given, UserFunction, read_given
+from frozenpinn.geometry import Domain
+from frozenpinn.language.functions import Given, UserFunction, read_given, read_value
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
 from frozenpinn.language.scope import Scope, check_name
+from frozenpinn.language.values import Complex, Scalar, Value
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.composites import IMAGINARY, REAL, Composites
 from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.parts import Part, returns_complex
+from frozenpinn.statement.tables import table_functions
 from frozenpinn.statement.unknowns import (
     Inferable,
     Unknown,
@@ -25,8 +30,9 @@ from frozenpinn.statement.unknowns import (
     field_functions,
     read_unknown,
 )
+from frozenpinn.tables import Table
 
-ParameterValue: TypeAlias = Given | Eigenvalue | Inferable  #: what a parameter may be
+ParameterValue: TypeAlias = Given | Eigenvalue | Inferable | Table  #: what a parameter may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +51,22 @@ class Parameters:
         Eigenvalues, which stay symbols and count as zero where a value is needed.
     inferred
         What is to be found from measurements; the symbols and functions that stand for it have the values of its start.
+    composites
+        The fields that texts may name, besides their real parts.
     """
 
-    expressions: Mapping[str, sp.Expr]
+    expressions: Mapping[str, Value]
     functions: Mapping[str, UserFunction | float]
     arguments: Mapping[str, tuple[str, ...]]
     unknown: tuple[str, ...] = ()
     inferred: Mapping[str, Inferable] = field(default_factory=dict)
+    composites: Composites = field(default_factory=Composites)
 
     @property
     def constants(self) -> dict[str, float]:
         """The parameters that are numbers, or texts without coordinates and fields, with their values."""
-        numbers = {name: constant_value(e) for name, e in self.expressions.items() if e.is_number}
+        real = {name: e for name, e in self.expressions.items() if isinstance(e, sp.Expr)}
+        numbers = {name: constant_value(e) for name, e in real.items() if e.is_number}
         return numbers | {
             name: f for name, f in self.functions.items() if name in self.symbols and isinstance(f, float)
         }
@@ -73,7 +83,8 @@ class Parameters:
 
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
-        return Scope(jets, fields, self.expressions, self.arguments, normal)
+        composed = self.composites.values(jets) if fields else {}
+        return Scope(jets, fields, self.expressions, self.arguments, normal, composites=composed)
 
     @remembered
     def compiled(self, expressions: tuple[sp.Expr, ...], symbols: tuple[sp.Symbol, ...]) -> Program:
@@ -82,16 +93,25 @@ class Parameters:
 
 
 def read_parameters(
-    given: Mapping[str, ParameterValue], jets: JetSpace, fields: Sequence[str], symbols: Sequence[str] = ()
+    given: Mapping[str, ParameterValue],
+    jets: JetSpace,
+    composites: Composites,
+    symbols: Sequence[str],
+    domain: Domain,
+    start: float,
 ) -> Parameters:
-    """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols."""
+    """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols.
+
+    Python functions are called at points of the ``domain`` and the ``start`` to see whether they are complex.
+    """
     check_known(symbols, given)
+    fields, composed = composites.real, composites.values(jets)
     given = {name: cast(ParameterValue, read_unknown(value, f"parameter '{name}'")) for name, value in given.items()}
-    expressions: dict[str, sp.Expr] = {}
+    expressions: dict[str, Value] = {}
     functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in _in_order(given):
-        check_name(name, "parameter", jets, fields)
+        check_name(name, "parameter", jets, (*composites.names, *fields))
         if isinstance(value, Unknown):
             functions[name], expressions[name] = value.start, sp.Symbol(name, real=True)
             continue
@@ -104,21 +124,47 @@ def read_parameters(
         if isinstance(value, Eigenvalue):
             functions[name], expressions[name] = 0.0, sp.Symbol(name, real=True)
             continue
+        if isinstance(value, Table):
+            own = table_functions(name, value, jets, given)
+            functions |= own
+            arguments |= {word: function.names for word, function in own.items()}
+            continue
         what = f"parameter '{name}'"
-        expression = read_given(value, Scope(jets, fields, expressions, arguments), what)
+        expression = _read(value, Scope(jets, fields, expressions, arguments, composites=composed), what)
         if name in symbols:
-            if expression is None or not expression.is_number:
+            if not isinstance(expression, sp.Expr) or not expression.is_number:
                 kind = "a Python function" if expression is None else f"'{expression}'"
                 raise ProblemError(f"{what} is {kind}; only constants can be left as symbols.")
             functions[name], expression = constant_value(expression), sp.Symbol(name, real=True)
         if expression is not None:
             expressions[name] = expression
-        else:
-            function = UserFunction.read(cast(Callable[..., Any], value), jets.coordinates, what, fields)
-            functions[name], arguments[name] = function, function.names
+            continue
+        own = _python_functions(name, cast(Callable[..., Any], value), jets, fields, domain, start)
+        functions |= own
+        arguments |= {word: function.names for word, function in own.items()}
+        if name not in own:
+            real, imaginary = (Scope(jets, functions=arguments).function(word) for word in own)
+            expressions[name] = Complex(real, imaginary)
     inferred = {name: value for name, value in given.items() if isinstance(value, Unknown | UnknownField)}
     unknown = tuple(name for name, value in given.items() if isinstance(value, Eigenvalue))
-    return Parameters(expressions, functions, arguments, unknown, inferred)
+    return Parameters(expressions, functions, arguments, unknown, inferred, composites)
+
+
+def _read(value: Any, scope: Scope, what: str) -> Value | None:
+    """Read a value of any kind; a list of numbers or texts is a vector."""
+    if isinstance(value, list | tuple) and value and all(isinstance(entry, str) for entry in value):
+        return tuple(cast(Scalar, read_given(entry, scope, what)) for entry in value)
+    return read_value(value, scope, what)
+
+
+def _python_functions(
+    name: str, function: Callable[..., Any], jets: JetSpace, fields: Sequence[str], domain: Domain, start: float
+) -> dict[str, UserFunction]:
+    """Return a Python function by its name; a complex one as two, for its real and its imaginary part."""
+    own: dict[str, Callable[..., Any]] = {name: function}
+    if returns_complex(function, jets.coordinates, domain, start):
+        own = {f"{name}{REAL}": Part(function), f"{name}{IMAGINARY}": Part(function, imaginary=True)}
+    return {word: UserFunction.read(f, jets.coordinates, f"parameter '{name}'", fields) for word, f in own.items()}
 
 
 def check_known(names: Iterable[str], given: Mapping[str, ParameterValue]) -> None:

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, suggestion, warn
+from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import Given
+from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.statement.by_field import data_by_field
+from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
+from frozenpinn.statement.continuation import continued
+from frozenpinn.statement.coordinates import Coordinates, named_axes
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
     Equations,
-    as_equations,
-    field_names,
-    no_unknown,
-    read_residual,
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known, read_parameters
+from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.resolution import resolve
+from frozenpinn.statement.tables import bind, tables_of, with_tables
+from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -53,20 +57,27 @@ class Problem:
     time
         ``(start, end)``; left out for a static problem.
     initial
-        Initial value: number, text, SymPy or a function of the coordinates; for systems a list or
-        a dict by field. A static problem has none.
+        Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
+        list or a dict by field. A solution goes on from its end, ``(solution, t)`` from another time. Static problems
+        have none.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
         ``u_t`` at the start, for equations of second order in time.
     parameters
-        Names used in the texts: numbers, text, SymPy or Python functions of x and t; or :class:`Eigenvalue`,
-        :class:`Unknown` and :class:`UnknownField`.
+        Names used in the texts: numbers, text, SymPy, Python functions of x and t, arrays, tables; or
+        :class:`Eigenvalue`, :class:`Unknown` and :class:`UnknownField`.
     exact
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+    complex
+        Fields that are complex, such as ``("psi",)``; those with complex equations or data are found.
+    vectors
+        Fields that are vectors, such as ``("U",)`` or ``{"U": 3}``; those in div(U), dot(U, …), U[0] are found.
+    coordinates
+        Own names of the coordinates, such as ``("s",)``.
 
     Examples
     --------
@@ -82,9 +93,11 @@ class Problem:
     time: tuple[float, float]
     jets: JetSpace
     fields: tuple[str, ...]
+    composites: Composites
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -105,6 +118,9 @@ class Problem:
         parameters: Mapping[str, ParameterValue] | None = None,
         exact: Data | None = None,
         constraint: str | Sequence[str] | None = None,
+        coordinates: Coordinates | None = None,
+        complex: Sequence[str] | str | None = None,
+        vectors: Vectors | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -118,15 +134,23 @@ class Problem:
             "parameters": dict(parameters or {}),
             "exact": _own(exact),
             "constraint": _own(constraint),
+            "coordinates": _own(coordinates),
+            "complex": _own(complex),
+            "vectors": _own(vectors),
         }
-        self._read(given, domain, time)
-        for finding in inconsistencies(self):
+        self._read(with_named(given), named_axes(domain, coordinates), time)
+        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
         return f"Problem({equations} on {self.domain!r}{when})"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.statement.rich import problem_html
+
+        return problem_html(self)
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
@@ -149,13 +173,13 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
-        orders = [j.order for e in self.equations for j in self.jets.jets_in(e.right_side).values() if j.field == field]
-        return max(orders, default=0)
+        jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
+        return max((jet.order for jet in jets if jet.field == field), default=0)
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
@@ -180,6 +204,7 @@ class Problem:
         u_t = 3*u_xx
         """
         given = self._stated()
+        values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
         other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
@@ -207,6 +232,9 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
+        time = _read_time(time)
+        for what, table in tables_of(self):
+            bind(table, self.domain, time, what)
         return self.replaced(time=time)
 
     def _stated(self) -> Mapping[str, Any]:
@@ -228,23 +256,25 @@ class Problem:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        keep(domain=domain, time=_STATIC if time is None else _read_time(time), jets=JetSpace(domain.coordinates))
-        texts = as_equations(given["equation"], static)
-        keep(fields=tuple(field_names(texts, self.jets, list(given["parameters"]), static)))
-        if not self.fields:
-            raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
-        keep(parameters=read_parameters(given["parameters"], self.jets, self.fields, symbols))
-        scope = replace(self.parameters.scope(self.jets, self.fields), static=static)
-        residuals = [read_residual(text, scope) for text in texts]
-        keep(equations=self._solved(residuals, static))
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters))
+        span = None if time is None else _read_time(time)
+        given = with_tables({**given, "boundary": boundary}, domain, span)
+        boundary = given["boundary"]
+        keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
+        resolved = resolve(given, domain, self.jets, span, symbols)
+        keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
+        keep(equations=self._solved(resolved.residuals, static))
+        local = [name for name in self.fields if not self.spatial_order(name)]
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
         check_eigenproblem(self)
-        keep(given={**given, "boundary": boundary})  # the last: data that can't be pickled say so before
+        keep(given=given)  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
@@ -269,22 +299,28 @@ class Problem:
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
+        second = tuple(e.field for e in self.equations if e.order == 2)
+        initial, velocity = continued(given["initial"], self.fields, second)
+        if given["initial_velocity"] is not None:
+            velocity = given["initial_velocity"]
         return {
-            "initial": self._data(given["initial"], "the initial value", self.fields),
-            "initial_velocity": self._read_velocity(given["initial_velocity"]),
+            "initial": self._data(initial, "the initial value", self.fields),
+            "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
 
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
-        """Group the fields that share a boundary condition: they need one common basis."""
+        """Group the fields that share a boundary condition or an implicit left-hand side: they need one basis."""
         groups = [{name} for name in self.fields]
-        for condition in self.conditions:
-            touched = [g for g in groups if g & set(condition.fields)]
+        together = [set(condition.fields) for condition in self.conditions]
+        together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        for fields in together:
+            touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
         for group in groups:
             if len({self.equation(name).order for name in group}) > 1:
                 raise ProblemError(
-                    f"a boundary condition couples {choices(group)}, which have different time orders; "
+                    f"a boundary condition or equation couples {choices(group)}, which have different time orders; "
                     "write the second-order one as a first-order system."
                 )
         ordered = [tuple(name for name in self.fields if name in group) for group in groups]
@@ -296,11 +332,10 @@ class Problem:
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
         scope, functions = self.parameters.scope(self.jets), self.parameters.functions
-        table = _by_field(given, what, required)
+        table = data_by_field(given, what, required, self.composites, scope)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
-    def _read_velocity(self, given: Data | None) -> dict[str, Datum]:
-        second = [e.field for e in self.equations if e.order == 2]
+    def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
         if given is None:
             if second:
                 raise ProblemError(
@@ -346,31 +381,7 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
         return domain, boundary
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-    return domain.with_periodic(axes), boundary
-
-
-def _by_field(given: Data, what: str, required: Sequence[str]) -> dict[str, Given]:
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in required]
-        if unknown:
-            raise ProblemError(
-                f"{what} is given for {choices(unknown)}; the fields are {choices(required)}."
-                f"{suggestion(unknown[0], required)}"
-            )
-        missing = [name for name in required if name not in given]
-        if missing:
-            raise ProblemError(f"{what} is missing for {choices(missing)}.")
-        return dict(given)
-    if isinstance(given, list | tuple):
-        if len(given) != len(required):
-            raise ProblemError(f"{what} needs {len(required)} entries ({', '.join(required)}), got {len(given)}.")
-        return dict(zip(required, given, strict=True))
-    if len(required) > 1:
-        raise ProblemError(
-            f"{what} is one expression for {len(required)} fields; "
-            f"write a dict such as {{'{required[0]}': …, '{required[1]}': …}}."
-        )
-    return {required[0]: given}
+    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
 
 
 def _read_time(time: Any) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import POINTS, UserFunction, real_number
-from frozenpinn.language.jets import Jet, JetSpace
+from frozenpinn.language.jets import TIME, Jet, JetSpace
 
 Array = np.ndarray
 FIELD_ORDER = 2  #: highest derivative of an unknown field that equations may contain
@@ -73,7 +73,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class UnknownField:
-    """A function of the coordinates to be found from measurements by :func:`frozenpinn.infer`.
+    """A function to be found from measurements by :func:`frozenpinn.infer`.
 
     Parameters
     ----------
@@ -81,12 +81,32 @@ class UnknownField:
         A first guess, one number for all places.
     positive
         Whether it is positive everywhere; its logarithm is then looked for.
+    of
+        What it is a function of: ``"t"``, ``"x"`` or ``("x", "t")``; all coordinates of space if it is left out.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem(
+    ...     "u_t = u_xx", fp.Interval(0, 1), (0, 1), 0, {"left": "u_n = q", "right": "u = 0"},
+    ...     parameters={"q": UnknownField(of="t")},
+    ... )
+    >>> problem.parameters.unknown_fields
+    ('q',)
     """
 
     start: float = 0.0
     positive: bool = False
+    of: str | tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        own = (self.of,) if isinstance(self.of, str) else self.of
+        fits = own is None or (
+            isinstance(own, list | tuple) and own and all(isinstance(c, str) for c in own) and len(set(own)) == len(own)
+        )
+        if not fits:
+            raise ProblemError(f"of= of an UnknownField is 't', 'x' or ('x', 't'), got {self.of!r}.")
+        object.__setattr__(self, "of", None if own is None else tuple(own))
         number = real_number(self.start)
         if number is None or not math.isfinite(number):
             raise ProblemError(f"start of an UnknownField must be a finite number, got {self.start!r}.")
@@ -101,6 +121,10 @@ class UnknownField:
     def inner_start(self) -> float:
         """The first guess of what is looked for: the field or its logarithm."""
         return math.log(self.start) if self.positive else self.start
+
+    def arguments(self, jets: JetSpace) -> tuple[str, ...]:
+        """Return what it is a function of."""
+        return jets.coordinates if self.of is None else tuple(self.of)
 
 
 Inferable: TypeAlias = Unknown | UnknownField
@@ -122,46 +146,65 @@ def inner_name(name: str, unknown: UnknownField) -> str:
     return f"log{name}" if unknown.positive else name
 
 
-def field_jets(name: str, jets: JetSpace) -> dict[str, Jet]:
-    """Return the names of a function of the coordinates and of its derivatives."""
-    orders = [a for a in product(range(FIELD_ORDER + 1), repeat=jets.dimension) if sum(a) <= FIELD_ORDER]
-    found = [Jet(name, alpha) for alpha in sorted(orders, key=lambda a: (sum(a), a))]
-    return {jets.name(jet): jet for jet in found}
+def field_words(name: str, unknown: UnknownField, jets: JetSpace) -> dict[str, tuple[int, ...]]:
+    """Return the names of an unknown function and of its derivatives, with the order by each of its arguments."""
+    arguments, found = unknown.arguments(jets), {}
+    for word in arguments:
+        if word not in (*jets.coordinates, TIME):
+            raise ProblemError(
+                f"the unknown field '{name}' is a function of '{word}'; it may be one of "
+                f"{choices((*jets.coordinates, TIME))}."
+            )
+    orders = [a for a in product(range(FIELD_ORDER + 1), repeat=len(arguments)) if sum(a) <= FIELD_ORDER]
+    for order in sorted(orders, key=lambda a: (sum(a), a)):
+        by = dict(zip(arguments, order, strict=True))
+        jet = Jet(inner_name(name, unknown), tuple(by.get(c, 0) for c in jets.coordinates), 0, by.get(TIME, 0))
+        found[jets.name(jet)] = order
+    return found
 
 
 def field_functions(name: str, unknown: UnknownField, jets: JetSpace) -> dict[str, UserFunction]:
     """Return the function that stands for a field at its start, and those for its derivatives."""
-    inner = inner_name(name, unknown)
     return {
-        word: as_function(Constant(0.0 if jet.order else unknown.inner_start), name, jets)
-        for word, jet in field_jets(inner, jets).items()
+        word: as_function(Constant(0.0 if any(order) else unknown.inner_start), name, unknown, jets)
+        for word, order in field_words(name, unknown, jets).items()
     }
 
 
-def as_function(function: object, name: str, jets: JetSpace) -> UserFunction:
-    """Return a function of points (n, d) in the form in which problems keep Python functions."""
-    return UserFunction(function, f"the field '{name}'", jets.coordinates, (POINTS,))  # type: ignore[arg-type]
+def as_function(function: object, name: str, unknown: UnknownField, jets: JetSpace) -> UserFunction:
+    """Return a function of points, a column for each argument, in the form in which problems keep Python functions."""
+    return UserFunction(function, f"the field '{name}'", unknown.arguments(jets), (POINTS,))  # type: ignore[arg-type]
+
+
+def atoms(name: str, unknown: UnknownField, jets: JetSpace) -> list[sp.Expr]:
+    """Return what stands for an unknown function and its derivatives in expressions."""
+    symbols = {TIME: jets.t} | dict(zip(jets.coordinates, jets.x, strict=True))
+    places = [symbols[word] for word in unknown.arguments(jets)]
+    return [sp.Function(word, real=True)(*places) for word in field_words(name, unknown, jets)]
 
 
 def field_expression(name: str, unknown: UnknownField, jets: JetSpace) -> sp.Expr:
     """Return what stands for a field in all texts."""
-    inner = sp.Function(inner_name(name, unknown), real=True)(*jets.x)
+    inner = atoms(name, unknown, jets)[0]
     return sp.exp(inner) if unknown.positive else inner
 
 
 def read_unknown(value: object, what: str) -> object:
     """Return an unknown that is written as a table, as problem files do: ``k = {start = 1.0, lower = 0.1}``.
 
-    With ``field = true`` it is a field, which may be ``positive``. Anything else is returned as it is.
+    With ``field = true`` it is a field, which may be ``positive`` or a function ``of = "t"``. Anything else is
+    returned as it is.
     """
     if not isinstance(value, Mapping) or not value:
         return value
     is_field = bool(value.get("field", False))
-    known = ("start", "positive") if is_field else ("start", "lower", "upper")
+    known = ("start", "positive", "of") if is_field else ("start", "lower", "upper")
     for key in value:
         if key not in (*known, "field"):
             raise ProblemError(f"{what} is an unknown with '{key}'; it may have {choices(known)}, and field = true.")
     given = {key: value[key] for key in known if key in value}
+    if isinstance(given.get("of"), list):
+        given["of"] = tuple(given["of"])
     if "start" not in given:
         raise ProblemError(f"{what} is an unknown without a start; write for example {{start = 1.0}}.")
     return UnknownField(**given) if is_field else Unknown(**given)
@@ -170,3 +213,33 @@ def read_unknown(value: object, what: str) -> object:
 def listed(inferred: Mapping[str, Inferable]) -> str:
     """Return the names of all unknowns for a message."""
     return ", ".join(f"'{name}'" for name in inferred)
+
+
+def with_named(given: Mapping[str, object]) -> dict[str, object]:
+    """Give unknowns that stand directly in initial data the names of parameters: ``initial=UnknownField()``."""
+    found, parameters = dict(given), dict(given["parameters"])  # type: ignore[call-overload]
+    for kind in ("initial", "initial_velocity"):
+        value = found.get(kind)
+        if isinstance(value, Mapping) and not _is_table(value):
+            found[kind] = {f: _named(v, f"{kind}_{f}", parameters) for f, v in value.items()}
+        elif isinstance(value, list | tuple):
+            found[kind] = [_named(v, f"{kind}_{i + 1}", parameters) for i, v in enumerate(value)]
+        else:
+            found[kind] = _named(value, kind, parameters)
+    return found | {"parameters": parameters}
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping) and "start" in value and set(value) <= {"start", "positive", "of", "field"}
+
+
+def _named(value: object, name: str, parameters: dict[str, object]) -> object:
+    value = read_unknown(value, name) if _is_table(value) else value
+    if not isinstance(value, Unknown | UnknownField):
+        return value
+    if name in parameters:
+        raise ProblemError(
+            f"the unknown of {name.replace('_', ' ')} is called '{name}', which is a parameter already; rename that."
+        )
+    parameters[name] = value
+    return name

@@ -50,12 +50,16 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
     NotReducibleError
         If the domain or the conditions have no counterpart on the subspace.
     """
+    if problem.laws:
+        raise NotReducibleError(f"the condition '{problem.laws[0].text}' is nonlinear or changes in time.")
     domain = project_domain(problem.domain, subspace)
     writer = _Writer(problem, subspace)
     try:
         boundary = _boundary(problem, subspace, domain, writer)
-        left = {e.field: f"{e.field}_{TIME * e.order}" if e.order else "0" for e in problem.equations}
-        equations = [f"{left[e.field]} = {as_text(writer.restricted(e.right_side))}" for e in problem.equations]
+        equations = []
+        for e in problem.equations:
+            left = sp.Add(*(c * problem.jets.symbol(jet) for jet, c in e.left_side(problem.jets).items()))
+            equations.append(f"{as_text(writer.restricted(left))} = {as_text(writer.restricted(e.right_side))}")
         initial = {name: writer.datum(d) for name, d in problem.initial.items()}
         velocity = {name: writer.datum(d) for name, d in problem.initial_velocity.items()}
         with warnings.catch_warnings():  # the full problem has warned already

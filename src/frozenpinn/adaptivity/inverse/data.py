@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.errors import ProblemError, SettingsError
-from frozenpinn.language.jets import Jet
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 
@@ -26,12 +26,12 @@ class Data:
     ----------
     parts
         As they were given.
-    jets
-        What each part measures.
+    sensors
+        What each part measures, and where.
     """
 
     parts: tuple[Measurements, ...]
-    jets: tuple[Jet, ...]
+    sensors: tuple[Sensor, ...]
 
     @classmethod
     def read(cls, given: Measurements | Sequence[Measurements], problem: Problem) -> Data:
@@ -46,25 +46,27 @@ class Data:
             raise ProblemError(
                 "the noise of some measurements is given and that of others is not; give all of them, or none."
             )
-        return cls(tuple(parts), tuple(part.jet(problem) for part in parts))
+        return cls(tuple(parts), tuple(Sensor.of(part, problem) for part in parts))
 
     @cached_property
     def values(self) -> Array:
         """Everything that was measured."""
         return np.concatenate([part.values for part in self.parts])
 
-    def slices(self) -> list[tuple[Measurements, Jet, slice]]:
-        """Return each part, what it measures, and where its values stand among all."""
+    def slices(self) -> list[tuple[Sensor, slice]]:
+        """Return each sensor, and where its values stand among all."""
         ends = np.cumsum([0, *map(len, self.parts)])
-        places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
-        return list(zip(self.parts, self.jets, places, strict=True))
+        return [(s, slice(int(a), int(b))) for s, (a, b) in zip(self.sensors, pairwise(ends), strict=True)]
 
     def has_places_of(self, other: Data) -> bool:
         """Whether the same was measured at the same places and times."""
-        pairs = list(zip(self.parts, other.parts, strict=False))
-        alike = len(self.parts) == len(other.parts) and self.jets == other.jets
-        return alike and all(
-            np.array_equal(a.points, b.points) and (a.times is b.times or np.array_equal(a.times, b.times))  # type: ignore[arg-type]
+        pairs = list(zip(self.sensors, other.sensors, strict=False))
+        return len(self.sensors) == len(other.sensors) and all(
+            a.expression == b.expression
+            and a.count == b.count
+            and np.array_equal(a.x, b.x)
+            and np.array_equal(a.weights, b.weights)
+            and (a.times is b.times or np.array_equal(a.times, b.times))  # type: ignore[arg-type]
             for a, b in pairs
         )
 

@@ -20,7 +20,7 @@ def slopes_at_start(question: Question) -> Array:
         inference = StaticInference(numbers, question.task, question.rules)
         prediction = inference.coarse(data).model.at(numbers.start)
     else:
-        prediction = EvolutionModel(numbers, data, question.task).at(numbers.start)
+        prediction = EvolutionModel(numbers, data, question.task, question.rules.tangent).at(numbers.start)
     return np.asarray(prediction.slopes / data.sigmas(question.rules)[:, None])
 
 

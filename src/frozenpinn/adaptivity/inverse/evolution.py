@@ -1,27 +1,29 @@
-"""What would be measured of an evolution, and exact slopes of that: sensitivities are further fields of a problem."""
+"""What would be measured of an evolution, and exact slopes of that: all tangents are integrated along the solution."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Prediction
+from frozenpinn.adaptivity.inverse.rules import TangentRules
+from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.errors import FrozenPinnWarning, IntegrationError
+from frozenpinn.assembly.tangent import Tangent, TangentSpace, tangent_space
+from frozenpinn.basis.samplers import MultiScale, Waves
+from frozenpinn.errors import FrozenPinnWarning
+from frozenpinn.geometry import Box
 from frozenpinn.results.solution import Solution
+from frozenpinn.solvers.columns import Step, integrate_columns
 from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.sensitivities import sensitivity_field, with_sensitivities
 
 Array = np.ndarray
-_SHARE, _LEAST = 0.6, 40  # neurons on which slopes are computed, as a part of those of the solution, and at least
-_STEP = 1e-4  # of a difference, relative to the size of an unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,70 +38,111 @@ class EvolutionModel:
         Where and when is measured.
     task
         With which settings and seed it is solved.
+    rules
+        Of the tangents.
     """
 
     numbers: Numbers
     data: Data
     task: Task
+    rules: TangentRules
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
-        """Solve the problem, and once more together with its sensitivities."""
+        """Solve the problem, then all its tangents at once."""
         values, solution = self.values(theta)
-        return Prediction(values, self._slopes(theta, solution), solution)
+        return Prediction(values, self.slopes(theta, solution), solution)
 
     def values(self, theta: Array) -> tuple[Array, Solution]:
         """Solve the problem alone."""
-        solution = self._solved(self._fixed(theta), self.task)
-        return self._measured(solution), solution
+        problem = self.numbers.at(theta)
+        solution = solved(problem, self.task)
+        found = [s.values(problem, _jets_of(s, solution)) for s in self.data.sensors]
+        return np.concatenate(found), solution
 
-    def _fixed(self, theta: Array) -> Problem:
-        """Return the problem alone, with numbers for the unknowns."""
-        return with_sensitivities(self.numbers.problem, self.numbers.values(theta), ())
+    def slopes(self, theta: Array, solution: Solution) -> Array:
+        """Integrate the tangents along a solution, and return what the sensors see of them."""
+        problem, unknowns = self.numbers.at(theta), self.numbers.directions
+        space = self._space(problem)
+        tangent = Tangent(problem, solution.jet_values, space, unknowns)
+        seen = [_Seen(sensor, tangent, problem, solution) for sensor in self.data.sensors]
 
-    def _slopes(self, theta: Array, solution: Solution) -> Array:
-        """Return exact slopes, or differences where the sensitivities can't be integrated along.
+        def tell(step: Step) -> None:
+            for one in seen:
+                one.take(step)
 
-        Each unknown has a problem of its own, on a narrower network: slopes need fewer digits than values.
-        """
-        fields, values = self.numbers.problem.fields, self.numbers.values(theta)
-        settings = replace(self.task.settings, windows=None, subspace=None)
-        if self.task.grows:
-            settings = replace(settings, width=_narrower(solution.width))
-        task, columns = replace(self.task, settings=settings), []
-        try:
-            for name in self.numbers.names:
-                whole = self._solved(with_sensitivities(self.numbers.problem, values, (name,)), task)
-                columns.append(self._measured(whole, {f: sensitivity_field(f, name) for f in fields}))
-        except IntegrationError:
-            return self._differences(theta)
-        return np.stack(columns, axis=1)
+        integrate_columns(tangent, tangent.initial, problem.time, self.rules.rtol, tell)
+        return np.concatenate([one.slopes for one in seen])
 
-    def _differences(self, theta: Array) -> Array:
-        columns = []
-        for i, scale in enumerate(self.numbers.scales):
-            step = np.zeros(len(theta))
-            step[i] = _STEP * max(abs(theta[i]), 1e-3 * scale)
-            high, low = (self._measured(self._solved(self._fixed(theta + s * step), self.task)) for s in (1, -1))
-            columns.append((high - low) / (2.0 * step[i]))
-        return np.stack(columns, axis=1)
-
-    def _solved(self, problem: Problem, task: Task) -> Solution:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FrozenPinnWarning)  # those of the solution at the end are told
-            return solve_once(problem, task, Knowledge()).solution
-
-    def _measured(self, solution: Solution, fields: Mapping[str, str] | None = None) -> Array:
-        """Return what is measured of the fields, or of what stands for them."""
-        found = []
-        for part, jet in zip(self.data.parts, self.data.jets, strict=True):
-            assert part.times is not None
-            own = jet if fields is None else replace(jet, field=fields[jet.field])
-            found.append(solution.paired_values(part.points, part.times, own))
-        return np.concatenate(found)
+    def _space(self, problem: Problem) -> TangentSpace:
+        """Draw a network for the tangents."""
+        domain, rules = problem.domain, self.rules
+        d = domain.dimension
+        width = rules.width[min(d, 4) - 1]
+        count: Any = rules.points * width
+        grid = isinstance(domain, Box) and d <= 3  # on grids, solutions that are products are evaluated axis by axis
+        if grid and d > 1:
+            count = [int(np.ceil(count ** (1 / d)))] * d
+        points = domain.sample(count, "gauss" if grid else "sobol", self.task.seed)
+        rng = np.random.default_rng(self.task.seed)
+        if all(domain.periodic):
+            hidden = Waves(width, rules.reach, periods=tuple(map(float, domain.lengths))).sample(points, rng)
+        elif d == 1:
+            hidden = MultiScale(width).sample(points, rng)
+        else:
+            hidden = Waves(width, rules.reach).sample(points, rng)
+        per_side = 1 if d == 1 else max(8, int(rules.boundary * width / max(1, len(domain.sides))))
+        return tangent_space(problem, hidden, points, rules.cutoff, per_side, self.numbers.directions)
 
 
-def _narrower(width: int | tuple[int, ...]) -> int | tuple[int, ...]:
-    """Return the width of the network on which slopes are computed."""
-    if isinstance(width, tuple):
-        return tuple(max(_LEAST, int(_SHARE * w)) for w in width)
-    return max(_LEAST, int(_SHARE * width))
+def solved(problem: Problem, task: Task) -> Solution:
+    """Solve a problem without a word: what there is to say of the solution at the end is told then."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrozenPinnWarning)
+        return solve_once(problem, task, Knowledge()).solution
+
+
+def _jets_of(sensor: Sensor, solution: Solution) -> list[Array]:
+    assert sensor.times is not None
+    return [solution.paired_values(sensor.x, sensor.times, jet) for jet in sensor.jets]
+
+
+class _Seen:
+    """The slopes of one sensor, filled step by step."""
+
+    def __init__(self, sensor: Sensor, tangent: Tangent, problem: Problem, solution: Solution) -> None:
+        assert sensor.times is not None
+        self.sensor, self.tangent, self.times = sensor, tangent, sensor.times
+        jets = _jets_of(sensor, solution)
+        self.factors = sensor.factors(problem, jets)
+        direct = sensor.direct(problem, jets, tangent.unknowns)
+        self.nodes = np.zeros((len(sensor.x), tangent.size)) if direct is None else direct
+        self.end = problem.time[1]
+        wrapped = problem.domain.wrap(sensor.x)
+        layout, space = tangent.layout, tangent.space
+        self.rows = []
+        for jet, factor in zip(sensor.jets, self.factors, strict=True):
+            index = space.group_of(jet.field)
+            own, lift = space.groups[index].tables(wrapped, jet)
+            self.rows.append((index, jet.time, layout, factor[:, None] * own, factor[:, None] * lift))
+
+    def take(self, step: Step) -> None:
+        """Add what the states of a step say at the times within it."""
+        last = step.start + step.length
+        inside = (self.times >= step.start) & ((self.times < last) | (last >= self.end * (1 - 1e-14)))
+        chosen = np.flatnonzero(inside & (self.times <= last * (1 + 1e-14) + 1e-300))
+        if not len(chosen):
+            return
+        shares = Step.shares((self.times[chosen] - step.start) / step.length)
+        for index, order, layout, own, lift in self.rows:
+            for k, state in enumerate(step.states):
+                part = layout.split(state)[index][order]
+                self.nodes[chosen] += shares[:, k : k + 1] * (own[chosen] @ part)
+            if self.tangent.space.groups[index].sides:
+                for t in np.unique(self.times[chosen]):
+                    same = chosen[self.times[chosen] == t]
+                    self.nodes[same] += lift[same] @ self.tangent.data(index, float(t), order)
+
+    @property
+    def slopes(self) -> Array:
+        """What is measured of the tangents."""
+        return self.sensor.gathered(self.nodes)

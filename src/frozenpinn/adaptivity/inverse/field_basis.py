@@ -6,27 +6,38 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import comb, factorial, prod
 
 import numpy as np
-import sympy as sp
 
-from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
-from frozenpinn.geometry import Domain
+from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import UserFunction
-from frozenpinn.language.jets import Jet, JetSpace
+from frozenpinn.language.jets import TIME, JetSpace
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.unknowns import UnknownField, as_function, field_jets, inner_name
+from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import UnknownField, as_function, atoms, field_words
 
 Array = np.ndarray
+_KEPT = 4  # sets of points at which values of a field are kept
 _ORDER = 3  # of the derivatives whose size is smoothness
+
+
+@dataclass(frozen=True)
+class FieldSizes:
+    """How large the network of an unknown field is."""
+
+    width: tuple[int, int, int, int] = (40, 240, 400, 400)  #: neurons in one, two, three, more dimensions
+    reach: float = 0.8  #: of their waves
+    cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
 
 
 @dataclass(frozen=True)
@@ -37,11 +48,18 @@ class FieldValue:
     coefficients: Array
     derivative: Derivative
     offset: float
+    _known: dict[bytes, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, points: Array) -> Array:
-        """Return the values at points (n, d)."""
-        (values,) = self.hidden.combined(np.asarray(points), [self.derivative], self.coefficients)
-        return np.asarray(values + self.offset)
+        """Return the values at points (n, d); those at the last few sets of points are kept, as solves ask again."""
+        x = np.ascontiguousarray(points, dtype=float)
+        key = hashlib.blake2b(x.tobytes(), digest_size=16).digest()
+        if key not in self._known:
+            (values,) = self.hidden.combined(x, [self.derivative], self.coefficients)
+            while len(self._known) >= _KEPT:
+                self._known.pop(next(iter(self._known)))
+            self._known[key] = read_only(np.asarray(values + self.offset))
+        return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +68,8 @@ class FieldBasis:
 
     Attributes
     ----------
-    name, unknown, jets
-        Which field it is.
+    name, unknown, jets, domain
+        Which field it is, and where it is defined.
     hidden, mixing
         The neurons, and the combinations of them, shape (neurons + 1, size); the first is the constant one.
     grams
@@ -61,6 +79,7 @@ class FieldBasis:
     name: str
     unknown: UnknownField
     jets: JetSpace
+    domain: Domain
     hidden: HiddenLayer
     mixing: Array
     grams: tuple[Array, ...]
@@ -75,37 +94,47 @@ class FieldBasis:
         """By how much the field is expected to vary: its start, or one for a logarithm."""
         return 1.0 if self.unknown.positive else abs(self.unknown.start) or 1.0
 
-    @property
-    def inner(self) -> str:
-        """The name of the function that is looked for."""
-        return inner_name(self.name, self.unknown)
-
     @cached_property
-    def _words(self) -> dict[str, Jet]:
-        return field_jets(self.inner, self.jets)
+    def _words(self) -> dict[str, tuple[int, ...]]:
+        return field_words(self.name, self.unknown, self.jets)
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether it is a function of time, too."""
+        return TIME in self.unknown.arguments(self.jets)
+
+    def places(self, x: Array, t: float | Array) -> Array:
+        """Return the arguments of the functions at points and a time, or one for each point."""
+        arguments = self.unknown.arguments(self.jets)
+        if arguments == self.jets.coordinates:
+            return x
+        whole = np.column_stack([x, np.broadcast_to(t, len(x))])
+        return whole[:, [(*self.jets.coordinates, TIME).index(word) for word in arguments]]
 
     @property
     def directions(self) -> Directions:
         """The functions, with all derivatives that equations may contain."""
-        atoms = tuple(sp.Function(word, real=True)(*self.jets.x) for word in self._words)
-        derivatives = [derivative_of(jet) for jet in self._words.values()]
+        derivatives = [Derivative(order) for order in self._words.values()]
 
-        def changes(x: Array) -> Sequence[Array]:
-            return [self.at(x, derivative) for derivative in derivatives]
+        def changes(x: Array, t: float | Array, wanted: Sequence[int]) -> Sequence[Array]:
+            places = self.places(x, t)
+            return [self.at(places, derivatives[i]) for i in wanted]
 
-        return Directions(atoms, self.size, changes)
+        own = tuple(atoms(self.name, self.unknown, self.jets))
+        return Directions(own, self.size, changes, self.depends_on_time)
 
     def at(self, x: Array, derivative: Derivative | None = None) -> Array:
-        """Return all functions at points, shape (n, size), in units of the scale."""
+        """Return all functions where their arguments are ``x``, shape (n, size), in units of the scale."""
         wanted = Derivative((0,) * x.shape[1]) if derivative is None else derivative
         return np.asarray(self.hidden.operator(x, [Term("", wanted)]) @ self.mixing * self.scale)
 
     def functions(self, coefficients: Array) -> dict[str, UserFunction]:
         """Return the functions that stand for the field and its derivatives."""
         raw, found = self.scale * (self.mixing @ coefficients), {}
-        for word, jet in self._words.items():
-            offset = 0.0 if jet.order else self.unknown.inner_start
-            found[word] = as_function(FieldValue(self.hidden, raw, derivative_of(jet), offset), self.name, self.jets)
+        for word, order in self._words.items():
+            offset = 0.0 if any(order) else self.unknown.inner_start
+            value = FieldValue(self.hidden, raw, Derivative(order), offset)
+            found[word] = as_function(value, self.name, self.unknown, self.jets)
         return found
 
     def fitted(self, values: Array, x: Array) -> Array:
@@ -117,11 +146,24 @@ class FieldBasis:
         return np.asarray(sum(comb(_ORDER, j) * length ** (2 * j) * gram for j, gram in enumerate(self.grams)))
 
 
-def field_basis(
-    name: str, unknown: UnknownField, domain: Domain, jets: JetSpace, size: tuple[int, float, float], seed: int
-) -> FieldBasis:
-    """Draw a small network for a field, of a width, reach and cut-off, and orthogonalise it."""
-    (width, reach, cutoff), start = size, int(Seed.UNKNOWN_FIELD) + seed
+def where_defined(name: str, problem: Problem) -> Domain:
+    """Return the domain of an unknown field: that of the problem, or a box of some coordinates and time."""
+    unknown, jets, domain = problem.parameters.inferred[name], problem.jets, problem.domain
+    assert isinstance(unknown, UnknownField)
+    arguments = unknown.arguments(jets)
+    if arguments == jets.coordinates:
+        return domain
+    ends = dict(zip(jets.coordinates, zip(domain.lower, domain.upper, strict=True), strict=True)) | {TIME: problem.time}
+    lower, upper = zip(*(ends[word] for word in arguments), strict=True)
+    return Box(list(map(float, lower)), list(map(float, upper)))
+
+
+def field_basis(name: str, problem: Problem, rules: FieldSizes, seed: int) -> FieldBasis:
+    """Draw a small network for a field and orthogonalise it."""
+    unknown, jets, domain = problem.parameters.inferred[name], problem.jets, where_defined(name, problem)
+    assert isinstance(unknown, UnknownField)
+    width, reach, cutoff = rules.width[min(domain.dimension, 4) - 1], rules.reach, rules.cutoff
+    start = int(Seed.UNKNOWN_FIELD) + seed
     points = domain.sample(max(5 * width, 400), "sobol" if domain.dimension > 1 else "gauss", start)
     hidden = Waves(width, reach).sample(points, np.random.default_rng(start))
     weights = points.weights / np.sum(points.weights)
@@ -135,7 +177,7 @@ def field_basis(
     mixing[hidden.width, 1:] = -means[: hidden.width] @ mixing[: hidden.width, 1:]
     mixing[hidden.width, 0] = 1.0
     grams = _grams(hidden, points.x, weights, mixing, float(np.max(domain.lengths)))
-    return FieldBasis(name, unknown, jets, hidden, mixing, grams)
+    return FieldBasis(name, unknown, jets, domain, hidden, mixing, grams)
 
 
 def _grams(hidden: HiddenLayer, x: Array, weights: Array, mixing: Array, length: float) -> tuple[Array, ...]:

@@ -1,7 +1,8 @@
-"""Unknown fields of static problems: Gauss–Newton with the equation exact, and a smoothness prior averaged over."""
+"""Unknown fields: Gauss–Newton with the equation exact, and a smoothness prior averaged over."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,21 +11,22 @@ import numpy as np
 import scipy.linalg as sla
 from scipy.special import ndtri, stdtrit
 
+from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior, averaged
-from frozenpinn.adaptivity.inverse.field_basis import field_basis
+from frozenpinn.adaptivity.inverse.evolution import EvolutionModel, solved
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
 from frozenpinn.adaptivity.inverse.fit import Fit
-from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
-from frozenpinn.adaptivity.inverse.static import Network, StaticInference
+from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.errors import ConvergenceError, SettingsError
+from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.statement.unknowns import UnknownField
 
 Array = np.ndarray
 _OTHER_SEED = 1000  # of the second network, beyond the first
@@ -106,7 +108,7 @@ class FieldInference:
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
             try:
                 following = self.step(model, theta, sigmas, current.prediction.state)
-            except ConvergenceError:
+            except (ConvergenceError, IntegrationError):
                 length /= 2.0
                 continue
             if following.squares <= rules.worse * current.squares + count * current.posterior.variance:
@@ -118,47 +120,38 @@ class FieldInference:
 def with_bases(question: Question, seed: int = 0) -> Question:
     """Give every unknown field functions that it is combined of."""
     problem, rules = question.numbers.problem, question.rules
-    if not problem.is_static:
-        raise SettingsError(
-            "unknown fields are inferred in static problems only; in time, write the field with unknown numbers, such "
-            "as 'a + b*x' with Unknown a and b."
-        )
-    size = (rules.field_width[min(problem.domain.dimension, 4) - 1], rules.field_reach, rules.field_cutoff)
-    bases = tuple(
-        field_basis(name, unknown, problem.domain, problem.jets, size, seed)
-        for name, unknown in problem.parameters.inferred.items()
-        if isinstance(unknown, UnknownField)
-    )
+    bases = tuple(field_basis(name, problem, rules.field, seed) for name in problem.parameters.unknown_fields)
     return replace(question, numbers=Numbers(problem, bases))
 
 
-def second_opinion(question: Question, fit: Fit, network: Network) -> tuple[Array, Array]:
+def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[Array, Array]:
     """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
-    mine, data = question.numbers, question.data
+    mine = question.numbers
     other = with_bases(question, question.task.seed + _OTHER_SEED)
-    x = mine.problem.domain.sample(4 * max(b.size for b in mine.fields), "random", int(Seed.UNKNOWN_FIELD)).x
     theta, count = other.numbers.start, len(mine.names)
     theta[:count] = fit.theta[:count]
-    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+    pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
+    for one, own, two, its, x in pairs:
         theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
-    twin = StaticInference(other.numbers, question.task, question.rules)
-    model = twin.fine(fit._replace(theta=theta), network, data, _OTHER_SEED).model
-    sigmas = question.sigmas(fit)
-    search = FieldInference(other)
-    first = search.step(model, theta, sigmas, None)
+    first = FieldInference(other).step(made(other.numbers, theta), theta, question.sigmas(fit), None)
     found, gap = first.posterior.mean, np.zeros(len(fit.theta))
     gap[:count] = found[:count] - fit.theta[:count]
-    for (one, own), (two, its) in zip(mine.parts(), other.numbers.parts(), strict=True):
+    for one, own, two, its, x in pairs:
         gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
     return first.prediction.values - fit.prediction.values, gap
 
 
+def _places(basis: FieldBasis) -> Array:
+    """Return points at which two bases of a field are compared."""
+    return basis.domain.sample(4 * basis.size, "random", int(Seed.UNKNOWN_FIELD)).x
+
+
 class Kept(NamedTuple):
-    """What new data can be inferred with: the network, the old fit, and by how much second networks differ."""
+    """What new data can be inferred with: a model, the old fit, how a solution is made, and how networks differ."""
 
     question: Question
-    inference: StaticInference
-    fine: Network
+    model: Callable[[Data], Model]
+    solve: Callable[[Fit], Solution]
     fit: Fit
     sigmas: Array
     blur: Array
@@ -167,9 +160,13 @@ class Kept(NamedTuple):
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
-    """Find unknown fields, and unknown numbers beside them, of a static problem."""
+    """Find unknown fields, and unknown numbers beside them."""
     question = with_bases(question)
     question.check()
+    return (_static if question.numbers.problem.is_static else _evolution)(question, watch)
+
+
+def _static(question: Question, watch: Stopwatch) -> Inferred:
     search, data, rules = FieldInference(question), question.data, question.rules
     inference = StaticInference(question.numbers, question.task, rules)
     with watch.stage("choice of features"):
@@ -182,30 +179,86 @@ def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
         sigmas = question.sigmas(fit)
         best, more = search.descend(fine.model, first.theta, sigmas, rules.fine_steps)
     fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
+
+    def other(numbers: Numbers, theta: Array) -> Model:
+        twin = StaticInference(numbers, question.task, rules)
+        return twin.fine(fit._replace(theta=theta), coarse._replace(family=fine.family), data, _OTHER_SEED).model
+
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, coarse._replace(family=fine.family))
+        blur, gap = second_opinion(question, fit, other)
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
-    return _put_together(search, Kept(question, inference, fine, fit, sigmas, blur, gap, solution), watch)
+    facts = solution.facts
+    assert facts is not None
+
+    def model(given: Data) -> Model:
+        return replace(fine.model.measuring(given), start=fit.prediction.state.state)
+
+    def solve(found: Fit) -> Solution:
+        return inference.solution(fine, found.prediction, facts.singular)
+
+    return _put_together(search, Kept(question, model, solve, fit, sigmas, blur, gap, solution), watch)
+
+
+def _evolution(question: Question, watch: Stopwatch) -> Inferred:
+    search, data, rules, task, numbers = (
+        FieldInference(question),
+        question.data,
+        question.rules,
+        question.task,
+        question.numbers,
+    )
+    quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
+    rough = EvolutionModel(numbers, data, quick, rules.tangent)
+    with watch.stage("fit"):
+        start: Model = _linear(rough, numbers.start) if numbers.is_affine else rough
+        first, steps = search.descend(start, numbers.start, question.sigmas(), rules.field_steps)
+        fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
+    model = EvolutionModel(numbers, data, task, rules.tangent)
+    with watch.stage("refinement"):
+        sigmas, chord = question.sigmas(fit), Chord(model.values, first.prediction.slopes)
+        best, more = search.descend(chord, first.theta, sigmas, rules.fine_steps)
+        fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
+
+    def other(twins: Numbers, theta: Array) -> Model:
+        return EvolutionModel(twins, data, replace(task, seed=task.seed + _OTHER_SEED), rules.tangent)
+
+    with watch.stage("second network"):
+        blur, gap = second_opinion(question, fit, other)
+
+    def solve(found: Fit) -> Solution:
+        return solved(numbers.stated(found.theta), task)  # what it can't resolve is seen by the second network
+
+    with watch.stage("solution"):
+        solution = solve(fit)
+
+    def renewed(given: Data) -> Model:
+        if given.has_places_of(data):
+            return chord
+        other_places = replace(model, data=given)
+        return Chord(other_places.values, other_places.at(fit.theta).slopes)
+
+    return _put_together(search, Kept(question, renewed, solve, fit, sigmas, blur, gap, solution), watch)
+
+
+def _linear(model: EvolutionModel, theta: Array) -> Model:
+    """Return the model with slopes from one place: they are the same everywhere."""
+    return Chord(model.values, model.at(theta).slopes)
 
 
 def _again(kept: Kept, given: Any) -> Inferred:
-    """Infer from new data on the same network, from the old fit on."""
+    """Infer from new data with what is factorised, from the old fit on."""
     question, watch = kept.question.with_data(given), Stopwatch(None)
     question.check()
     with watch.stage("fine network"):
-        model = replace(kept.fine.model.measuring(question.data), start=kept.fit.prediction.state.state)
         same = question.data.has_places_of(kept.question.data)
         search = FieldInference(question)
         sigmas = question.sigmas(kept.fit if same else None)
-        best, steps = search.descend(model, kept.fit.theta, sigmas, question.rules.fine_steps)
-    facts = kept.solution.facts
-    assert facts is not None
-    solution = kept.inference.solution(kept.fine, best.prediction, facts.singular)
+        best, steps = search.descend(kept.model(question.data), kept.fit.theta, sigmas, question.rules.fine_steps)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
     blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
     return _put_together(
-        search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=solution), watch
+        search, kept._replace(question=question, fit=fit, sigmas=sigmas, blur=blur, solution=kept.solve(fit)), watch
     )
 
 
@@ -249,11 +302,11 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
 
 
 def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
-    domain = question.numbers.problem.domain
     return {
         basis.name: InferredField(
             basis.name,
-            domain,
+            basis.domain,
+            basis.unknown.arguments(basis.jets),
             basis.at,
             basis.unknown.inner_start,
             fit.theta[own],

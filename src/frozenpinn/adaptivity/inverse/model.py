@@ -10,13 +10,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, slopes_of
-from frozenpinn.assembly.sensitivity import sensitivity_rows, sensor_rows
+from frozenpinn.assembly.sensitivity import Directions, jet_rows, sensitivity_rows
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.language.jets import Jet
 from frozenpinn.solvers.newton import NewtonRules, newton
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
@@ -46,6 +48,37 @@ class Solved(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Observation:
+    """Sensors, each with rows that take coefficients to the jets it needs."""
+
+    sensors: tuple[Sensor, ...]
+    tables: tuple[tuple[Array, ...], ...]
+
+    @classmethod
+    def of(cls, data: Data, base: Collocation) -> Observation:
+        """Evaluate the features of a network at the sensors."""
+        tables = tuple(tuple(jet_rows(base, s.x, jet) for jet in s.jets) for s in data.sensors)
+        return cls(data.sensors, tables)
+
+    def of_state(
+        self, problem: Problem, coefficients: Array, sensitivities: Array, unknowns: Sequence[Directions]
+    ) -> tuple[Array, Array]:
+        """Return what is measured, and its slopes by all unknowns."""
+        values, slopes = [], []
+        for sensor, tables in zip(self.sensors, self.tables, strict=True):
+            jets = [table @ coefficients for table in tables]
+            values.append(sensor.values(problem, jets))
+            total = np.zeros((sensor.count, sensitivities.shape[1]))
+            if tables:
+                pairs = zip(sensor.factors(problem, jets), tables, strict=True)
+                rows = sum(factor[:, None] * table for factor, table in pairs)
+                total += sensor.gathered(np.asarray(rows)) @ sensitivities
+            direct = sensor.direct(problem, jets, unknowns)
+            slopes.append(total if direct is None else total + sensor.gathered(direct))
+        return np.concatenate(values), np.concatenate(slopes)
+
+
+@dataclass(frozen=True, eq=False)
 class StaticModel:
     """A static problem on one network.
 
@@ -56,20 +89,17 @@ class StaticModel:
     base
         The collocation of the problem at the start.
     sensors
-        Rows that take coefficients to what is measured.
+        What is measured, with the features there.
     rules, accuracy, start
         Of Newton's method.
-    direct
-        Unknown fields that are measured themselves: their names, where, and which measurements that are.
     """
 
     numbers: Numbers
     base: Collocation
-    sensors: Array
+    sensors: Observation
     rules: NewtonRules
     accuracy: float | None = None
     start: Function | None = None
-    direct: tuple[tuple[str, Array, slice], ...] = ()
 
     @classmethod
     def of(
@@ -82,17 +112,15 @@ class StaticModel:
         accuracy: float | None = None,
     ) -> StaticModel:
         """Return the model for data."""
-        return cls(numbers, base, np.zeros(0), rules, accuracy, start).measuring(data)
+        return cls(numbers, base, Observation.of(data, base), rules, accuracy, start)
 
     def measuring(self, data: Data) -> StaticModel:
         """Return the model with other sensors."""
-        fields = self.numbers.problem.parameters.unknown_fields
-        direct = tuple((jet.field, part.points, own) for part, jet, own in data.slices() if jet.field in fields)
-        return replace(self, sensors=self.with_sensors(data), direct=direct)
+        return replace(self, sensors=Observation.of(data, self.base))
 
-    def with_sensors(self, data: Data) -> Array:
-        """Return the rows of other sensors."""
-        return sensor_rows(self.base, [(part.points, jet) for part, jet, _ in data.slices()])
+    def observed(self, theta: Array, coefficients: Array, sensitivities: Array) -> tuple[Array, Array]:
+        """Return what is measured of a state, and its slopes."""
+        return self.sensors.of_state(self.numbers.at(theta), coefficients, sensitivities, self.numbers.directions)
 
     def collocation(self, theta: Array) -> Collocation:
         """Return the rows of the problem with values of the unknowns."""
@@ -108,10 +136,7 @@ class StaticModel:
         right = sensitivity_rows(collocation, found.state, found.last.scales, self.numbers.directions)
         sensitivities = np.asarray(found.last.factor.solve(right))
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
-        values, slopes = self.sensors @ found.state.coefficients, self.sensors @ sensitivities
-        for name, x, own in self.direct:
-            values[own], slopes[own] = self.numbers.measured(name, x, theta)
-        return Prediction(values, slopes, solved)
+        return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
 
     def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""

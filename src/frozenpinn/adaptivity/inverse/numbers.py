@@ -85,10 +85,11 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
         best = None if first is None else _chord_steps(question, kept, sigmas, first)
     if best is None:
         return infer_numbers(question, watch)
-    rows = kept.other.model.with_sensors(question.data)
-    solved, second = kept.old.prediction.state, kept.second.state
-    gap = rows @ second.state.coefficients - kept.fine.model.with_sensors(question.data) @ solved.state.coefficients
-    twin = Prediction(best.prediction.values + gap, rows @ second.sensitivities, None)
+    mine, other = (
+        network.model.measuring(question.data).observed(kept.old.theta, state.state.coefficients, state.sensitivities)
+        for network, state in ((kept.fine, kept.old.prediction.state), (kept.other, kept.second.state))
+    )
+    twin = Prediction(best.prediction.values + other[0] - mine[0], other[1], None)
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
     solution = inference.solution(kept.fine, best.prediction, facts.singular)
@@ -99,16 +100,16 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
 
 def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
     """Step until nothing changes beside the noise; None if that leads nowhere."""
-    data, numbers, rules, model = question.data, question.numbers, question.rules, kept.fine.model
-    solved, sensors = kept.old.prediction.state, model.with_sensors(data)
-    slopes, reached = sensors @ solved.sensitivities, start.prediction.state
+    data, numbers, rules = question.data, question.numbers, question.rules
+    model = kept.fine.model if data.sensors is kept.fine.model.sensors.sensors else kept.fine.model.measuring(data)
+    solved, reached = kept.old.prediction.state, start.prediction.state
     theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
     for _ in range(rules.again):
-        prediction = Prediction(sensors @ c, slopes, solved)
+        prediction = Prediction(*model.observed(theta, c, solved.sensitivities), solved)
         left = (data.values - prediction.values) / sigmas
         steps.append((float(left @ left), *map(float, theta)))
         step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
-        bars = spread_of(left * sigmas, slopes, sigmas, data.noise_is_known, question.level).covariance
+        bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
         size = float(np.max(np.abs(step) / numbers.scales))
         small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
         if size <= rules.fine_settled or (small and len(steps) > 1):
@@ -126,11 +127,12 @@ def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> F
 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
-    model = EvolutionModel(numbers, data, task)
+    model = EvolutionModel(numbers, data, task, rules.tangent)
     quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
         fits = _fits(
-            EvolutionModel(numbers, data, quick), replace(question, rules=replace(rules, settled=rules.quick_settled))
+            EvolutionModel(numbers, data, quick, rules.tangent),
+            replace(question, rules=replace(rules, settled=rules.quick_settled)),
         )
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
@@ -157,7 +159,7 @@ def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> I
     if not data.has_places_of(old.data):
         return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
     with watch.stage("refinement"):
-        chord = Chord(EvolutionModel(numbers, data, task).values, fit.prediction.slopes)
+        chord = Chord(EvolutionModel(numbers, data, task, question.rules.tangent).values, fit.prediction.slopes)
         sigmas = question.sigmas(fit)
         best = refine(chord, data, sigmas, numbers, fit.theta, question.rules)
     twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 
 from frozenpinn.adaptivity.inverse.evidence import PriorGrid
+from frozenpinn.adaptivity.inverse.field_basis import FieldSizes
+
+
+@dataclass(frozen=True)
+class TangentRules:
+    """The network and the steps in time of derivatives by the unknowns; they need fewer digits than values do."""
+
+    width: tuple[int, int, int, int] = (80, 300, 500, 600)  #: neurons in one, two, three, more dimensions
+    points: int = 4  #: quadrature points for each neuron
+    reach: float = 1.0  #: of waves, in two and more dimensions
+    cutoff: float = 1e-7  #: singular value, relative to the largest, up to which functions are kept
+    boundary: float = 0.8  #: boundary points of all sides together for each neuron, in two and more dimensions
+    rtol: float = 1e-3  #: accuracy in time
 
 
 @dataclass(frozen=True)
@@ -15,7 +29,7 @@ class InverseRules:
     coarse_most: int = 240  #: … and at most
     steps: int = 40  #: evaluations of one fit, at most
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
-    quick_rtol: float = 1e-5  #: accuracy in time at which a fit is found
+    quick_rtol: float = 1e-3  #: accuracy in time at which a fit is found
     quick_settled: float = 1e-3  #: relative change of the unknowns at which that stops
     tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
@@ -34,18 +48,12 @@ class InverseRules:
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     again: int = 30  #: steps with an old factorisation for new data, at most
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
-    field_width: tuple[int, int, int, int] = (
-        40,
-        240,
-        400,
-        400,
-    )  #: neurons of a field in one, two, three, more dimensions
-    field_reach: float = 0.8  #: of their waves
-    field_cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
+    tangent: TangentRules = dataclasses.field(default_factory=TangentRules)  #: slopes of evolutions
+    field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most
     field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
     field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
-    prior: PriorGrid = field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
     few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior

@@ -15,7 +15,7 @@ from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.errors import ProblemError
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.rebinding import with_values
-from frozenpinn.statement.unknowns import Unknown, UnknownField
+from frozenpinn.statement.unknowns import Unknown, UnknownField, atoms
 
 Array = np.ndarray
 
@@ -51,6 +51,17 @@ class Numbers:
         texts = [e for c in self.problem.conditions for e in (*c.coefficients, c.value.expression) if e is not None]
         atoms = [atom for direction in self.directions for atom in direction.atoms]
         return not any(text.has(atom) for text in texts for atom in atoms)
+
+    @cached_property
+    def is_affine(self) -> bool:
+        """Whether the solution depends on all unknowns linearly: they are sources or data of a linear problem."""
+        problem, atoms = self.problem, [atom for direction in self.directions for atom in direction.atoms]
+        factors = [c for e in problem.equations for c in (*e.linear.values(), *e.linear_in_time.values())]
+        factors += [c for condition in problem.conditions for c in condition.coefficients]
+        texts = [e.forcing for e in problem.equations] + [c.value.expression for c in problem.conditions]
+        texts += [datum.expression for datum in problem.initial_data]
+        curved = (sp.diff(t, a, b) for t in texts if t is not None for a in atoms for b in atoms if t.has(a))
+        return problem.is_linear and not any(c.has(a) for c in factors for a in atoms) and all(d == 0 for d in curved)
 
     @cached_property
     def start(self) -> Array:
@@ -100,17 +111,6 @@ class Numbers:
         given = {} if self.fields else given
         return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
 
-    def measured(self, name: str, x: Array, theta: Array) -> tuple[Array, Array]:
-        """Return an unknown field at points, and its derivatives by all unknowns."""
-        for basis, own in self.parts():
-            if basis.name == name:
-                slopes, rows = np.zeros((len(x), len(theta))), basis.at(x)
-                inner = basis.unknown.inner_start + rows @ theta[own]
-                values = np.exp(inner) if basis.unknown.positive else inner
-                slopes[:, own] = values[:, None] * rows if basis.unknown.positive else rows
-                return values, slopes
-        raise KeyError(name)
-
     def started(self, theta: Array) -> Numbers:
         """Return the same unknowns with another start."""
         other = {n: replace(u, start=float(v)) for (n, u), v in zip(self.table.items(), theta, strict=False)}
@@ -121,7 +121,7 @@ class Numbers:
         return {name: float(value) for name, value in zip(self.names, theta, strict=False)}
 
 
-def _one(x: Array) -> Sequence[Array]:
+def _one(x: Array, t: float | Array, wanted: Sequence[int]) -> Sequence[Array]:
     return [np.ones((len(x), 1))]
 
 
@@ -133,10 +133,10 @@ def check_present(problem: Problem) -> None:
     texts += [datum.expression for datum in problem.initial_data]
     known = [text for text in texts if text is not None]
     for name, unknown in problem.parameters.inferred.items():
-        inner = f"log{name}" if isinstance(unknown, UnknownField) and unknown.positive else name
-        used = {s.name for text in known for s in text.free_symbols}
-        used |= {f.func.__name__.split("_")[0] for text in known for f in text.atoms(sp.core.function.AppliedUndef)}
-        if inner not in used:
+        own = [sp.Symbol(name, real=True)]
+        if isinstance(unknown, UnknownField):
+            own = atoms(name, unknown, problem.jets)
+        if not any(text.has(*own) for text in known):
             raise ProblemError(
                 f"the unknown '{name}' does not appear in the equations, the boundary conditions or the initial value, "
                 "so nothing can be learnt about it; leave it out, or write it into the problem."

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.static.judging import held_out, left_over
-from frozenpinn.adaptivity.static.layers import Sites
+from frozenpinn.adaptivity.static.layers import MorePoints
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
@@ -34,7 +34,7 @@ class Family:
 
     sampler: Sampler
     special: SpecialFunctions | None = None
-    sites: Sites | None = None
+    sites: MorePoints | None = None
 
     @property
     def label(self) -> str:

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.adaptivity.sizing import Frame, make_plan
+from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
-from frozenpinn.assembly.collocation import Function
+from frozenpinn.assembly.collocation import Function, nobody
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Snapshot, Stage
-from frozenpinn.errors import ConvergenceError, FrozenPinnError, SettingsError
+from frozenpinn.errors import BudgetError, ConvergenceError, FrozenPinnError, SettingsError
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
@@ -30,7 +30,7 @@ def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
     if plan.problem.constraints or not Frame.of(plan.problem, plan.task.settings).product:
         raise SettingsError(
             f"width={plan.task.settings.width} has one number for each axis, for products of networks on boxes in two "
-            "and three dimensions, with conditions of constant coefficients along their own axis and without a "
+            "to five dimensions, with conditions of constant coefficients along their own axis and without a "
             "constraint. Write one number here."
         )
     found = solve_on_product(plan, start, np.inf, how)
@@ -39,24 +39,32 @@ def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
     return found
 
 
-def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
-    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
-    problem, task, rules = plan.problem, plan.task, plan.task.rules.static
-    settings, d = task.settings, problem.domain.dimension
-    given = isinstance(settings.width, tuple)
+def product_plan(plan: StaticPlan) -> Plan | None:
+    """Return the numbers of a product of networks beside other features; None if there can be none."""
+    problem, settings = plan.problem, plan.task.settings
+    given, d = isinstance(settings.width, tuple), problem.domain.dimension
     if problem.constraints or (not given and (settings.width is not None or settings.points is not None)):
         return None
     if not Frame.of(problem, settings).product:
         return None
-    width = 2 * round(rules.on_axes[d - 2] * plan.width ** (1.0 / d) / 2)
-    own = make_plan(problem, task, settings.width if given else (width,) * d)
+    width = settings.width if given else (plan.task.rules.static.axis_width(plan.width, d),) * d
+    return make_plan(problem, plan.task, width)
+
+
+def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
+    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
+    problem, task, rules, own = plan.problem, plan.task, plan.task.rules.static, product_plan(plan)
+    if own is None:
+        return None
     try:
         own.check_memory()
         spaces = own.build_spaces(problem, own.place_points(problem))
         values = {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
         first = np.zeros(system.size) if problem.is_linear else system.initial_state
-        found = balance(system, first, rules.newton.accuracy)
+        found = balance(system, first, rules.newton.accuracy, plan.told or nobody)
+    except BudgetError:
+        raise
     except (ConvergenceError, FrozenPinnError, np.linalg.LinAlgError):
         return None
     name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"

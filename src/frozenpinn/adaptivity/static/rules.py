@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from frozenpinn.assembly.collocation import BOUNDARY
 from frozenpinn.solvers.continuation import ContinuationRules
 from frozenpinn.solvers.deflation import DeflationRules
@@ -36,6 +38,21 @@ class PathRules:
 class StaticRules:
     """Sizes and choices. Study: ``frozenpinn study static-calibration``."""
 
+    @property
+    def product_dimensions(self) -> int:
+        """Up to as many, products of networks of the axes are tried."""
+        return len(self.on_axes) + 1
+
+    def axis_width(self, width: float, dimension: int) -> int:
+        """Return the neurons of each axis of a product, an even number, beside ``width`` neurons of other kinds."""
+        return 2 * round(self.on_axes[dimension - 2] * width ** (1.0 / min(dimension, 3)) / 2)
+
+    def alike(self, widths: tuple[int, ...]) -> int:
+        """Return the number of other neurons beside which a product would have these on its axes, about."""
+        d = min(len(widths), self.product_dimensions)
+        each = float(np.exp(np.mean(np.log(widths))))
+        return round((each / self.on_axes[d - 2]) ** min(d, 3))
+
     first: tuple[int, int, int, int] = (
         32,
         160,
@@ -57,7 +74,9 @@ class StaticRules:
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     most_stretch: float = 4.0  #: by which frequencies along one axis may exceed those along another
     worth: float = 1.3  #: ratio of axes from which on a stretched pilot is tried
-    on_axes: tuple[float, float] = (2.4, 2.6)  #: neurons of each axis of a product, in units of width^(1/d)
+    on_axes: tuple[float, ...] = (2.4, 2.6, 1.5, 1.2)  #: neurons of each axis of a product, in units of width^(1/2) in
+    #: two dimensions, of width^(1/3) in three and more; beyond these dimensions there are no products
+    product_from: float = 0.03  #: what other features leave, from which on there are products beyond three dimensions
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
@@ -73,6 +92,18 @@ class StaticRules:
     layer_waves: float = 4.0  #: … and of the waves along the boundary, over the size of the domain
     layer_points: tuple[float, float] = (0.03, 30.0)  #: where points in layers lie, in units of the thickness
     layer_dense: int = 8192  #: points of a side of which those in layers of other sides are chosen
+    detail_widths: tuple[tuple[int, ...], ...] = (
+        (48, 96, 192, 384, 640),
+        (20, 32, 48, 72),
+    )  #: neurons of each axis of a box
+    #: around a shape in two and three dimensions, on which narrow sources are resolved, …
+    detail_margin: float = 0.2  #: … its margin, in units of the lengths of the domain, …
+    detail_seen: float = 0.3  #: … misfit from which on nothing is seen yet, below which the next width must bring it …
+    detail_helps: float = 0.5  #: … down to this part, …
+    detail_resolved: float = 1e-11  #: … misfit at which no further one is tried, …
+    detail_part: float = 1e-3  #: … or this part of the tolerance, …
+    detail_enough: float = 0.1  #: … and with which it is of use
+    detail_points: float = 0.5  #: points where sources are large, as a part of the others
     special_from: float = 1e-3  #: what a pilot leaves, from which on special functions are tried, …
     stalls: float = 0.3  #: … or this part of what the pilot of the solve before has left: smooth ones get better faster
     special_helps: float = 0.02  #: part of what a pilot leaves without them, up to which they are taken to help, …

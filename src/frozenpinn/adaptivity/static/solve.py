@@ -10,16 +10,16 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
-from frozenpinn.adaptivity.static.judging import left_over
+from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.products import given_product, solve_on_product
+from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.adaptivity.static.trust import stall_reason
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.errors import ConvergenceError, ResolutionWarning, warn
+from frozenpinn.errors import BudgetError, ConvergenceError, ResolutionWarning, warn
 from frozenpinn.geometry import Points
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
@@ -44,24 +44,31 @@ class Earlier(NamedTuple):
 
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
     """Solve a static problem once, going on from an earlier solve if there is one."""
-    before = None if earlier is None else earlier.solution
+    before, start = None if earlier is None else earlier.solution, cast(Function, Nothing())
     plan = replace(static_plan(problem, task), told=partial(watch.announce, "Newton's method"))
     plan.check_memory()
     if isinstance(task.settings.width, tuple):
         return _with_given_product(plan, earlier, watch)
+    many = problem.domain.dimension > task.rules.sizing.dimensions
     with blas_threads(plan.operations):
+        if many and earlier is not None and isinstance(earlier.solution.width, tuple):
+            with watch.stage("products"):
+                start = SolutionStart(earlier.solution.jet_values)
+                product = solve_on_product(plan, start, np.inf, "a coarser solution")
+            if product is not None and product.facts is not None:
+                return Earlier(product, earlier.family, product.facts.left)
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
-        start: Function = pilot.found.state if before is None else SolutionStart(before.jet_values)
-        with watch.stage("products"):
-            product = solve_on_product(plan, start, _promised(plan, pilot), how)
+        start = pilot.found.state if before is None else SolutionStart(before.jet_values)
         rules = task.rules.static
+        with watch.stage("products"):
+            product = None if many else solve_on_product(plan, start, _promised(plan, pilot), how)
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot if product is None or product.facts is None else product.facts).left > smooth:
             with watch.stage("choice of features"):
                 pilot = with_special_functions(_narrower(plan), pilot)
         if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
-            return Earlier(product, pilot.family, product.facts.left)
+            return Earlier(_beside(product, pilot), pilot.family, product.facts.left)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
@@ -72,7 +79,25 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             found = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
-    return Earlier(made_solution(plan, pilot, found, points, singular, how), pilot.family, pilot.left)
+        solution = made_solution(plan, pilot, found, points, singular, how)
+        if many:
+            with watch.stage("products"):
+                solution = _or_product(plan, pilot.found.state, solution)
+    return Earlier(_beside(solution, pilot), pilot.family, pilot.left)
+
+
+def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Solution:
+    """Return what a product of networks makes of a problem, if it is cheaper or needed, and leaves less."""
+    own = product_plan(plan)
+    assert solution.facts is not None
+    needed = solution.facts.left > plan.task.rules.static.product_from
+    if own is None or (own.operations > plan.operations and not needed):
+        return solution
+    try:
+        product = solve_on_product(plan, start, solution.facts.left, solution.facts.start)
+    except BudgetError:
+        return solution
+    return solution if product is None else product
 
 
 def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
@@ -88,6 +113,19 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
         product = given_product(plan, start, how)
     assert product.facts is not None
     return Earlier(product, family, product.facts.left)
+
+
+def _beside(solution: Solution, pilot: Pilot) -> Solution:
+    """Return a solution that knows its distance from the pilot."""
+    problem, facts = solution.problem, solution.facts
+    assert facts is not None
+    x, worst = held_out(problem).inside, 0.0
+    for name in problem.fields:
+        jet = problem.jets.field(name)
+        own, other = solution.jet_values(x, np.zeros(1), jet)[:, 0], pilot.found.state.jets(x, [jet])[0]
+        size = min(float(np.linalg.norm(own)), float(np.linalg.norm(other)))
+        worst = max(worst, float(np.linalg.norm(own - other)) / (size or 1.0))
+    return replace(solution, facts=replace(facts, apart=worst))
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:

@@ -13,8 +13,10 @@ from frozenpinn.adaptivity.static.rules import StaticRules
 History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
 
 
-def doubt(effort: float, left: float, history: History, rules: StaticRules) -> float | None:
+def doubt(effort: float, left: float, history: History, rules: StaticRules, projected: bool = False) -> float | None:
     """Return what a solve leaves if that is too much, or does not fall with the width; None if it can be trusted.
+
+    Projections, as those on products, do not trade values for residuals: they are trusted as long as these fall.
 
     Examples
     --------
@@ -24,7 +26,7 @@ def doubt(effort: float, left: float, history: History, rules: StaticRules) -> f
     >>> doubt(4.0, 0.01, [(1.0, 0.3), (4.0, 0.01)], rules) is None
     True
     """
-    if left > rules.untrusted:
+    if left > rules.untrusted and not projected:
         return left
     return left if left > rules.doubtful and _flat(effort, left, history, rules) else None
 

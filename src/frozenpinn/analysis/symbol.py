@@ -1,0 +1,125 @@
+"""The equations on plane waves: what the judgement of well-posedness is read off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.linalg as sla
+import sympy as sp
+
+from frozenpinn.language.jets import Jet
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+USUAL = 0.37  # part of the time after which coefficients are looked at
+
+
+class Symbol:
+    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.rows: list[list[Jet]] = []
+        self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
+        expressions: list[sp.Expr] = []
+        initial = {name: datum.expression for name, datum in problem.initial.items()}
+        velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
+        self.complete = True
+        for equation in problem.equations:
+            table = {**equation.linear}
+            for jet, coefficient in equation.linear_in_time.items():
+                table[jet] = table.get(jet, sp.Integer(0)) + coefficient
+            for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+                slope = sp.diff(equation.nonlinear, symbol)
+                values = at_initial(slope, problem, initial, velocity)
+                if values is None:
+                    self.complete = False
+                else:
+                    table[jet] = table.get(jet, sp.Integer(0)) + values
+                    self.frozen = True
+            self.rows.append(list(table))
+            expressions += table.values()
+        self._left = [list(equation.mass) for equation in problem.equations]
+        self._count = len(expressions)
+        expressions += [c for equation in problem.equations for c in equation.mass.values()]
+        self._program = problem.compile(expressions)
+        self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
+        self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
+
+    def coefficients(self, x: Array, share: float = USUAL) -> list[float]:
+        """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
+        with np.errstate(all="ignore"):
+            start, end = self.problem.time
+            values = self._program(*(np.array([c]) for c in x), start + share * (end - start))
+        return [float(np.ravel(v)[0]) for v in values]
+
+    def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
+        """Return the first-order matrix of amplitudes, with ``factor(jet)`` for each spatial derivative."""
+        fields, count = self.problem.fields, len(self.problem.fields)
+        size = count + len(self._second)
+        matrix = np.zeros((size, size), dtype=complex)
+        values = iter(coefficients[: self._count])
+        for i, jets in enumerate(self.rows):
+            row = count + self._second.index(i) if i in self._second else i
+            if i in self._second:
+                matrix[i, row] = 1.0
+            for jet in jets:
+                j = fields.index(jet.field)
+                column = count + self._second.index(j) if jet.time == 1 and j in self._second else j
+                matrix[row, column] += next(values) * factor(jet)
+        return matrix
+
+    def mass(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
+        """Return the matrix of the left-hand sides, with rows and columns as :meth:`matrix`; the identity mostly."""
+        fields, count = self.problem.fields, len(self.problem.fields)
+        mass = np.eye(count + len(self._second), dtype=complex)
+        values = iter(coefficients[self._count :])
+        for i, jets in enumerate(self._left):
+            row = count + self._second.index(i) if i in self._second else i
+            mass[row] = mass[row] if not jets else 0.0
+            for jet in jets:
+                j = fields.index(jet.field)
+                column = count + self._second.index(j) if j in self._second else j
+                mass[row, column] += next(values) * factor(jet)
+        return mass
+
+    def rates(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
+        """Return the λ of waves; none where the left-hand side vanishes on them."""
+        matrix, mass = self.matrix(coefficients, factor), self.mass(coefficients, factor)
+        if not self.is_implicit:
+            return np.asarray(np.linalg.eigvals(matrix))
+        found = sla.eigvals(matrix, mass)
+        return np.asarray(found[np.isfinite(found)])
+
+    @property
+    def order(self) -> int:
+        """The highest spatial derivative."""
+        return max((jet.order for jets in (*self.rows, *self._left) for jet in jets), default=0)
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether a left-hand side is more than a time derivative."""
+        return any(self._left)
+
+
+def at_initial(
+    expression: sp.Expr, problem: Problem, initial: dict[str, sp.Expr | None], velocity: dict[str, sp.Expr | None]
+) -> sp.Expr | None:
+    """Evaluate a coefficient of a nonlinear part at the initial data; None if these are Python functions."""
+    table = {}
+    for symbol, jet in problem.jets.jets_in(expression).items():
+        function = (initial if jet.time == 0 else velocity).get(jet.field)
+        if function is None:
+            return None
+        table[symbol] = problem.jets.differentiate(function, jet.spatial)
+    return expression.subs(table, simultaneous=True)
+
+
+def wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps

@@ -1,0 +1,142 @@
+"""Films of solutions: a curve that moves in one dimension, colours on the domain in two."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, StorageError
+from frozenpinn.geometry.cells import cells_of
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
+from frozenpinn.runtime.paths import checked_target, replacing
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+Array = np.ndarray
+
+
+@spelled(EvaluationError)
+def animate(
+    self: Solution,
+    file: str,
+    field: str | None = None,
+    frames: int = 60,
+    fps: int = 15,
+    points: int | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a film of one field in time.
+
+    Parameters
+    ----------
+    file
+        ``wave.gif``, or ``wave.mp4`` if the program ``ffmpeg`` is installed.
+    field
+        Which field; may be left out if there is one.
+    frames, fps
+        How many pictures, and how many of them in a second.
+    points
+        How many along the longest edge.
+    overwrite
+        Whether to replace a file that is there.
+    """
+    target, name = checked_target(file, StorageError, overwrite), self._field(field)
+    if self.problem.is_static:
+        raise EvaluationError("a static solution does not move; solution.plot('u.png') draws it.")
+    if not is_whole(frames) or not 1 <= frames <= 10_000:
+        raise EvaluationError(f"frames is a whole number from 1 to 10000, got {shown(frames)}.")
+    if not is_whole(fps) or not 1 <= fps <= 200:
+        raise EvaluationError(f"fps is a whole number from 1 to 200, got {shown(fps)}.")
+    if points is not None and (not is_whole(points) or points < 2):
+        raise EvaluationError(f"points is a whole number from 2 on, got {shown(points)}.")
+    writer = _writer(target, fps)
+    shown_solution = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
+    if shown_solution.problem.domain.dimension > 2:
+        raise EvaluationError(
+            "films are drawn in one and two dimensions; write a series for ParaView: solution.to_vtk('u.pvd')."
+        )
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    times = np.linspace(*self.problem.time, frames)
+    line = shown_solution.problem.domain.dimension == 1
+    draw = (_curve if line else _colours)(figure, shown_solution, name, times, points)
+    with replacing(file, overwrite) as part, writer.saving(figure, part, 110):
+        for k in range(frames):
+            draw(k)
+            writer.grab_frame()
+
+
+def _writer(target: str, fps: int) -> Any:
+    """Return what turns figures into a file of this kind."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    ending = os.path.splitext(target)[1].lower()
+    if ending == ".gif":
+        return PillowWriter(fps=fps)
+    if ending != ".mp4":
+        raise StorageError(f"'{target}' ends in '{ending}'; films end in .gif or .mp4.")
+    if shutil.which("ffmpeg") is None:
+        raise StorageError(
+            f"'{target}' needs the program ffmpeg, which is not installed; write a .gif, or install it "
+            "(apt install ffmpeg, conda install ffmpeg)."
+        )
+    return FFMpegWriter(fps=fps)
+
+
+def _curve(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
+    domain = solution.problem.domain
+    x = np.linspace(domain.lower[0], domain.upper[0], points or 401)
+    values = solution.jet_values(x[:, None], times, solution.problem.jets.field(name))
+    low, high = _limits(values)
+    axis = figure.add_subplot()
+    (curve,) = axis.plot(x, values[:, 0])
+    axis.set(xlabel=domain.coordinates[0], ylabel=name, xlim=(x[0], x[-1]), ylim=(low, high))
+
+    def draw(k: int) -> None:
+        curve.set_ydata(values[:, k])
+        axis.set_title(f"t = {times[k]:.3g}")
+
+    return draw
+
+
+def _colours(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
+    domain = solution.problem.domain
+    cells = cells_of(domain, points or 121)
+    values = solution.jet_values(cells.points, times, solution.problem.jets.field(name))
+    low, high = float(np.min(values)), float(np.max(values))
+    signs = low < 0.0 < high  # one scale for all frames: symmetric for fields of both signs
+    low, high = (-max(-low, high), max(-low, high)) if signs else (low, high if high > low else low + 1.0)
+    axis = figure.add_subplot()
+    corners = cells.cells
+    triangles = corners if cells.kind == "triangle" else np.concatenate([corners[:, :3], corners[:, [0, 2, 3]]])
+    image = axis.tripcolor(
+        *cells.points.T,
+        triangles,
+        values[:, 0],
+        shading="gouraud",
+        cmap="RdBu_r" if signs else "viridis",
+        vmin=low,
+        vmax=high,
+    )
+    figure.colorbar(image, ax=axis, label=name)
+    axis.set(xlabel=domain.coordinates[0], ylabel=domain.coordinates[1], aspect="equal")
+
+    def draw(k: int) -> None:
+        image.set_array(values[:, k])
+        axis.set_title(f"t = {times[k]:.3g}")
+
+    return draw
+
+
+def _limits(values: Array) -> tuple[float, float]:
+    low, high = float(np.min(values)), float(np.max(values))
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin

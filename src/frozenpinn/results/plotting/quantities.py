@@ -1,0 +1,159 @@
+"""What a plot shows of a solution: values, errors or residuals of a field, with its name and its colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.residuals import residual_values
+from frozenpinn.runtime.arguments import reals, shown
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry import Domain
+    from frozenpinn.results.solution import Solution
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+SHOWN = ("values", "error", "residual", "convergence")  #: what a plot can show
+_ONE_SIGN = 0.02  # of the largest value: what a field may lie on the other side of zero and be called one-signed
+_DECADES = 8.0  # below the largest value, of logarithmic scales
+_MOST_FRAMES = 24
+
+
+class Labels:
+    """Names of coordinates, time and fields, with their units as far as they are given."""
+
+    def __init__(self, units: Mapping[str, str] | None, problem: Problem) -> None:
+        own = dict.fromkeys((*problem.composites.tabulated, *problem.fields))
+        known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)), *own)
+        if units is not None and not isinstance(units, Mapping):
+            raise EvaluationError(f"units are given by name, such as {{'x': 'm'}}; got {shown(units)}.")
+        for name in units or {}:
+            if name not in known:
+                close = suggestion(str(name), known)
+                raise EvaluationError(f"units of '{name}': the names are {choices(known)}.{close}")
+        self._units = dict(units or {})
+
+    def __call__(self, name: str) -> str:
+        """Return a name with its unit."""
+        return f"{name} [{self._units[name]}]" if name in self._units else name
+
+    def of(self, drawn: Quantity) -> str:
+        """Return the name of what is drawn, with the unit of the field where it is one of the field itself."""
+        unit = self._units.get(drawn.field) if drawn.keeps_unit else None
+        return f"{drawn.label} [{unit}]" if unit else drawn.label
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number at each point (n, d) and time (m,), and how to call and colour it.
+
+    ``resolution`` says how finely it is drawn, beside a field itself.
+    """
+
+    domain: Domain
+    time: tuple[float, float]
+    field: str
+    label: str
+    at: Callable[[Array, Array], Array]
+    keeps_unit: bool = True
+    logarithmic: bool = False
+    static: bool = False
+    resolution: float = 1.0
+
+    def colours(self, values: Array) -> tuple[dict[str, Any], tuple[float, float] | None]:
+        """Return one scale for all values, and the part of it that they use if that is not all."""
+        from matplotlib.colors import LogNorm
+
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if self.logarithmic:
+            high = high if high > 0 else 1.0
+            positive = finite[finite > 0]
+            floor = max(float(positive.min()) if positive.size else high, high * 10**-_DECADES)
+            return {"cmap": "viridis", "norm": LogNorm(min(floor, high / 2.0), high)}, None
+        limit = max(-low, high)
+        if min(-low, high) > _ONE_SIGN * limit:
+            return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}, (low, high)
+        if high - low <= 1e-12 * max(limit, 1e-300):
+            high = low + (abs(low) or 1.0)
+        return {"cmap": "viridis", "vmin": low, "vmax": high}, None
+
+    def floored(self, values: Array) -> Array:
+        """Return values that a logarithmic scale can show."""
+        return np.maximum(values, np.finfo(float).tiny) if self.logarithmic else values
+
+
+def quantities(solution: Solution, field: str, derivative: str, show: str) -> list[Quantity]:
+    """Return what is drawn of one field: of a complex one its absolute value and its phase, or its two parts."""
+    composites = solution.problem.composites
+    if field not in composites.composed:
+        return [quantity(solution, field, derivative, show)]
+    if show != "values":
+        return [quantity(solution, part, derivative, show) for part in composites.parts(field)]
+    whole = quantity(solution, field, derivative, show)
+    size = replace(whole, label=f"|{whole.label}|", at=lambda x, t: np.abs(whole.at(x, t)))
+    return [
+        size,
+        replace(whole, label=f"arg {whole.label}", at=lambda x, t: np.angle(whole.at(x, t)), keeps_unit=False),
+    ]
+
+
+def quantity(solution: Solution, field: str, derivative: str, show: str) -> Quantity:
+    """Return what is drawn of one field."""
+    problem = solution.problem
+    common = {"domain": problem.domain, "time": problem.time, "field": field, "static": problem.is_static}
+    if show == "values":
+        label = f"{field}_{derivative}" if derivative else field
+        return Quantity(
+            label=label,
+            at=lambda x, t: _values(solution, x, t, derivative, field),
+            keeps_unit=not derivative,
+            **common,  # type: ignore[arg-type]
+        )
+    if derivative:
+        raise EvaluationError(f"show='{show}' is drawn of the field itself: leave derivative out.")
+    if show == "residual":
+        at, label = (lambda x, t: np.abs(residual_values(solution, field, x, t))), f"|residual of {field}|"
+    elif field in problem.exact:
+        exact = problem.exact[field]
+        at = lambda x, t: np.abs(  # noqa: E731
+            _values(solution, x, t, "", field) - np.stack([np.broadcast_to(exact(x, s), len(x)) for s in t], axis=1)
+        )
+        label = f"|{field} − exact|"
+    else:  # every value is a mean over a neighbourhood
+        at, label = (lambda x, t: _estimated(solution, x, t, field)), f"estimated error of {field}"
+        common["resolution"] = 0.3
+    return Quantity(label=label, at=at, logarithmic=True, keeps_unit=show == "error", **common)  # type: ignore[arg-type]
+
+
+def _values(solution: Solution, x: Array, t: Array, derivative: str, field: str) -> Array:
+    when = () if solution.problem.is_static else (t,)
+    found = solution(*x.T[:, :, None], *when, derivative=derivative, field=field)
+    return np.broadcast_to(found, (len(x), len(t)))
+
+
+def _estimated(solution: Solution, x: Array, t: Array, field: str) -> Array:
+    when = () if solution.problem.is_static else (t,)
+    return np.broadcast_to(solution.error_at(*x.T[:, :, None], *when, field=field), (len(x), len(t)))
+
+
+def checked_times(times: Any, problem: Problem) -> Array | None:
+    """Return the times of snapshots; None if they are left to the program."""
+    if times is None:
+        return None
+    if problem.is_static:
+        raise EvaluationError("the problem is static: leave times out.")
+    start, end = problem.time
+    wanted = f"times are numbers between {start:g} and {end:g}, such as [{start:g}, {end:g}]"
+    t = np.atleast_1d(reals(times, wanted, EvaluationError))
+    slack = 1e-9 * (end - start)
+    if t.ndim != 1 or not t.size or np.any(~np.isfinite(t)) or t.min() < start - slack or t.max() > end + slack:
+        raise EvaluationError(f"{wanted}; got {shown(times)}.")
+    if len(t) > _MOST_FRAMES:
+        raise EvaluationError(f"a figure has at most {_MOST_FRAMES} times, got {len(t)}.")
+    return np.clip(t, start, end)
