@@ -165,7 +165,8 @@ def solve_from(
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
-        check(problem)
+        with budget.enforced():
+            check(problem)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
