@@ -43,9 +43,10 @@ def main(monkeypatch, capsys):
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["frozenpinn", *(str(a) for a in arguments)])
-        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+        with warnings.catch_warnings():
             warnings.simplefilter("always")
-            cli.main()
+            with pytest.raises(SystemExit) as stopped:
+                cli.main()
         return stopped.value.code, *capsys.readouterr()
 
     return call
