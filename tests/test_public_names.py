@@ -14,7 +14,7 @@ NAMES = {
     "steps": ("check", "solve", "follow", "estimate_error", "load", "page", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
     "inference": (
-        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design"),
+        *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design", "model"),
         *("Estimate", "Inferred", "InferredField", "Design"),
     ),
     "eigenvalues": ("Eigenvalue", "Mode", "Modes", "Stability"),
@@ -29,7 +29,8 @@ NAMES = {
         "StorageError",
         "FrozenPinnWarning",
     ),
-    "modules": ("boundary", "domains", "integrators", "samplers", "stages"),
+    "modules": ("boundary", "domains", "integrators", "samplers", "stages", "sweeps"),
+    "sweeps": ("sweep", "Normal", "Uniform"),
 }
 MODULES = {
     "domains": {
@@ -55,6 +56,10 @@ MODULES = {
     "boundary": {
         *("AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"),
         *("Space", "boundary_rows", "compressed"),
+    },
+    "sweeps": {
+        *("GaussianField", "LogUniform", "Normal", "Uniform", "Surrogate", "SweepError"),
+        *("open_sweep", "sensitivity", "summary", "surrogate", "sweep"),
     },
     "stages": {"Discretisation", "Network", "build_space", "discretise"},
 }

@@ -13,6 +13,7 @@ from frozenpinn.errors import ExpressionError, choices, suggestion
 from frozenpinn.language.algebra import MAX_EFFORT, bounded, computed, effort, operations
 from frozenpinn.language.calculus import Calculus
 from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_deltas
 from frozenpinn.language.hints import STEPS, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.lexer import Token, pointed, shortened
@@ -292,8 +293,14 @@ class _Calls:
         """Differentiate along a coordinate of the text, or along an axis of the calculus (``framed``)."""
         chart = self.scope.chart
         self.spend(effort(value), token)
-        along = chart.along if framed and axis is not None else chart.derivative
-        return self.resolved(self.compute(along, value, axis), token)
+        if has_flux(value):
+            raise self.fail("this differentiates twice what jumps; a flux may be differentiated once.", token)
+        scope, along = self.scope, chart.along if framed and axis is not None else chart.derivative
+        plain = axis is None or not scope.interfaces or scope.own_chart is not None
+        if axis is None or plain or not jumps_along(value, scope.jets, axis):
+            return self.resolved(self.compute(along, value, axis), token)
+        smooth = self.compute(lambda v: without_deltas(scope.jets.total_derivative(v, axis, deltas=True)), value)
+        return self.resolved(smooth, token) + marked(value, axis)
 
     def differentiated(self, value: Value, jet: Jet, token: Token) -> Value:
         """Differentiate as often along each axis, and in time, as a jet says."""

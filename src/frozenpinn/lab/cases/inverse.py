@@ -6,85 +6,20 @@ have data of a Fourier method on fine grids, so that nothing in them knows our d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from dataclasses import field as default
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.geometry import Box, Interval
+from frozenpinn.lab.cases.inverse_case import InverseCase
+from frozenpinn.lab.cases.inverse_lines import INDEPENDENT
 from frozenpinn.statement.conditions import Condition, Free
-from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
 
 Array = np.ndarray
 X, Y, T = sp.symbols("x y t", real=True)
-
-
-@dataclass(frozen=True)
-class InverseCase:
-    """A problem with unknowns whose truth is known.
-
-    Attributes
-    ----------
-    problem
-        Builds the problem.
-    solution
-        Returns what sensors would show without noise, at points and times.
-    truth
-        The unknown numbers.
-    field
-        Name and truth of an unknown field; None if there is none.
-    count, noise, absolute
-        How many sensors there are, and their noise, a part of the values or absolute.
-    known_on_boundary
-        Whether the field is known there; its values count as measurements with a deviation of 1e-3.
-    published
-        Errors of the unknowns without noise in print, by source.
-    """
-
-    name: str
-    title: str
-    problem: Callable[[], Problem]
-    solution: Callable[[Array, Array | None], Array]
-    truth: Mapping[str, float] = default(default_factory=dict)
-    field: tuple[str, Callable[[Array], Array]] | None = None
-    count: int = 100
-    noise: float = 0.01
-    absolute: bool = False
-    known_on_boundary: bool = False
-    published: Mapping[str, float] = default(default_factory=dict)
-
-    def places(self, seed: int) -> tuple[Array, Array | None]:
-        """Return where and when is measured."""
-        problem, rng = self.problem(), np.random.default_rng(seed)
-        x = problem.domain.sample(self.count, "random", rng).x
-        return x, None if problem.is_static else rng.uniform(*problem.time, len(x))
-
-    def data(self, seed: int, noisy: bool, told: bool = True) -> list[Measurements]:
-        """Return measurements, exact or with noise, whose size is told or left to be estimated."""
-        return [self._sensors(seed, noisy, told), *self._on_boundary(noisy and told)]
-
-    def _on_boundary(self, told: bool) -> list[Measurements]:
-        """Return values of the field on the boundary, if they are known."""
-        if self.field is None or not self.known_on_boundary:
-            return []
-        domain = self.problem().domain
-        x = np.concatenate([domain.sample_side(side, 25, "gauss", 0).x for side in domain.sides])
-        return [Measurements(x, self.field[1](x), field=self.field[0], noise=1e-3 if told else None)]
-
-    def _sensors(self, seed: int, noisy: bool, told: bool) -> Measurements:
-        x, t = self.places(seed % 1000)
-        values = self.solution(x, t)
-        if not noisy:
-            return Measurements(x, values, times=t)
-        drawn = np.random.default_rng(seed + 10_000).standard_normal(len(values))
-        sizes = self.noise * (1.0 if self.absolute else np.abs(values))
-        given: Any = (self.noise if self.absolute else Relative(self.noise)) if told else None
-        return Measurements(x, values + sizes * drawn, times=t, noise=given)
 
 
 def _evaluated(expression: sp.Expr) -> Callable[[Array, Array | None], Array]:
@@ -109,6 +44,8 @@ _HELMHOLTZ = _profile(X) * _profile(Y)
 _GAMMA = 100 * (1 + sp.sin(2 * sp.pi * X) / 4 + sp.sin(2 * sp.pi * Y) / 4)
 _TRAVELLING = _profile(X) * _profile(T) / 4
 _WAVE = sp.sin(sp.pi * (X + 2 * T) / 2) + sp.cos(sp.pi * (X + 2 * T)) / 2
+_WARM = sp.exp(-T) * sp.sin(sp.pi * X) * sp.sin(sp.pi * Y)
+_CONDUCTIVITY = 2 + sp.sin(sp.pi * X) * sp.sin(sp.pi * Y)
 _STEEPNESS = 1 / (1 + X**2 + Y**2 + (X - 1) ** 2 + (Y - 1) ** 2)
 
 
@@ -160,6 +97,14 @@ def _diffusion() -> Problem:
     source = sp.diff(_STEEPNESS * sp.diff(u, X), X) + sp.diff(_STEEPNESS * sp.diff(u, Y), Y)
     given = {"a": UnknownField(0.5, positive=True), "f": source}
     return Problem("div(a*grad(u)) = f", Box([0, 0], [1, 1]), boundary="u = 0", parameters=given)
+
+
+def _heat() -> Problem:
+    u, a = _WARM, _CONDUCTIVITY
+    source = sp.diff(u, T) - sp.diff(a * sp.diff(u, X), X) - sp.diff(a * sp.diff(u, Y), Y)
+    given = {"a": UnknownField(1.0, positive=True), "f": source}
+    domain = Box([-1, -1], [1, 1])
+    return Problem("u_t = div(a*grad(u)) + f", domain, (0, 1), u.subs(T, 0), "u = 0", parameters=given)
 
 
 def _periodic_burgers() -> Problem:
@@ -280,5 +225,18 @@ CASES: dict[str, InverseCase] = {
             _fourier(lambda u, s, c: 0.05 * c + 2.0 * u * (1 - u), lambda x: 0.3 + 0.2 * np.cos(x)),
             {"d": 0.05, "r": 2.0},
         ),
+        InverseCase(
+            "inverse-heat",
+            "conductivity in time, u_t = ∇·(a(x)∇u) + f, after PINNacle",
+            _heat,
+            _evaluated(_WARM),
+            field=("a", lambda x: _evaluated(_CONDUCTIVITY)(x, None)),
+            count=2500,
+            noise=0.1,
+            absolute=True,
+            known_on_boundary=True,
+            published={"PINNacle, σ = 0.1": 5.3e-2},
+        ),
+        *INDEPENDENT,
     )
 }

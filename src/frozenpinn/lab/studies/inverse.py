@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.infer import infer
-from frozenpinn.lab.cases.inverse import CASES, InverseCase
+from frozenpinn.lab.cases.inverse import CASES
+from frozenpinn.lab.cases.inverse_case import InverseCase
 from frozenpinn.lab.studies.study import Announce, Row, Study
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.seeds import Seed
@@ -19,7 +20,7 @@ def error_of(case: InverseCase, found: Inferred) -> float:
     """Return the largest relative error of the numbers, or the relative L² error of the field."""
     if case.field is not None:
         name, truth = case.field
-        x = found.problem.domain.sample(2000, "random", int(Seed.TEST_POINTS)).x
+        x = found.field(name).domain.sample(2000, "random", int(Seed.TEST_POINTS)).x
         exact = truth(x)
         return float(np.linalg.norm(found.field(name)(*x.T) - exact) / np.linalg.norm(exact))
     return max(abs(float(found.parameters[n]) - v) / abs(v) for n, v in case.truth.items())
@@ -29,7 +30,7 @@ def covered(case: InverseCase, found: Inferred) -> list[float]:
     """Return for each unknown whether its interval contains the truth; for a field, in which part of the domain."""
     if case.field is not None:
         name, truth = case.field
-        x = found.problem.domain.sample(500, "random", int(Seed.TEST_POINTS)).x
+        x = found.field(name).domain.sample(500, "random", int(Seed.TEST_POINTS)).x
         (low, high), exact = found.field(name).band(*x.T), truth(x)
         return [float(np.mean((low <= exact) & (exact <= high)))]
     return [float(found.parameters[n].low <= v <= found.parameters[n].high) for n, v in case.truth.items()]
