@@ -31,7 +31,7 @@ def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
     if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
         return False
-    if any(fields[0] in law.fields for law in problem.laws):
+    if problem.jets.quantities or any(fields[0] in law.fields for law in problem.laws):
         return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:

@@ -14,6 +14,7 @@ from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
+from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
@@ -31,6 +32,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.nonlocality import check_quantities
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.tables import bind, tables_of, with_tables
@@ -179,7 +181,10 @@ class Problem:
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
         jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
-        return max((jet.order for jet in jets if jet.field == field), default=0)
+        hidden = [self.jets.quantities[jet.field] for jet in jets if jet.field in self.jets.quantities]
+        inner = [(j, q.kind == FRACTIONAL) for q in hidden for j in self.jets.jets_in(q.inner).values()]
+        orders = [j.order for j in jets if j.field == field]
+        return max([*orders, *(j.order + 2 * acts for j, acts in inner if j.field == field)], default=0)
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
@@ -263,6 +268,7 @@ class Problem:
         resolved = resolve(given, domain, self.jets, span, symbols)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         keep(equations=self._solved(resolved.residuals, static))
+        check_quantities(self)
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:
