@@ -266,7 +266,7 @@ class PointwisePart:
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
         hidden = {part.place: part for part in self._hidden}
         for (name, k), partial in zip(self.partials, partials, strict=True):
-            column = partial[:, None] if np.ndim(partial) else partial
+            column = np.broadcast_to(partial, len(self.x))[:, None]
             if k in hidden:
                 inner = hidden[k].slopes(self.x, t, values)
                 parts = [(j, column * (hidden[k].matrix @ (slope[:, None] * self._rows(j)))) for j, slope in inner]

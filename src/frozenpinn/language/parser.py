@@ -257,8 +257,8 @@ class _Parser(_Calls):
         laplacians = {replace(plain, laps=1), replace(plain, alpha=(2,)) if jets.dimension == 1 else None}
         if more or split[1] != 0 or jet not in laplacians or not factor.is_number or not factor < 0:
             raise self.fail(
-                f"'(…)**{power:g}' of a Laplacian is not the power of a number but an operator. It is understood as "
-                f"(-lap(u))**{power:g} or fraclap(…, {power:g}); for the power of a number, write abs(…)**{power:g}.",
+                f"'(…)**{power:g}' of a Laplacian is no number but an operator, a fractional Laplacian. Write it as "
+                f"(-lap(u))**{power:g} or fraclap(…, {power:g}), and the power of a number as abs(…)**{power:g}.",
                 token,
             )
         return (-factor) ** power * fractional(self, jets.symbol(plain), sp.Float(power), token)

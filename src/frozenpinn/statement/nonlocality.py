@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box
@@ -12,6 +14,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL, Quantity
 
 if TYPE_CHECKING:
+    from frozenpinn.language.jets import JetSpace
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -26,15 +29,20 @@ def check_quantities(problem: Problem) -> None:
         for jet, quantity in problem.jets.quantities_in(equation.right_side).items()
     }
     for quantity in found.values():
-        if problem.is_static:
-            raise ProblemError(
-                f"'{quantity.name}' stands in a problem without time; nonlocal terms are for evolutions. "
-                "Write time=(0, 1), initial=…, and take a late time."
-            )
         _check(problem, quantity)
     for equation in problem.equations:
         if any(problem.jets.symbol(jet) in c.free_symbols for jet, c in equation.mass.items()):
             raise ProblemError(f"a nonlocal term can't stand on the left of '{equation}'.")
+
+
+def refuse_static(residuals: Sequence[sp.Expr], jets: JetSpace) -> None:
+    """Refuse nonlocal terms in equations without time."""
+    for residual in residuals:
+        for quantity in jets.quantities_in(residual).values():
+            raise ProblemError(
+                f"'{quantity.name}' stands in a problem without time; nonlocal terms are for evolutions. "
+                "Write time=(0, 1), initial=…, and take a late time."
+            )
 
 
 def _check(problem: Problem, quantity: Quantity) -> None:
