@@ -183,6 +183,9 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
         constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
+        interfaces=None
+        if problem.interfaces is None
+        else problem.interfaces.scaled({name: scales.exact_unit(name) for name in problem.fields}),
         exact={},
         given={},
     )

@@ -17,6 +17,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import condition_terms, derivative_of, periodic_functionals
+from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.errors import EvaluationError
@@ -181,6 +182,7 @@ class Collocation:
         matches: tuple[Functional, ...] = ()
         if self.per_side and not self._repeats:
             matches = tuple(periodic_functionals(self.problem, self.problem.fields, self.per_side, "gauss", 0))
+        matches += tuple(interface_functionals(self.problem, self.problem.fields, max(20, len(self.points.x) // 16)))
         object.__setattr__(self, "_matches", matches)
 
     @property
@@ -222,7 +224,12 @@ class Collocation:
         return np.concatenate([b @ self.mixing for b in np.split(rows, len(self.problem.fields), axis=1)], axis=1)
 
     def _largest(self, rows: Array) -> float:
-        """Return the largest entry for neurons: special functions may have unbounded derivatives."""
+        """Return the largest entry for neurons: special functions may have unbounded derivatives.
+
+        Those that are neurons again, on parts of the domain, count: the others cancel where the parts are joined.
+        """
+        if self.hidden.singular is not None and self.hidden.singular.kind == "broken":
+            return float(np.max(np.abs(rows))) or 1.0
         own = rows.reshape(len(rows), -1, self.hidden.size)[:, :, : self.hidden.width + 1]
         return float(np.max(np.abs(own))) or 1.0
 

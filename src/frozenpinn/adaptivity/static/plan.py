@@ -12,6 +12,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.layers import MorePoints
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Collocation, nobody
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
@@ -110,7 +111,8 @@ class StaticPlan:
         n: Any = self.count
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
-        points = domain.sample(n, method, self.task.seed)
+        points = points_on_parts(self.problem, self.count)
+        points = domain.sample(n, method, self.task.seed) if points is None else points
         if self.sites is None:
             return points
         rules = self.task.rules.static
@@ -157,7 +159,7 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     else:
         first = rules.usual if task.tolerances.solution is None else rules.first
         width = round(task.effort * first[index])
-    count = settings.points if settings.points is not None else int(rules.points * width) + 8
+    count = settings.points if settings.points is not None else int(rules.points * width * count_of_parts(problem)) + 8
     count = int(np.prod(count))
     boundary = settings.boundary_points or boundary_count(problem, count, rules)
     return StaticPlan(problem, task, width, count, boundary)
