@@ -6,12 +6,13 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search
-from frozenpinn.adaptivity.settings import Settings, Task, warn_of_contradictions
+from frozenpinn.adaptivity.settings import First, Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.static.several import coarse_solutions, refined
@@ -31,6 +32,8 @@ from frozenpinn.transforms.subspace import read_subspace
 
 __all__ = ["check", "estimate_error", "solve"]
 
+_LOG = logging.getLogger("frozenpinn")
+_LOG.addHandler(logging.NullHandler())
 _CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
@@ -111,6 +114,22 @@ def solve(
     KeyboardInterrupt
         After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
     """
+    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all)
+
+
+def solve_from(
+    first: First | None,
+    problem: Problem,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | bool | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: bool = False,
+) -> Solution | tuple[Solution, ...]:
+    """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
@@ -136,7 +155,9 @@ def solve(
     if all and not problem.is_static:
         raise SettingsError("all=True is for static problems; an evolution has one solution.")
     seed = int(seed) if is_whole(seed) else seed
-    task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
+    task = Task(
+        settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start, first=first, asked=seed
+    )
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):
@@ -144,7 +165,8 @@ def solve(
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
-        check(problem)
+        with budget.enforced():
+            check(problem)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
@@ -161,12 +183,21 @@ def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
 
 
 def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
+    def heard(stage: str) -> None:
+        _LOG.debug("%s", stage)
+        told(stage)
+
     if task.tolerances.solution is not None:
-        return Search(problem, task, budget, told).solve()
-    try:
-        return solve_once(problem, task, Knowledge(), told).solution
-    except KeyboardInterrupt:
-        raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+        solution = Search(problem, task, budget, heard).solve()
+    else:
+        try:
+            solution = solve_once(problem, task, Knowledge(), heard).solution
+        except KeyboardInterrupt:
+            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+    for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:
+        _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
+    _LOG.info("%s: %r", solution.status, solution)
+    return solution
 
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:

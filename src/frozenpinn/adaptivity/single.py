@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, known_sizes, learned, sized_plan, with_sizes
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.static.solve import Earlier, solve_static
@@ -24,8 +24,10 @@ from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, 
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.statement.fronts import fronts_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.apply import solve_through
+from frozenpinn.transforms.fronts import WithoutFronts
 from frozenpinn.transforms.restriction import NotReducibleError
 from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
 from frozenpinn.transforms.units import Units, measured_sizes
@@ -79,6 +81,8 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
     def inner(reduced: Problem, known: Knowledge) -> Outcome:
         return _in_units(reduced, task, known, progress)
 
+    if (fronts := fronts_of(problem)) is not None:
+        return Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
     directions = task.settings.subspace
     if directions is None or task.start is not None:
         return inner(problem, knowledge)
@@ -123,7 +127,8 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
     if isinstance(subspace, Unknown):
         given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
         fixed = any(value is not None for value in given) or settings.point_method != "auto"
-        subspace = None if problem.domain.dimension < 2 or fixed else find_subspace(problem)
+        whole = problem.domain.dimension < 2 or fixed or problem.interfaces is not None  # which stay where they are
+        subspace = None if whole else find_subspace(problem)
     while subspace is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -217,8 +222,8 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
         sizes = Sizes(None, problem.domain.dimension == 1)
     elif isinstance(sizes, Unknown):
         with watch.stage("choice of sizes"), blas_threads(0.0):
-            sizes = first_sizes(problem, task)
-    plan = sized_plan(problem, task, sizes)
+            sizes = known_sizes(problem, task) or first_sizes(problem, task)
+    plan = sized_plan(problem, with_sizes(task, problem, sizes), sizes)
     plan.check_memory()
     with blas_threads(plan.operations):
         solution = March(problem, plan, watch).run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,13 @@ USUAL = 0.37  # part of the time after which coefficients are looked at
 
 
 class Symbol:
-    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
+    """The equations on plane waves: for each equation a list of (jet, coefficient at a point).
 
-    def __init__(self, problem: Problem) -> None:
+    With ``centred``, lower derivatives take into account that coefficients change along a wave (Weyl's rule): those of
+    dx(a*u_x) have no first derivative then, as the operator is symmetric.
+    """
+
+    def __init__(self, problem: Problem, *, centred: bool = False) -> None:
         self.problem = problem
         self.rows: list[list[Jet]] = []
         self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
@@ -34,6 +39,8 @@ class Symbol:
             for jet, coefficient in equation.linear_in_time.items():
                 table[jet] = table.get(jet, sp.Integer(0)) + coefficient
             for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+                if jet.field in problem.jets.quantities:  # does not make short waves grow
+                    continue
                 slope = sp.diff(equation.nonlinear, symbol)
                 values = at_initial(slope, problem, initial, velocity)
                 if values is None:
@@ -41,6 +48,7 @@ class Symbol:
                 else:
                     table[jet] = table.get(jet, sp.Integer(0)) + values
                     self.frozen = True
+            table = _centred(table, problem) if centred else table
             self.rows.append(list(table))
             expressions += table.values()
         self._left = [list(equation.mass) for equation in problem.equations]
@@ -106,6 +114,27 @@ class Symbol:
         return any(self._left)
 
 
+def _centred(table: dict[Jet, sp.Expr], problem: Problem) -> dict[Jet, sp.Expr]:
+    """Take half of what derivatives of each coefficient add to lower derivatives from these."""
+    result = dict(table)
+    for jet, coefficient in table.items():
+        for axis, x in enumerate(problem.jets.x):
+            slope = sp.diff(coefficient, x) if jet.order > 1 else sp.Integer(0)
+            if slope == 0 or slope.has(sp.Derivative, sp.Subs, sp.DiracDelta):
+                continue
+            unit = tuple(int(k == axis) for k in range(len(jet.alpha)))
+            lower = {}
+            if jet.alpha[axis]:
+                alpha = tuple(a - u for a, u in zip(jet.alpha, unit, strict=True))
+                lower[replace(jet, alpha=alpha)] = sp.Rational(jet.alpha[axis], 2)
+            if jet.laps:
+                alpha = tuple(a + u for a, u in zip(jet.alpha, unit, strict=True))
+                lower[replace(jet, alpha=alpha, laps=jet.laps - 1)] = sp.Integer(jet.laps)
+            for other, factor in lower.items():
+                result[other] = result.get(other, sp.Integer(0)) - factor * slope
+    return result
+
+
 def at_initial(
     expression: sp.Expr, problem: Problem, initial: dict[str, sp.Expr | None], velocity: dict[str, sp.Expr | None]
 ) -> sp.Expr | None:
@@ -117,3 +146,9 @@ def at_initial(
             return None
         table[symbol] = problem.jets.differentiate(function, jet.spatial)
     return expression.subs(table, simultaneous=True)
+
+
+def wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from frozenpinn.basis.boxed import BoxFunctions
+from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.layers import LayerFunctions
@@ -20,6 +21,7 @@ SPECIAL: Mapping[str, Callable[[Array], SpecialFunctions]] = {
     SpacePoles.kind: SpacePoles,
     LayerFunctions.kind: LayerFunctions,
     BoxFunctions.kind: BoxFunctions,
+    Broken.kind: Broken,
 }
 
 

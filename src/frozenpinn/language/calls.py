@@ -13,9 +13,12 @@ from frozenpinn.errors import ExpressionError, choices, suggestion
 from frozenpinn.language.algebra import MAX_EFFORT, bounded, computed, effort, operations
 from frozenpinn.language.calculus import Calculus
 from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_deltas
 from frozenpinn.language.hints import STEPS, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.lexer import Token, pointed, shortened
+from frozenpinn.language.nonlocal_calls import fractional, integrated, integration_variables
+from frozenpinn.language.quantities import FRACTIONAL, NONLOCAL
 from frozenpinn.language.scope import (
     FUNCTIONS,
     KINKED,
@@ -57,6 +60,7 @@ class _Calls:
         self.depth = 0
         self.effort = 0
         self.arithmetic = Arithmetic(self.compute)
+        self.variables: dict[str, sp.Symbol] = {}  # of integration, inside integral(…)
 
     # ---- plumbing ---------------------------------------------------------------------------
 
@@ -143,7 +147,8 @@ class _Calls:
             if len({len(cast(Vector, value)) for value in values}) > 1:
                 raise self.fail("the rows of a matrix have different lengths.", token)
             return tuple(cast(list[Vector], values))
-        return tuple(self.scalar(self.number_of(value, token), token) for value in values)
+        vector = tuple(self.scalar(self.number_of(value, token), token) for value in values)
+        return self.scope.chart.literal(vector, self.arithmetic)
 
     def component(self, value: Value, token: Token) -> Value:
         """Return a component, U[0], after the opening bracket."""
@@ -152,7 +157,9 @@ class _Calls:
         (index, *more) = self.arguments("]")
         if more or isinstance(index, tuple | Complex) or not index.is_Integer or not 0 <= int(index) < len(value):
             raise self.fail(f"a component is a whole number from 0 to {len(value) - 1}, as in U[0].", token)
-        return value[int(index)]
+        if is_matrix(value):
+            return value[int(index)]
+        return self.scope.chart.component(cast(Vector, value), int(index), self.arithmetic)
 
     # ---- comparisons ------------------------------------------------------------------------
 
@@ -205,6 +212,8 @@ class _Calls:
         foreign = not own and not soft and not is_builtin(word, scope.chart)
         if foreign and (hint := derivative_hint(self.text, token.position) or case_hint(word)):
             raise self.fail(f"unknown function '{word}'. {hint}", token)
+        if soft and word in NONLOCAL:
+            return self.nonlocal_term(word, token)
         arguments = self.arguments(")") if not self.accept(")") else []
         if soft and word == "where":
             return self.where(arguments, token)
@@ -225,6 +234,18 @@ class _Calls:
         text = f"unknown function '{word}'.{suggestion(word, callables)} Known: {', '.join(callables)}."
         raise self.fail(text, token)
 
+    def nonlocal_term(self, word: str, token: Token) -> Value:
+        """Return an integral, a mean or a fractional Laplacian; fields may be taken at variables of integration."""
+        names = integration_variables(self) if word != FRACTIONAL else ()
+        known, self.variables = self.variables, {name: sp.Symbol(name, real=True) for name in names}
+        arguments = [self.number_of(argument, token) for argument in self.arguments(")")]
+        self.variables = known
+        self.require(arguments, 2 if word == FRACTIONAL else 1, token)
+        if word == FRACTIONAL:
+            power = self.real(arguments[1], token)
+            return each(lambda part: fractional(self, part, power, token) if part != 0 else part, arguments[0])
+        return each(lambda part: integrated(self, part, word, names, token) if part != 0 else part, arguments[0])
+
     def builtin(self, word: str, arguments: list[Value], token: Token, soft: bool) -> Value | None:
         """Apply a function or operator of the language; None if it is none."""
         if word in FUNCTIONS or (soft and word in COMPLEX_FUNCTIONS):
@@ -239,7 +260,8 @@ class _Calls:
 
     def field_call(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
         value = self.scope.lookup(word)
-        if tuple(arguments) == self.scope.place:
+        at_variables = bool(self.variables) and tuple(arguments) == tuple(self.variables.values())
+        if tuple(arguments) == self.scope.place or at_variables:
             assert value is not None
             return value
         raise self.fail(
@@ -285,13 +307,22 @@ class _Calls:
     def resolved(self, value: sp.Expr, token: Token) -> sp.Expr:
         return resolve_function_derivatives(value, self.scope, lambda text: self.fail(text, token))
 
-    def derivative(self, value: sp.Expr, axis: int | None, token: Token) -> sp.Expr:
+    def derivative(self, value: sp.Expr, axis: int | None, token: Token, *, framed: bool = False) -> sp.Expr:
+        """Differentiate along a coordinate of the text, or along an axis of the calculus (``framed``)."""
+        chart = self.scope.chart
         self.spend(effort(value), token)
-        return self.resolved(self.compute(self.scope.chart.derivative, value, axis), token)
+        if has_flux(value):
+            raise self.fail("this differentiates twice what jumps; a flux may be differentiated once.", token)
+        scope, along = self.scope, chart.along if framed and axis is not None else chart.derivative
+        plain = axis is None or not scope.interfaces or scope.own_chart is not None
+        if axis is None or plain or not jumps_along(value, scope.jets, axis):
+            return self.resolved(self.compute(along, value, axis), token)
+        smooth = self.compute(lambda v: without_deltas(scope.jets.total_derivative(v, axis, deltas=True)), value)
+        return self.resolved(smooth, token) + marked(value, axis)
 
     def differentiated(self, value: Value, jet: Jet, token: Token) -> Value:
         """Differentiate as often along each axis, and in time, as a jet says."""
-        if isinstance(value, tuple) and not self.scope.chart.is_flat:
+        if isinstance(value, tuple) and self.scope.chart.kind != "cartesian" and any(jet.alpha):
             raise self.fail("unit vectors turn in these coordinates; use grad(…), div(…) and lap(…) of vectors.", token)
         axes = [*(axis for axis, count in enumerate(jet.alpha) for _ in range(count)), *([None] * jet.time)]
         for axis in axes:
@@ -299,7 +330,9 @@ class _Calls:
         return value
 
     def operator(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
-        calculus = Calculus(self.scope.chart, self.arithmetic, lambda value, axis: self.derivative(value, axis, token))
+        calculus = Calculus(
+            self.scope.chart, self.arithmetic, lambda value, axis: self.derivative(value, axis, token, framed=True)
+        )
         self.require(arguments, 2 if word in ("dot", "cross", "advect") else 1, token)
         first = arguments[0]
         if word == "grad":
@@ -343,7 +376,7 @@ class _Calls:
 
         def derived(part: sp.Expr) -> sp.Expr:
             axes = [i for i, component in enumerate(normal) if component != 0]
-            terms = [normal[i] * self.derivative(part, i, token) / lengths[i] for i in axes]
+            terms = [normal[i] * self.derivative(part, i, token, framed=True) / lengths[i] for i in axes]
             return self.compute(sp.Add, *terms)
 
         return each(derived, value)

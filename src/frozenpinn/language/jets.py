@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ExpressionError
 from frozenpinn.language.algebra import expanded
+from frozenpinn.language.quantities import Quantity
 
 TIME = "t"
 MAX_ORDER = 12  # no floating point number survives more differences
@@ -60,6 +61,7 @@ class JetSpace:
         self.t = sp.Symbol(TIME, real=True)
         self._jets: dict[sp.Symbol, Jet] = {}
         self._symbols: dict[Jet, sp.Symbol] = {}
+        self.quantities: dict[str, Quantity] = {}  #: nonlocal ones, by the name under which they stand as fields
 
     def field(self, name: str) -> Jet:
         """Return the undifferentiated jet of a field."""
@@ -77,6 +79,18 @@ class JetSpace:
             self._symbols[jet] = symbol
             self._jets[symbol] = jet
         return self._symbols[jet]
+
+    def quantity(self, quantity: Quantity) -> sp.Expr:
+        """Return the symbol of a nonlocal quantity."""
+        if quantity.inner == 0 or quantity.kernel == 0:
+            return sp.Integer(0)
+        self.quantities.setdefault(quantity.name, quantity)
+        return self.symbol(self.field(quantity.name))
+
+    def quantities_in(self, expression: sp.Expr) -> dict[Jet, Quantity]:
+        """Return the nonlocal quantities that occur in an expression."""
+        found = self.jets_in(expression).values()
+        return {jet: self.quantities[jet.field] for jet in found if jet.field in self.quantities}
 
     def name(self, jet: Jet) -> str:
         """Return the readable name, e.g. ``u_xxt`` or ``lap(lap(u_x))``."""
@@ -125,18 +139,15 @@ class JetSpace:
         """Read ``xxt`` as a derivative of an unnamed field; None if it is not one."""
         alpha = [0] * self.dimension
         time = normals = 0
+        known = (*self.coordinates, TIME, *([NORMAL] if normal else []))
         while suffix:
-            if suffix[0] == TIME:
-                time, suffix = time + 1, suffix[1:]
-                continue
-            if normal and suffix[0] == NORMAL:
-                normals, suffix = normals + 1, suffix[1:]
-                continue
-            match = max((c for c in self.coordinates if suffix.startswith(c)), key=len, default=None)
+            match = max((c for c in known if suffix.startswith(c)), key=len, default=None)  # theta, not t
             if match is None:
                 return None
-            alpha[self.axes[match]] += 1
             suffix = suffix[len(match) :]
+            time, normals = time + (match == TIME), normals + (match == NORMAL)
+            if match in self.axes:
+                alpha[self.axes[match]] += 1
         return Jet("", tuple(alpha), 0, time, normals)
 
     def split_name(self, name: str, *, normal: bool = False) -> tuple[str, Jet] | None:
@@ -157,21 +168,23 @@ class JetSpace:
         alpha[axis] += 1
         return replace(jet, alpha=tuple(alpha))
 
-    def total_derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
+    def total_derivative(self, expression: sp.Expr, axis: int | None, deltas: bool = False) -> sp.Expr:
         """Return d/dx (or d/dt) of an expression over the jet, by the chain rule.
 
-        A jump of a coefficient would contribute a delta function, which no value at a point can represent.
+        A jump of a coefficient would contribute a delta function, which no value at a point can represent; it is
+        refused unless ``deltas`` are asked for.
         """
         result = self._derivative(expression, axis, {})
         jumps = expression.atoms(sp.Heaviside, sp.sign, sp.Piecewise)
         broken = [
             j for j in jumps if not self.jets_in(j) and (self.t if axis is None else self.x[axis]) in j.free_symbols
         ]
-        if broken and result.has(sp.DiracDelta, sp.Piecewise):
+        if broken and not deltas and result.has(sp.DiracDelta, sp.Piecewise):
             name = "t" if axis is None else self.coordinates[axis]
             raise ExpressionError(
                 f"the derivative by {name} of '{expression}' contains a delta function, because '{broken[0]}' jumps. "
-                "Use a smooth transition such as tanh((x - a)/w), or solve on each side of the jump."
+                "Write a coefficient that jumps inside the divergence of a flux, div(k*grad(u)); elsewhere, use a "
+                "smooth transition such as tanh((x - a)/w)."
             )
         return result
 
@@ -184,6 +197,8 @@ class JetSpace:
     def _chain_rule(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
         if node.is_Symbol:
             jet = self._jets.get(node)
+            if jet is not None and jet.field in self.quantities:
+                return self.quantities[jet.field].derivative(axis, self)
             if jet is not None:
                 return self.symbol(self.shifted(jet, axis))
             return sp.Integer(int(node == (self.t if axis is None else self.x[axis])))
@@ -218,6 +233,8 @@ class JetSpace:
         linear = sp.Integer(0)
         rest = expanded(expression)
         for symbol, jet in jets.items():
+            if jet.field in self.quantities:
+                continue
             coefficient = rest.coeff(symbol, 1)
             if coefficient != 0 and not (coefficient.free_symbols & {*self.x, *jets}):
                 linear += coefficient * self.symbol(replace(jet, laps=jet.laps + 1))

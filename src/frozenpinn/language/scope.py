@@ -14,6 +14,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.quantities import NONLOCAL
 from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
 HALF = sp.Rational(1, 2)
@@ -88,7 +89,8 @@ def is_soft(word: str, chart: Chart, *, called: bool) -> bool:
     if not called:
         return word in SOFT_CONSTANTS
     return (
-        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, "where", *_SYNONYMS) or derivative_call(word, chart) is not None
+        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", *_SYNONYMS)
+        or derivative_call(word, chart) is not None
     )
 
 
@@ -97,11 +99,11 @@ def operator_name(word: str) -> str:
     return _SYNONYMS.get(word, word)
 
 
-def check_name(name: object, kind: str, jets: JetSpace, fields: Sequence[str] = ()) -> None:
+def check_name(name: object, kind: str, jets: JetSpace | Chart, fields: Sequence[str] = ()) -> None:
     """Refuse a name for a field or parameter (``kind``) that already means something else."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\W\d]\w*", name) or "__" in name:
         raise ProblemError(f"a {kind} needs a plain name such as 'nu', got {name!r}.")
-    if name in (*jets.coordinates, TIME):
+    if name in (*(jets.names if isinstance(jets, Chart) else jets.coordinates), TIME):
         raise ProblemError(f"'{name}' is a coordinate and can't be a {kind}; choose another name.")
     if is_builtin(name, jets):
         raise ProblemError(f"'{name}' is a built-in name and can't be a {kind}; choose another name.")
@@ -119,7 +121,8 @@ class Scope:
     ``parameters`` maps a name to a value (substituted), ``functions`` lists names of Python functions; a bare use of
     such a name means "at the current point and time". ``fields`` are real, ``composites`` are made of them: complex
     fields and vectors. ``static`` says that fields do not depend on time, ``normal`` is the outward normal on a side,
-    ``own_chart`` the coordinates of the text if they are not those of the jets.
+    ``own_chart`` the coordinates of the text if they are not those of the jets, ``interfaces`` says that
+    fluxes may jump.
     """
 
     jets: JetSpace
@@ -131,6 +134,7 @@ class Scope:
     composites: Mapping[str, Value] = field(default_factory=dict)
     normal: Vector | None = None
     own_chart: Chart | None = None
+    interfaces: bool = False
 
     @property
     def chart(self) -> Chart:
@@ -177,10 +181,19 @@ class Scope:
     def _derivative(self, name: str, jet: Jet) -> Value | None:
         """Return a derivative of a field, of all its parts if it has some."""
         if name in self.fields:
-            return self.chart.differentiated(name, jet)
+            return self._of_real(name, jet)
         if name not in self.composites:
             return None
-        return each(lambda part: self.chart.differentiated(self.part(part), jet), self.composites[name])
+        return each(lambda part: self._of_real(self.part(part), jet), self.composites[name])
+
+    def _of_real(self, name: str, jet: Jet) -> sp.Expr:
+        """Return a derivative of a real field; those along the normal are taken last in coordinates of an own chart."""
+        value = self.chart.differentiated(name, jet)
+        if self.own_chart is not None and self.normal is not None:
+            for _ in range(jet.normal):
+                along = enumerate(zip(self.normal, self.own_chart.lengths, strict=True))
+                value = sp.Add(*(n / h * self.own_chart.along(value, i) for i, (n, h) in along if n != 0))
+        return value
 
     def part(self, symbol: sp.Expr) -> str:
         """Return the name of a real field by its symbol."""

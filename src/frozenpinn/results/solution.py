@@ -12,11 +12,13 @@ import numpy as np
 from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.nonlocal_terms import quantity_values
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.language.jets import Jet
+from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.results import animation, exporting, integrals
+from frozenpinn.results.charted import charted, frame_of
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
@@ -175,7 +177,7 @@ class Solution(Shown):
         that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
         same point among few others. The same call always gives the same bits.
         """
-        name, composites = self._field(field), self.problem.composites
+        name, composites, frame = self._field(field), self.problem.composites, frame_of(self.problem)
         if name in composites.composed:
             parts = [self(*where, derivative=derivative, field=part, **named) for part in composites.parts(name)]
             return composites.assembled(name, parts)
@@ -183,12 +185,12 @@ class Solution(Shown):
         coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
-            check_inside(self.problem, np.empty((0, len(coordinates))), t)
+            check_inside(self.problem, np.empty((0, len(coordinates))), t, self.problem.stated)
             return np.empty(shape)
         same_rank = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in (*coordinates, t)]
         *coordinates, t = (without_repetition(a) for a in same_rank)
         own = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
-        values = self._broadcast(coordinates, t, own, jet)
+        values = self._broadcast(coordinates, t, own, jet) if frame is None else charted(self, coordinates, t, jet)
         return values if own == shape else np.array(np.broadcast_to(values, shape))
 
     def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
@@ -246,9 +248,10 @@ class Solution(Shown):
         return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
-        jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
+        coordinates = self.problem.stated.coordinates
+        jet = JetSpace(coordinates).parse_suffix(derivative) if isinstance(derivative, str) else None
         if jet is None:
-            names = choices([*self.problem.jets.coordinates, "t"])
+            names = choices([*coordinates, "t"])
             raise EvaluationError(
                 f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
@@ -274,6 +277,8 @@ class Solution(Shown):
         errors of the time integration become visible.
         """
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
+        if jet.field in self.problem.jets.quantities:
+            return quantity_values(self.problem, self.jet_values, x, times, jet)
         out, window = np.empty((len(x), len(times))), self._window(times)
         for k in np.unique(window):
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)
@@ -351,6 +356,8 @@ class Solution(Shown):
                    else "the course in time is solution.error_estimate.at(t).")
             )  # fmt: skip
         coordinates, t = arranged(where, self.problem, named)
+        frame = frame_of(self.problem)
+        coordinates = coordinates if frame is None else frame.to_inner(*coordinates)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()
@@ -385,6 +392,17 @@ class Solution(Shown):
         from frozenpinn.results.storage import save_solution
 
         save_solution(self, file, overwrite)
+
+    def again(self, /, **values: Any) -> Solution:
+        """Solve the problem for other values of some parameters, with the same settings, seed and tolerance.
+
+        The search starts from the sizes that were needed here, so that it is faster than a new one.
+        """
+        if self.provenance is None:
+            raise EvaluationError(
+                "a solution that was read from a file does not know its settings; call fp.solve(problem.at(…), tol=…)."
+            )
+        return self.provenance.again(self, values)  # type: ignore[attr-defined]
 
     # ---- tables, files, integrals, films: each in a module of its own ---------------------------
 

@@ -13,6 +13,7 @@ from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
+from frozenpinn.results.added import Added
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
@@ -28,6 +29,7 @@ from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.composites import Composites
+from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -48,6 +50,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
         "composites": solution.problem.composites.as_dict(),
+        **_frame(solution.problem),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
@@ -72,6 +75,13 @@ def _domain(domain: Domain) -> dict[str, Any]:
             f"the solution can't be stored, because its domain {domain!r} is made of a Python function; write that "
             "function as text, such as Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
         ) from None
+
+
+def _frame(problem: Problem) -> dict[str, Any]:
+    """Return the coordinates of a statement, if they are others than those of the solve."""
+    if problem.frame is None:
+        return {}
+    return {"coordinates": [problem.frame.kind, *problem.frame.names], "stated": _domain(problem.stated)}
 
 
 def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any]:
@@ -104,7 +114,8 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
-    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions}
+    added = None if piece.added is None else piece.added.as_dict()
+    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -244,7 +255,8 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         pullbacks = () if about["units"] is None else (InUnits(about["units"]),)
         expansions.append(Expansion(basis, lift, about["order"], pullbacks))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
-    return Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    return piece if entry.get("added") is None else replace(piece, added=Added.from_dict(entry["added"]))
 
 
 def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
@@ -262,4 +274,7 @@ def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:
     orders = {name: about["order"] for about in expansions for name in about["basis"]["fields"]}
     fields = tuple(meta["fields"])
     composites = Composites.from_dict(meta["composites"]) if "composites" in meta else Composites(fields)
-    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites))
+    frame = None
+    if "coordinates" in meta:
+        _, frame = read_coordinates(domain_from_dict(meta["stated"]), meta["coordinates"])
+    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites, frame=frame))

@@ -1,7 +1,7 @@
-"""Boundary conditions: Dirichlet, Neumann, Robin, any linear text, periodicity, or nothing at all.
+"""Boundary conditions: Dirichlet, Neumann, Robin, any text, periodicity, or nothing at all.
 
-Whatever is written becomes a list of :class:`LinearCondition`, Σ aⱼ(x)·jetⱼ = g(x, t) on one side:
-the boundary layer needs to know no other kind.
+What is linear with coefficients in x becomes a list of :class:`LinearCondition`, Σ aⱼ(x)·jetⱼ = g(x, t) on one side:
+the boundary layer needs to know no other kind. Everything else becomes a :class:`BoundaryLaw`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnError, ProblemError, choices
+from frozenpinn.errors import ProblemError, choices
 from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.functions import Given, checked_values, place_of
@@ -24,8 +24,10 @@ from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.statement.composites import flat
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.parameters import Parameters
 from frozenpinn.statement.parts import apart
+from frozenpinn.statement.repetition import check_repetition
 
 Array = np.ndarray
 
@@ -156,17 +158,18 @@ def read_boundary(
     jets: JetSpace,
     parameters: Parameters,
     local: Sequence[str] = (),
-) -> tuple[LinearCondition, ...]:
+) -> tuple[tuple[LinearCondition, ...], tuple[BoundaryLaw, ...]]:
     """Check that every side has its conditions exactly once and translate them all.
 
     ``local`` fields are not differentiated in space. They need no condition, and one for all fields is not meant for
     them.
     """
     if boundary is None and len(local) == len(fields):
-        return ()
+        return (), ()
     given = _by_side(boundary, domain)
     spread = [name for name in fields if name not in local] or list(fields)
     result: list[LinearCondition] = []
+    laws: list[BoundaryLaw] = []
     for side in domain.sides:
         covered: set[str] = set()
         free: set[str] = set()
@@ -176,9 +179,14 @@ def read_boundary(
             if isinstance(condition, Free):
                 free |= set(parameters.composites.parts(condition.field)) if condition.field else set(fields)
             for linear in conditions:
-                _check_repetition(linear, before, domain)
-                before.append(linear)
                 covered |= set(linear.fields)
+                if isinstance(linear, BoundaryLaw):
+                    if any(law.side == side and law.residual == linear.residual for law in laws):
+                        raise ProblemError(f"side '{side.name}' is declared twice: '{linear.text}' repeats it.")
+                    laws.append(linear)
+                    continue
+                check_repetition(linear, before, domain)
+                before.append(linear)
         for name in sorted(free & covered):
             raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
         result += before
@@ -188,7 +196,7 @@ def read_boundary(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
                 f"write for example Dirichlet(0, field='{missing[0]}'), or Free('{missing[0]}') if nothing holds there."
             )
-    return tuple(result)
+    return tuple(result), tuple(laws)
 
 
 def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[ConditionText]]:
@@ -247,7 +255,7 @@ def _translate(
     spread: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     if isinstance(condition, Periodic):
         raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
     if isinstance(condition, str):
@@ -266,7 +274,7 @@ def _translate(
 
 def _from_objects(
     condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     """Translate a condition of one field, for each of its real parts."""
     composites = parameters.composites
     if name not in composites.composed:
@@ -281,10 +289,10 @@ def _from_objects(
 
 def _from_object(
     condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
-) -> LinearCondition:
+) -> LinearCondition | BoundaryLaw:
     scope = parameters.scope(jets)
     value = jets.field(name)
-    normal = _without_normal(replace(value, normal=1), side)
+    normal = _normal_terms(name, side, jets, parameters)
     what = f"the boundary value of {name} on '{side.name}'"
     terms: dict[Jet, sp.Expr] = {}
     if isinstance(condition, Dirichlet):
@@ -303,17 +311,35 @@ def _from_object(
         text = f"{alpha}*{name} + {beta}*{name}_n = …"
     else:
         raise ProblemError(f"{condition!r} is not a boundary condition for one side.")
-    _check_coefficients(terms, text, side, jets)
     given = condition.value
     datum = Datum(given, scope, parameters.functions, what)
-    return LinearCondition(side, terms, datum, text.replace("…", str(given)), jets, parameters)
+    text = text.replace("…", str(given))
+    if any(jets.t in c.free_symbols for c in terms.values()):
+        if datum.expression is None:
+            raise ProblemError(
+                f"the boundary condition '{text}' on '{side.name}' has coefficients that depend on t, and a Python "
+                "function on its right; give that as text or SymPy."
+            )
+        left = sp.Add(*(c * jets.symbol(jet) for jet, c in terms.items()))
+        return _law(left - datum.expression, text, side, jets, parameters)
+    return LinearCondition(side, terms, datum, text, jets, parameters)
+
+
+def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: Parameters) -> BoundaryLaw:
+    """Return a condition that no fixed basis obeys, with normal derivatives along the axes."""
+    table = {}
+    for symbol, jet in jets.jets_in(residual).items():
+        table[symbol] = sp.Add(*(f * jets.symbol(plain) for plain, f in _without_normal(jet, side).items()))
+    residual = residual.xreplace(table)
+    fields = tuple(dict.fromkeys(jet.field for jet in jets.jets_in(residual).values()))
+    return BoundaryLaw(side, residual, text, fields, jets, parameters, normal_symbols(len(jets.x)))
 
 
 def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     """Translate a text: one condition for each real part of each component that it sets."""
-    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets.dimension))
+    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets, parameters))
     parts = [expanded(part) for part in flat(parse_sides(text, scope))]
     own = [part for part in parts if part != 0] or parts[:1]
     return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
@@ -321,24 +347,22 @@ def _from_text(
 
 def _from_residual(
     residual: sp.Expr, text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> LinearCondition:
+) -> LinearCondition | BoundaryLaw:
     symbols = jets.jets_in(residual)
     if not symbols:
         raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
-    if any(jet.time for jet in symbols.values()):
-        raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
     split = jets.affine(residual)
-    if split is None:
-        raise ProblemError(
-            f"the boundary condition '{text}' is not linear in {choices(map(str, symbols))}; "
-            "only linear ones are possible."
-        )
+    if split is None or any(jet.time for jet in symbols.values()):
+        return _law(residual, text, side, jets, parameters)
+    if any(jets.t in c.free_symbols for c in split[0].values()):
+        return _law(residual, text, side, jets, parameters)
     terms: dict[Jet, sp.Expr] = {}
     for jet, coefficient in split[0].items():
         for plain, factor in _without_normal(jet, side).items():
             terms[plain] = terms.get(plain, sp.Integer(0)) + factor * coefficient
     terms = {jet: c for jet, c in terms.items() if expanded(c) != 0}
-    _check_coefficients(terms, text, side, jets)
+    if not terms:
+        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
     value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
@@ -365,58 +389,20 @@ def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
     return list(enumerate(normal_symbols(dimension)))
 
 
-def _normal(side: Side, dimension: int) -> tuple[sp.Expr, ...]:
-    """Return the components of the outward normal on a side."""
-    known = dict(_components(side, dimension))
-    return tuple(known.get(axis, sp.Integer(0)) for axis in range(dimension))
+def _normal(side: Side, jets: JetSpace, parameters: Parameters) -> tuple[sp.Expr, ...]:
+    """Return the components of the outward normal on a side, along the unit vectors of the calculus."""
+    known = dict(_components(side, jets.dimension))
+    if parameters.chart is not None:
+        known = {axis: component * parameters.chart.senses[axis] for axis, component in known.items()}
+    return tuple(known.get(axis, sp.Integer(0)) for axis in range(jets.dimension))
 
 
-def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:
-    if not terms:
-        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
-    if any(jets.t in c.free_symbols for c in terms.values()):
-        raise ProblemError(
-            f"the boundary condition '{text}' on '{side.name}' has a time-dependent coefficient of the unknown; "
-            "only its right-hand side may depend on t."
-        )
-
-
-def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:
-    """Refuse a condition that adds nothing to the ones before it on the same side.
-
-    Decided by the rank of the coefficients at many points, whatever way the conditions are written: one
-    condition may hold on one part of a side and another one on the rest.
-    """
-    side, text = condition.side, condition.text
-    x = domain.sample_side(side, 64, "random", rng=0)
-    together = [*before, condition]
-    columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
-    matrices = np.zeros((len(x), len(together), len(columns)))
-    for row, linear in enumerate(together):
-        for jet, values in zip(linear.jets, linear.coefficients_at(x), strict=True):
-            matrices[:, row, columns[jet]] = values
-    sizes = np.maximum(np.max(np.abs(matrices), axis=2, keepdims=True), 1e-300)
-    matrices /= sizes
-    if not np.any(matrices[:, -1]):
-        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
-    if before and np.all(
-        np.linalg.matrix_rank(matrices, tol=1e-12) == np.linalg.matrix_rank(matrices[:, :-1], tol=1e-12)
-    ):
-        names = " and ".join(f"'{name}'" for name in condition.fields)
-        gap = _contradiction(together, matrices, sizes[:, :, 0], x.x)
-        more = f" with another value: they contradict each other by {gap:.3g}. Keep one of them" if gap else ""
-        raise ProblemError(f"side '{side.name}' is declared twice for {names}: '{text}' repeats a condition{more}.")
-
-
-def _contradiction(together: Sequence[LinearCondition], matrices: Array, sizes: Array, x: Array) -> float:
-    """Return by how much the last condition, a combination of the others on the left, differs from it on the right."""
-    try:
-        values = np.stack([c.value(x, 0.0) for c in together], axis=1) / sizes
-    except FrozenPinnError:  # not known at this time: what repeats a condition is refused either way
-        return 0.0
-    gaps = [
-        abs(value[-1] - np.linalg.lstsq(rows[:-1].T, rows[-1], rcond=1e-12)[0] @ value[:-1])
-        for rows, value in zip(matrices, values, strict=True)
-    ]
-    worst = int(np.argmax(gaps))
-    return float(gaps[worst] * sizes[worst, -1]) if gaps[worst] > 1e-9 * np.max(np.abs(values)) else 0.0
+def _normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters) -> dict[Jet, sp.Expr]:
+    """Return the derivative of a field along the outward normal, as coefficients of derivatives along the axes."""
+    if parameters.chart is None:
+        return _without_normal(replace(jets.field(name), normal=1), side)
+    scope = replace(parameters.scope(jets, [name], normal=True), normal=_normal(side, jets, parameters))
+    value = scope.lookup(f"{name}_n")
+    split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
+    assert split is not None
+    return split[0]

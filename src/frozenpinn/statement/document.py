@@ -27,6 +27,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.geometry import Domain
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
 from frozenpinn.language.printer import as_text
 from frozenpinn.runtime.arguments import shown
@@ -53,6 +54,8 @@ KEYS = (
     "complex",
     "vectors",
     "eigenvalue",
+    "regions",
+    "contact",
 )
 CONDITIONS: dict[str, type[Condition]] = {
     "dirichlet": Dirichlet,
@@ -94,6 +97,8 @@ def problem_from_dict(
         document.get("coordinates"),
         document.get("complex"),
         document.get("vectors"),
+        _read_regions(document.get("regions")),
+        document.get("contact"),
     )
 
 
@@ -115,7 +120,7 @@ def problem_to_dict(problem: Problem, arrays: dict[str, Array] | None = None) ->
         return None
     try:
         given = {key: _plain(_known(value), arrays) for key, value in problem.given.items() if value is not None}
-        domain = domain_to_dict(problem.domain)
+        domain = domain_to_dict(problem.stated)
     except TypeError:
         return None
     unknown = problem.parameters.unknown
@@ -137,6 +142,13 @@ def _parameters(document: Mapping[str, Any]) -> Any:
             f"'{name}' is the eigenvalue and has a value under [parameters], too; leave one of them out."
         )
     return {**(given or {}), name: Eigenvalue()}
+
+
+def _read_regions(given: Any) -> Any:
+    """Return regions, of which some may be shapes."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: domain_from_dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
 
 
 def _known(value: Any) -> Any:
@@ -180,6 +192,8 @@ def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
         return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
     if isinstance(value, sp.Basic):
         return as_text(value)
+    if isinstance(value, Domain):
+        return domain_to_dict(value)
     if isinstance(value, Table) and arrays is not None:
         return table_to_dict(value, arrays)
     if isinstance(value, Condition):

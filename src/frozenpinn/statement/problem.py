@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
-import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
+from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
-from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.language.quantities import FRACTIONAL
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.continuation import continued
-from frozenpinn.statement.coordinates import Coordinates, named_axes
+from frozenpinn.statement.coordinates import Coordinates, read_coordinates
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -30,8 +31,14 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
+from frozenpinn.statement.frames import Frame
+from frozenpinn.statement.interfaces import Interfaces, read_interfaces
+from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.nonlocality import check_quantities, refuse_static
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
+from frozenpinn.statement.span import read_span
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
@@ -77,6 +84,11 @@ class Problem:
         Fields that are vectors, such as ``("U",)`` or ``{"U": 3}``; those in div(U), dot(U, …), U[0] are found.
     coordinates
         Own names of the coordinates, such as ``("s",)``.
+    regions
+        Named parts of the domain, ``{"steel": "x < 0.5", "air": "rest"}``, or boxes and balls; parameters may have a
+        value for each, ``{"k": {"steel": 50, "air": 0.02}}``.
+    contact
+        Contact resistance where coefficients jump: values differ there by as much times the flux.
 
     Examples
     --------
@@ -89,6 +101,8 @@ class Problem:
     """
 
     domain: Domain
+    stated: Domain  #: as it was given; ``domain`` is the one that is solved on, maybe in other coordinates
+    frame: Frame | None
     time: tuple[float, float]
     jets: JetSpace
     fields: tuple[str, ...]
@@ -96,11 +110,13 @@ class Problem:
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
+    interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
@@ -119,6 +135,8 @@ class Problem:
         coordinates: Coordinates | None = None,
         complex: Sequence[str] | str | None = None,
         vectors: Vectors | None = None,
+        regions: Mapping[str, Region] | None = None,
+        contact: float | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -135,8 +153,10 @@ class Problem:
             "coordinates": _own(coordinates),
             "complex": _own(complex),
             "vectors": _own(vectors),
+            "regions": _own(regions),
+            "contact": contact,
         }
-        self._read(with_named(given), named_axes(domain, coordinates), time)
+        self._read(with_named(given), domain, time)
         for finding in () if self.parameters.unknown_fields else inconsistencies(self):
             warn(finding.text)
 
@@ -171,13 +191,16 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
         jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
-        return max((jet.order for jet in jets if jet.field == field), default=0)
+        hidden = [self.jets.quantities[jet.field] for jet in jets if jet.field in self.jets.quantities]
+        inner = [(j, q.kind == FRACTIONAL) for q in hidden for j in self.jets.jets_in(q.inner).values()]
+        orders = [j.order for j in jets if j.field == field]
+        return max([*orders, *(j.order + 2 * acts for j, acts in inner if j.field == field)], default=0)
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
@@ -205,7 +228,7 @@ class Problem:
         values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
-        other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
+        other = Problem(domain=self.stated, time=None if self.is_static else self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
     @spelled(ProblemError)
@@ -222,7 +245,7 @@ class Problem:
         u_xx
         """
         other = object.__new__(Problem)
-        other._read(self._stated(), self.domain, None if self.is_static else self.time, names)
+        other._read(self._stated(), self.stated, None if self.is_static else self.time, names)
         return other
 
     @spelled(ProblemError)
@@ -230,7 +253,7 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
-        time = _read_time(time)
+        time = read_span(time)
         for what, table in tables_of(self):
             bind(table, self.domain, time, what)
         return self.replaced(time=time)
@@ -253,27 +276,42 @@ class Problem:
     ) -> None:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
-        domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        span = None if time is None else _read_time(time)
-        given = with_tables({**given, "boundary": boundary}, domain, span)
+        named, frame = read_coordinates(domain, given.get("coordinates"))
+        written = given["boundary"]
+        domain, boundary = (named, written) if frame is None else (frame.domain, frame.boundary(written))
+        domain, boundary = _with_periodic_axes(domain, boundary)
+        keep(frame=frame, stated=domain if frame is None else frame.stated)
+        span = None if time is None else read_span(time)
+        given = with_tables({**given, "boundary": boundary}, domain if frame is None else self.stated, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
-        resolved = resolve(given, domain, self.jets, span, symbols)
+        known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
+        resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols, frame)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
-        keep(equations=self._solved(resolved.residuals, static))
+        residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
+        keep(equations=self._solved(residuals, static))
+        check_quantities(self)
+        orders = {name: self.spatial_order(name) for name in self.fields}
+        keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
         check_eigenproblem(self)
-        keep(given=given)  # the last: data that can't be pickled say so before
+        keep(
+            given=given if frame is None else {**given, "boundary": written}
+        )  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
         if static:
+            refuse_static(residuals, self.jets)
             return tuple(static_equations(residuals, self.fields, self.jets))
         points = self.domain.sample(256, "random", rng=0).x
         return tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points))
@@ -309,6 +347,7 @@ class Problem:
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
         together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
@@ -377,13 +416,3 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
-
-
-def _read_time(time: Any) -> tuple[float, float]:
-    ends = reals(time, "time must be (start, end)", ProblemError)
-    if ends.shape != (2,):
-        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
-    start, end = map(float, ends)
-    if not (np.isfinite(start) and np.isfinite(end) and end > start):
-        raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
-    return start, end
