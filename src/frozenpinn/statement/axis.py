@@ -1,7 +1,8 @@
 """What a problem says about the axis of its coordinates: whether its solution can be smooth there.
 
-A smooth function around an axis is even in r. So are the terms of an equation that has smooth solutions; an odd one, such
-as exp(-r) or r, has a peak or a kink on the axis, and one that is infinite there makes solutions behave like powers of r.
+A smooth function around an axis is even in r. So are the terms of an equation that has smooth solutions; an odd one,
+such as exp(-r) or r, has a peak or a kink on the axis, and one that is infinite there makes solutions behave like
+powers of r.
 """
 
 from __future__ import annotations
@@ -13,39 +14,45 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import FrozenPinnError, ProblemError
+from frozenpinn.language.functions import ChartedFunction
 from frozenpinn.language.program import Program
 from frozenpinn.statement.frames import Frame
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.data import Datum
     from frozenpinn.statement.problem import Problem
 
+Array = np.ndarray
 _NEAR = (1e-3, 1e-6)  # distances from the axis, of the whole
 _ODD, _BEYOND = 1e-7, 50.0  # part of a value that may be odd, and growth of a value that counts as infinite
 
 
 def check_axis(problem: Problem) -> Iterator[str]:
-    """Refuse coefficients that are infinite on the axis; yield what is to be said of terms that are not smooth there."""
+    """Refuse coefficients that are infinite on the axis; yield what is to be said of terms that are not smooth."""
     frame = problem.frame
     if frame is None or not (frame.axes or frame.is_cartesian):
         return
     for equation in problem.equations:
-        for jet, coefficient in {**equation.linear, **equation.linear_in_time}.items():
+        table = {problem.jets.name(jet): c for jet, c in (*equation.linear.items(), *equation.linear_in_time.items())}
+        some = dict.fromkeys(problem.jets.jets_in(equation.nonlinear), sp.Rational(13, 10))
+        for name, coefficient in {**table, str(equation.nonlinear): equation.nonlinear.xreplace(some)}.items():
             if _grows(coefficient, problem, frame):
+                r = frame.names[0]
                 raise ProblemError(
-                    f"the coefficient of '{problem.jets.name(jet)}' in the equation of '{equation.field}' is infinite on "
-                    f"the axis {frame.names[0]} = 0, so solutions behave like powers of {frame.names[0]} there. "
-                    f"Substitute u = {frame.names[0]}*v, or another power, and write the equation of v; or start at "
-                    f"{frame.names[0]} > 0."
+                    f"the coefficient of '{name}' in the equation of '{equation.field}' is infinite on the axis of the "
+                    f"coordinates, so solutions behave like powers of {r} there. Substitute u = {r}*v, or another "
+                    f"power, and write the equation of v; or start at {r} > 0."
                 )
     terms = {f"the equation of '{e.field}'": e.right_side for e in problem.equations}
     terms |= {d.what: d.expression for d in problem.initial_data if d.expression is not None}
-    for what, expression in terms.items():
-        if not frame.is_cartesian and _is_odd(expression, problem, frame):
-            yield (
-                f"{what} is not even in the coordinates around the axis, so that the solution has a peak or a kink there: "
-                f"its accuracy is limited, and so is the estimate of it. Write {frame.names[0]}**2 and the like where a "
-                "smooth function is meant."
-            )
+    odd = [what for what, expression in terms.items() if not frame.is_cartesian and _is_odd(expression, problem, frame)]
+    odd += [d.what for d in problem.initial_data if not frame.is_cartesian and _function_is_odd(d, problem, frame)]
+    for what in odd:
+        yield (
+            f"{what} is not even in the coordinates around the axis, so that the solution has a peak or a kink there: "
+            f"its accuracy is limited, and so is the estimate of it. Write {frame.names[0]}**2 and the like where a "
+            "smooth function is meant."
+        )
 
 
 def _grows(coefficient: sp.Expr, problem: Problem, frame: Frame) -> bool:
@@ -87,17 +94,29 @@ def _is_odd(expression: sp.Expr, problem: Problem, frame: Frame) -> bool:
               if s in jets.x else rng.normal(size=9) for s in others]  # fmt: skip
     away = size * rng.uniform(0.1, 0.9, 9)
     try:
-        functions = {**problem.parameters.functions, **_functions(problem)}
-        program = Program([turned], [own, *others], functions)
+        program = Program([turned], [own, *others], problem.parameters.functions)
         with np.errstate(all="ignore"):
             here, there = (np.broadcast_to(program(sign * away, *places)[0], 9) for sign in (1.0, -1.0))
     except (FrozenPinnError, ValueError, TypeError, ArithmeticError):  # a Python function that knows no negative r
         return False
+    return _differ(here, there)
+
+
+def _function_is_odd(datum: Datum, problem: Problem, frame: Frame) -> bool:
+    """Whether a Python function changes if the direction away from the axis is reversed, as far as it can be told."""
+    if datum.function is None or not isinstance(datum.function.function, ChartedFunction):
+        return False
+    x = problem.stated.sample(9, "random", rng=0).x
+    turned, axis = x.copy(), 0 if frame.inner[0] == "square" else 1
+    turned[:, axis] *= -1.0
+    try:
+        with np.errstate(all="ignore"):
+            here, there = (datum.function.function.own.at(points, problem.time[0]) for points in (x, turned))
+    except FrozenPinnError:
+        return False
+    return _differ(here, there)
+
+
+def _differ(here: Array, there: Array) -> bool:
     known = np.isfinite(here) & np.isfinite(there)
     return bool(np.any(np.abs(here - there)[known] > _ODD * np.max(np.abs(here[known]), initial=1e-300)))
-
-
-def _functions(problem: Problem) -> dict[str, object]:
-    """Return the Python functions that initial data are made of, if there is one field."""
-    data = problem.initial_data
-    return dict(data[0]._functions) if len(data) == 1 else {}
