@@ -194,22 +194,31 @@ class PointwisePart:
 
     def differential(self, t: float, state: Sequence[Sequence[Array]]) -> Differential:
         """Return the derivative of the values in the direction of other coefficients, without any matrix."""
+        return Differential(self, self._slopes(t, state))
+
+    def _slopes(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
+        """Return the partial derivatives at the points.
+
+        Where they are infinite, as that of √max(u, 0) at zero is, zero is taken: they steer iterations, no more.
+        """
+        jets = self.jet_values(t, state)
         with np.errstate(all="ignore"):
-            return Differential(self, self._jacobian_program(*self.x.T, t, *self.jet_values(t, state)))
+            slopes = self._jacobian_program(*self.x.T, t, *jets)
+        if not all(np.all(np.isfinite(values)) for values in jets):
+            return list(slopes)
+        return [slope if np.all(np.isfinite(slope)) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
 
     def mean_partials(
         self, t: float, state: Sequence[Sequence[Array]], weights: Array
     ) -> Iterator[tuple[str, Jet, float]]:
         """Yield (field, jet, mean of the derivative of the field's part by that jet)."""
-        with np.errstate(all="ignore"):
-            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        partials = self._slopes(t, state)
         for (name, k), partial in zip(self.partials, partials, strict=True):
             yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
-        with np.errstate(all="ignore"):
-            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        partials = self._slopes(t, state)
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
         for (name, k), partial in zip(self.partials, partials, strict=True):
             key = (self.space_index[self.jets[k].field], self.jets[k].time)
