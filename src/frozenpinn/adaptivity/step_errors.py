@@ -22,6 +22,7 @@ from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.solvers.interpolation import DEGREE
 
 Array = np.ndarray
 _PER_GROUP = 8  # steps of each group, if that makes neither too few nor too many groups
@@ -120,9 +121,11 @@ def _of_piece(piece: Piece, count: int, effort: _Effort) -> _Part | None:
     breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
     if len(breaks) < 2:
         return None
-    breaks, chosen = _grouped(breaks, count, 2 * count if trajectory.kind == "modal" else count // 2)
+    if trajectory.kind == "modal":  # polynomials of high degree on long steps
+        effort = effort._replace(nodes=DEGREE)
+    breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
-    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort is _CLOSE:
+    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states == _CLOSE.states:
         step, weight = _worst_steps(piece, breaks, chosen)
     else:
         step, weight = _sampled(breaks, edges), np.ones(len(edges) - 1)
