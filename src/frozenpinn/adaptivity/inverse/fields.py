@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior, averaged
-from frozenpinn.adaptivity.inverse.evolution import EvolutionModel, solved
+from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
@@ -73,30 +73,32 @@ class FieldInference:
         mean, covariance = found.mean * scale, found.covariance * scale * scale[:, None]
         return found._replace(mean=mean[order], covariance=covariance[np.ix_(order, order)])
 
-    def step(self, model: Model, theta: Array, sigmas: Array, near: Any) -> Step:
-        """Return where a model is with values of the unknowns."""
-        prediction = model.at(theta, near)
+    def step(self, model: Model, theta: Array, sigmas: Array, near: Any, known: Prediction | None = None) -> Step:
+        """Return where a model is with values of the unknowns; what it predicts may be known."""
+        prediction = model.at(theta, near) if known is None else known
         left = (self.question.data.values - prediction.values) / sigmas
         return Step(theta, prediction, self.posterior(prediction, theta, sigmas), float(left @ left))
 
-    def descend(self, model: Model, theta: Array, sigmas: Array, most: int) -> tuple[Step, list[tuple[float, ...]]]:
+    def descend(
+        self, model: Model, theta: Array, sigmas: Array, most: int, known: Prediction | None = None
+    ) -> tuple[Step, list[tuple[float, ...]]]:
         """Take Gauss–Newton steps until nothing changes beside the noise."""
-        rules, steps = self.question.rules, list[tuple[float, ...]]()
-        current = self.step(model, theta, sigmas, None)
+        rules, steps, before, stalls = self.question.rules, list[tuple[float, ...]](), np.inf, False
+        current = self.step(model, theta, sigmas, None, known)
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
             change = current.posterior.mean - current.theta
             seen = current.prediction.slopes @ change / sigmas
             noise = np.sqrt(current.posterior.variance)
-            if np.sqrt(np.mean(seen**2)) <= rules.field_settled * noise:
+            size = float(np.sqrt(np.mean(seen**2)))
+            if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
                 break
+            before = size
             following = self._shortened(model, current, change, sigmas)
             if following is None:
                 break
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
             current = following
-            if stalls:
-                break
         return current, steps
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
@@ -226,11 +228,10 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("second network"):
         blur, gap = second_opinion(question, fit, other)
 
-    def solve(found: Fit) -> Solution:
-        return solved(numbers.stated(found.theta), task)  # what it can't resolve is seen by the second network
+    def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
+        return found.prediction.state.told(numbers.stated(found.theta), warnings=False)
 
-    with watch.stage("solution"):
-        solution = solve(fit)
+    solution = solve(fit)
 
     def renewed(given: Data) -> Model:
         if given.has_places_of(data):
@@ -254,7 +255,9 @@ def _again(kept: Kept, given: Any) -> Inferred:
         same = question.data.has_places_of(kept.question.data)
         search = FieldInference(question)
         sigmas = question.sigmas(kept.fit if same else None)
-        best, steps = search.descend(kept.model(question.data), kept.fit.theta, sigmas, question.rules.fine_steps)
+        known = kept.fit.prediction if same else None
+        model = kept.model(question.data)
+        best, steps = search.descend(model, kept.fit.theta, sigmas, question.rules.fine_steps, known)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
     blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
     return _put_together(

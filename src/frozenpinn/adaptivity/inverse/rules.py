@@ -34,7 +34,7 @@ class InverseRules:
     tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
     fine_settled: float = 1e-11  #: relative change at which these stop, …
-    noise_settled: float = 1e-3  #: … or change in units of the standard deviation
+    noise_settled: float = 1e-2  #: … or change in units of the standard deviation
     starts: int = 8  #: fits from other starts for each unknown with both bounds, if the first is poor
     most_starts: int = 24  #: of these, at most
     poor: float = 4.0  #: χ² per degree of freedom from which on a fit is poor, if the noise is known
@@ -52,7 +52,8 @@ class InverseRules:
     field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most
     field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
-    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too
+    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too, …
+    field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
     prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
