@@ -137,7 +137,7 @@ class Problem:
             "vectors": _own(vectors),
         }
         self._read(with_named(given), named_axes(domain, coordinates), time)
-        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
+        for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
             warn(finding.text)
 
     def __repr__(self) -> str:

@@ -35,8 +35,9 @@ class InverseRules:
     fine_steps: int = 6  #: steps on the fine network, at most
     fine_settled: float = 1e-11  #: relative change at which these stop, …
     noise_settled: float = 1e-2  #: … or change in units of the standard deviation
-    starts: int = 8  #: fits from other starts for each unknown with both bounds, if the first is poor
+    starts: int = 8  #: other starts that are looked at for each unknown, if the first fit is poor
     most_starts: int = 24  #: of these, at most
+    promising: int = 3  #: of these, from how many fits are made: those that leave least
     poor: float = 4.0  #: χ² per degree of freedom from which on a fit is poor, if the noise is known
     unexplained: float = 0.1  #: part of the spread of the data from which on a fit is poor, if it is not
     same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
