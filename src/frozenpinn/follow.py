@@ -18,6 +18,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import solve
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.parameters import check_known
 from frozenpinn.statement.problem import Problem
 
@@ -81,6 +82,7 @@ def follow(
         raise SettingsError(f"follow() takes a Problem, got {type(problem).__name__}.")
     if not problem.is_static:
         raise ProblemError("follow() is for static problems; this one has time derivatives. Leave out time= and them.")
+    refuse_laws(problem.laws, "follow()")
     first, last = _read_span(span)
     settings = Settings() if settings is None else settings
     if norm not in _NORMS:

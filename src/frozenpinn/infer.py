@@ -22,6 +22,7 @@ from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
@@ -141,6 +142,7 @@ def _asked(
             "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
             "solve(problem)."
         )
+    refuse_laws(problem.laws, f"{who}()")
     check_present(problem)
     settings = Settings() if settings is None else settings
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))

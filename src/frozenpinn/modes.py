@@ -20,6 +20,7 @@ from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import check, solve
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
 
@@ -92,6 +93,7 @@ def modes(
 
 def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
     """Return the eigenvalue problem that is meant, or say why there is none."""
+    refuse_laws(problem.laws, "modes()")
     if problem.parameters.unknown:
         if about is not None:
             raise SettingsError(
@@ -222,6 +224,7 @@ def stability(
     """
     _check_count(count)
     problem, state = _evolution(steady_state, about)
+    refuse_laws(problem.laws, "stability()")
     if state is None:
         state = steady(problem, seed=seed, progress=progress)
     shown = state.problem if isinstance(state.problem, Problem) and state.problem.is_static else without_time(problem)

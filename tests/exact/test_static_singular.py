@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.special import iv
 
 import frozenpinn as fp
@@ -117,6 +118,32 @@ def test_a_layer_along_a_circle():
     assert solution.error()["rel_l2"] < 1e-5
 
 
+def narrow(domain, place, boundary):
+    """Return a peak, 40 times narrower than the domain, on a smooth slope."""
+    x, y = sp.symbols("x y")
+    u = sp.exp(-((x - place[0]) ** 2 + (y - place[1]) ** 2) / 0.0025) + x * y
+    f = sp.diff(u, x, 2) + sp.diff(u, y, 2) - u
+    parameters = {"f": f, "g": u + x * sp.diff(u, x) + y * sp.diff(u, y), "v": u}
+    return fp.Problem("lap(u) - u = f", domain, boundary=boundary, parameters=parameters, exact=u)
+
+
+@pytest.fixture(scope="module")
+def narrow_beside_a_corner():
+    """A solution with functions of a corner and of a box side by side."""
+    return fp.solve(narrow(fp.Polygon(L_SHAPE), (-0.5, 0.5), "u = v"), tol=1e-6)
+
+
+def test_a_narrow_source_on_a_disk():
+    solution = fp.solve(narrow(fp.Disk(), (0.3, 0.2), "u + u_n = g"), tol=1e-6)
+    assert solution.status == "converged"
+    assert solution.error()["rel_l2"] < 1e-6
+
+
+def test_a_narrow_source_beside_a_corner(narrow_beside_a_corner):
+    assert narrow_beside_a_corner.status == "converged"
+    assert narrow_beside_a_corner.error()["rel_l2"] < 1e-6
+
+
 # ---- what no features resolve ------------------------------------------------------------------------
 
 
@@ -145,9 +172,10 @@ def test_a_solve_without_a_tolerance_says_so_too():
         fp.solve(problem, settings=fp.Settings(width=100))
 
 
-def test_special_functions_are_stored(tmp_path):
+def test_special_functions_are_stored(tmp_path, narrow_beside_a_corner):
     problem = fp.Problem("e*u_xx + u_x = 0", fp.Interval(0, 1), boundary="u = x", parameters={"e": 1e-3})
     for solution in (
+        narrow_beside_a_corner,
         fp.solve(problem, tol=1e-6),
         fp.solve(fp.Problem("lap(u) = 0", Shell(0.1, 1), boundary={"inner": "u = 1", "outer": "u = 0"}), tol=1e-6),
     ):

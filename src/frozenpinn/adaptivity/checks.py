@@ -13,7 +13,7 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece, looked_up
-from frozenpinn.results.residuals import condition_gap, initial_misfits
+from frozenpinn.results.residuals import condition_gap, initial_misfits, law_gap
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -47,6 +47,7 @@ def warn_if_suspicious(solution: Solution, rules: Rules) -> None:
     if not quiet:
         _warn_if_unresolved(solution, rules.checks)
     _warn_if_boundary_is_missed(solution, rules.checks)
+    _warn_if_laws_are_missed(solution, rules.checks)
     growth = float(norms.max() / max(norms[0], 1e-300))
     if growth > rules.checks.growth:  # suspicious, unless the solution starts from zero and is driven
         growth = float(norms.max() / max(typical_size(_system(piece)) for piece in solution.pieces))
@@ -166,6 +167,22 @@ def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
                 f"the solution misses the condition '{condition.text}' on side '{condition.side.name}' by up to "
                 f"{missed / scale:.2g} of its terms. Use a larger width or more boundary points; a corner where "
                 "conditions of two kinds meet, or one that points inwards, makes solutions singular."
+            )
+
+
+def _warn_if_laws_are_missed(solution: Solution, rules: CheckRules) -> None:
+    """Warn about nonlinear or changing conditions that are not met."""
+    problem, (start, end) = solution.problem, solution.problem.time
+    times = np.array([start + 0.3 * (end - start), end])
+    for law in problem.laws:
+        points = problem.domain.sample_side(law.side, 20, "random", np.random.default_rng(Seed.BOUNDARY_CHECK))
+        missed = float(np.max(np.abs(law_gap(solution, law, points, times))))
+        values = [solution.jet_values(points.x, times, jet) for jet in law.jets_in()]
+        scale = max(float(np.max(np.abs(v))) for v in values) or 1.0
+        if missed > rules.missed * scale:
+            warn(
+                f"the solution misses the condition '{law.text}' on side '{law.side.name}' by up to "
+                f"{missed / scale:.2g} of its terms. Use a larger width or a smaller tolerance in time."
             )
 
 

@@ -123,7 +123,8 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
     if isinstance(subspace, Unknown):
         given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
         fixed = any(value is not None for value in given) or settings.point_method != "auto"
-        subspace = None if problem.domain.dimension < 2 or fixed else find_subspace(problem)
+        whole = problem.domain.dimension < 2 or fixed or problem.interfaces is not None  # which stay where they are
+        subspace = None if whole else find_subspace(problem)
     while subspace is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

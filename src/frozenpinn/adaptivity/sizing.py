@@ -15,6 +15,8 @@ from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
+from frozenpinn.assembly.layers import Cut, axis_cuts, cut_grid
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
@@ -171,13 +173,16 @@ class Plan:
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""
+        if self.frame.product and problem.interfaces is not None:
+            return cut_grid(cast(Box, problem.domain), self.counts, self.frame.method, _cuts(problem))
         if self.frame.product:
             return even_grid(cast(Box, problem.domain), self.counts, self.frame.method)
         tensor = self.frame.method in ("gauss", "spectral", "uniform")
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
-        points = problem.domain.sample(n, self.frame.method, self.task.seed)
+        points = points_on_parts(problem, int(np.prod(self.counts)))
+        points = problem.domain.sample(n, self.frame.method, self.task.seed) if points is None else points
         if problem.domain.dimension <= self.task.rules.sizing.dimensions:
             return points
         # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
@@ -204,6 +209,7 @@ class Plan:
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
         if settings.sampler is None:
             hidden = replace(hidden, singular=singular_functions(problem))
+        hidden = with_parts(problem, hidden)
         per_side = 1 if problem.domain.dimension == 1 else self._boundary_points(problem)
         return [
             build_space(problem, hidden, cloud, group, self.frame.strategy, self._cutoff(problem), per_side)
@@ -285,10 +291,12 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
         cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
         more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
         return tuple(
-            int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more
-            for sampler, (_, periodic) in zip(samplers, _axes(problem), strict=True)
+            (1 + len(cuts))
+            * (int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more)
+            for sampler, (_, periodic), cuts in zip(samplers, _axes(problem), _cuts(problem), strict=True)
         )
-    return (int((rules.points_on_lines if d == 1 else rules.points_on_shapes) * samplers[0].width),)
+    each = rules.points_on_lines if d == 1 else rules.points_on_shapes
+    return (int(each * samplers[0].width * count_of_parts(problem)),)
 
 
 @remembered
@@ -298,6 +306,11 @@ def has_constant_coefficients(problem: Problem) -> bool:
         e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
         for e in problem.equations
     )
+
+
+def _cuts(problem: Problem) -> tuple[tuple[Cut, ...], ...]:
+    """Return the places along each axis of a box at which coefficients jump."""
+    return axis_cuts(problem, problem.fields[0]) or ((),) * problem.domain.dimension
 
 
 def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:

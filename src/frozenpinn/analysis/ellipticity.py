@@ -162,7 +162,8 @@ def _conditions(problem: Problem, symbol: StaticSymbol) -> list[Finding]:
     degree = _degree(problem, symbol)
     if degree is None or degree == 0:
         return []
-    given = {side.name: sum(c.side == side for c in problem.conditions) for side in problem.domain.sides}
+    sides = [*(c.side for c in problem.conditions), *(law.side for law in problem.laws)]
+    given = {side.name: sides.count(side) for side in problem.domain.sides}
     if problem.domain.dimension == 1 and given:
         total = sum(given.values())
         return [] if total == degree else [_miscounted("both ends together", total, degree, problem)]
@@ -191,6 +192,7 @@ def undetermined_fields(problem: Problem) -> list[str]:
     """Return the fields of which nothing but derivatives occurs in equations and conditions."""
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     jets += [jet for condition in problem.conditions for jet in condition.jets]
+    jets += [jet for law in problem.laws for jet in law.jets_in()]
     return [name for name in problem.fields if not any(jet.field == name and jet.order == 0 for jet in jets)]
 
 

@@ -94,6 +94,7 @@ def _lasting(problem: Problem) -> Iterator[sp.Expr]:
     for equation in problem.equations:
         yield from (*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values())
         yield from (equation.forcing, equation.nonlinear)
+    yield from (law.residual.xreplace(_on_side(problem, law.side)) for law in problem.laws)
     for condition in problem.conditions:
         if condition.value.expression is not None:
             fixed = _on_side(problem, condition.side)

@@ -177,9 +177,13 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
     return problem.replaced(
         equations=tuple(_equation(problem, e, scales) for e in problem.equations),
         conditions=tuple(_condition(problem, c, scales) for c in problem.conditions),
+        laws=tuple(law.in_units({name: scales.exact_unit(name) for name in law.fields}) for law in problem.laws),
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
         constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
+        interfaces=None
+        if problem.interfaces is None
+        else problem.interfaces.scaled({name: scales.exact_unit(name) for name in problem.fields}),
         exact={},
         given={},
     )

@@ -117,3 +117,9 @@ def at_initial(
             return None
         table[symbol] = problem.jets.differentiate(function, jet.spatial)
     return expression.subs(table, simultaneous=True)
+
+
+def wave(jet: Jet, exponent: Array) -> complex:
+    """Return what a derivative does to exp(exponent·x)."""
+    value = complex(np.prod(exponent ** np.array(jet.alpha)))
+    return value * complex(np.sum(exponent**2)) ** jet.laps

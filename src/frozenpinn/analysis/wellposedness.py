@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frozenpinn.analysis.ellipticity import static_findings
+from frozenpinn.analysis.feeding import FED, judge_law
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
-from frozenpinn.analysis.symbol import USUAL, Symbol
+from frozenpinn.analysis.symbol import USUAL, Symbol, wave
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
-from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import Finding, Findings
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 from frozenpinn.statement.tables import tables_of
 
 Array = np.ndarray
-_FED = 20.0  # growth exp(20) of a layer at a side
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
 _WAVE_NUMBERS = (1e2, 1e3)  # in units of one over the size of the domain
 
@@ -70,6 +69,7 @@ def _symbol_findings(problem: Problem) -> list[Finding]:
     symbol = Symbol(problem)
     conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
     feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
+    feeding += [judge_law(problem, symbol, law) for law in problem.laws]
     return [finding for finding in (_judge_growth(problem, symbol), *conditions, *feeding) if finding is not None]
 
 
@@ -87,7 +87,7 @@ def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
             growth, speed = [], 0.0
             for scale in _WAVE_NUMBERS:
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                eigenvalues = symbol.rates(coefficients, partial(_wave, exponent=1j * xi))
+                eigenvalues = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
                 growth.append(float(np.max(eigenvalues.real, initial=-np.inf)))
                 speed = float(np.max(np.abs(eigenvalues), initial=0.0))
             explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
@@ -103,7 +103,7 @@ def growth_bound(problem: Problem) -> float | None:
     Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
     """
     symbol = Symbol(problem)
-    if not symbol.complete or symbol.frozen or any(_feeds(condition) for condition in problem.conditions):
+    if not symbol.complete or symbol.frozen or problem.laws or any(map(_feeds, problem.conditions)):
         return None
     rng = np.random.default_rng(1)
     domain = problem.domain
@@ -116,7 +116,7 @@ def growth_bound(problem: Problem) -> float | None:
         for direction in directions:
             for scale in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0):
                 xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                rates = symbol.rates(coefficients, partial(_wave, exponent=1j * xi))
+                rates = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
                 worst = max(worst, float(np.max(rates.real, initial=0.0)))
     return worst
 
@@ -137,17 +137,11 @@ def _explosion(symbol: Symbol, x: Array, rate: float, scale: float) -> Finding:
     return Finding("ill-posed", "warning" if symbol.frozen else "error", text)
 
 
-def _wave(jet: Jet, exponent: Array) -> complex:
-    """Return what a derivative does to exp(exponent·x)."""
-    value = complex(np.prod(exponent ** np.array(jet.alpha)))
-    return value * complex(np.sum(exponent**2)) ** jet.laps
-
-
 def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding | None:
     """Count the solutions that decay into the domain from one side and compare with the conditions there."""
     if not symbol.complete:
         return None
-    given = sum(1 for condition in problem.conditions if condition.side == side)
+    given = [c.side for c in problem.conditions].count(side) + [law.side for law in problem.laws].count(side)
     found = [_needed(problem, symbol, side, share) for share in (_DURING if symbol.varies else (USUAL,))]
     needs = set().union(*found)
     if not needs or needs == {given}:
@@ -214,9 +208,9 @@ def _judge_feeding(problem: Problem, symbol: Symbol, condition: LinearCondition)
         coefficients = symbol.coefficients(x)
         if a * b >= 0 or not np.all(np.isfinite(coefficients)):
             continue
-        rates = symbol.rates(coefficients, partial(_wave, exponent=-a / b * normal))
+        rates = symbol.rates(coefficients, partial(wave, exponent=-a / b * normal))
         rate = float(np.max(rates.real, initial=0.0))
-        if rate * duration > _FED:
+        if rate * duration > FED:
             text = (
                 f"the condition '{condition.text}' on side '{condition.side.name}' feeds the solution: a layer of "
                 f"thickness {abs(b / a):.2g} there grows like exp({rate:.3g}·t). Value and outward slope have opposite "
@@ -259,9 +253,9 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
         axis = -kappa * normal
-        here = symbol.rates(coefficients, partial(_wave, exponent=axis))
+        here = symbol.rates(coefficients, partial(wave, exponent=axis))
         # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
-        sizes = symbol.rates([abs(c) for c in coefficients], partial(_wave, exponent=np.abs(axis)))
+        sizes = symbol.rates([abs(c) for c in coefficients], partial(wave, exponent=np.abs(axis)))
         rate = max(_largest(here), 1e-3 * _largest(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
@@ -277,13 +271,13 @@ def _largest(rates: Array) -> float:
 
 def _roots(symbol: Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
     """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
-    size = len(symbol.matrix(coefficients, partial(_wave, exponent=axis)))
+    size = len(symbol.matrix(coefficients, partial(wave, exponent=axis)))
     degree = order * size
     nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
     values = []
     for node in nodes:
-        wave = partial(_wave, exponent=node * axis)
-        values.append(np.linalg.det(symbol.mass(coefficients, wave) - symbol.matrix(coefficients, wave) / rate))
+        there = partial(wave, exponent=node * axis)
+        values.append(np.linalg.det(symbol.mass(coefficients, there) - symbol.matrix(coefficients, there) / rate))
     polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
     polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
     if not np.any(polynomial):

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.geometry import BoundaryPoints, FlatSide
@@ -160,7 +161,7 @@ class BoundaryRows:
     Attributes
     ----------
     conditions, periodicity
-        Rows of the stated conditions, and those that match the two ends of periodic axes.
+        Rows of the stated conditions, and those that match the ends of periodic axes, or the sides of interfaces.
     values
         The datum and the points of each condition.
     time
@@ -198,8 +199,9 @@ def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rn
             points = problem.domain.sample_side(condition.side, per_side, method, rng)
             functionals.append(Functional(((points.x, condition_terms(condition, points)),)))
             values.append((condition.value, points.x))
-    periodic = periodic_functionals(problem, fields, per_side, method, rng)
-    return BoundaryRows(tuple(functionals), tuple(periodic), tuple(values), problem.time)
+    joints = periodic_functionals(problem, fields, per_side, method, rng)
+    joints += interface_functionals(problem, fields, per_side)
+    return BoundaryRows(tuple(functionals), tuple(joints), tuple(values), problem.time)
 
 
 def periodic_functionals(

@@ -17,6 +17,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import condition_terms, derivative_of, periodic_functionals
+from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.errors import EvaluationError
@@ -27,6 +28,7 @@ from frozenpinn.operators import LeastSquares
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.equation import Equation
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -161,6 +163,8 @@ class Collocation:
         layer gives them; None takes all features.
     told
         Called before every step of Newton's method, which it may break off.
+    laws
+        Nonlinear conditions, each with points of its side; they are linearised with the equations.
     """
 
     problem: Problem
@@ -171,12 +175,14 @@ class Collocation:
     boundary_weight: float = BOUNDARY
     mixing: Array | None = None
     told: Callable[[], None] = nobody
+    laws: tuple[tuple[BoundaryLaw, BoundaryPoints], ...] = ()
     _matches: tuple[Functional, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         matches: tuple[Functional, ...] = ()
         if self.per_side and not self._repeats:
             matches = tuple(periodic_functionals(self.problem, self.problem.fields, self.per_side, "gauss", 0))
+        matches += tuple(interface_functionals(self.problem, self.problem.fields, max(20, len(self.points.x) // 16)))
         object.__setattr__(self, "_matches", matches)
 
     @property
@@ -190,7 +196,8 @@ class Collocation:
     def of(self, problem: Problem, same_conditions: bool) -> Collocation:
         """Return the same rows for a problem with other values, whose conditions may be the same."""
         sides = tuple((c, points) for c, (_, points) in zip(problem.conditions, self.sides, strict=True))
-        other = replace(self, problem=problem, sides=sides)
+        laws = tuple((law, points) for law, (_, points) in zip(problem.laws, self.laws, strict=True))
+        other = replace(self, problem=problem, sides=sides, laws=laws)
         if same_conditions:
             vars(other)["conditions"] = self.conditions
         return other
@@ -217,7 +224,12 @@ class Collocation:
         return np.concatenate([b @ self.mixing for b in np.split(rows, len(self.problem.fields), axis=1)], axis=1)
 
     def _largest(self, rows: Array) -> float:
-        """Return the largest entry for neurons: special functions may have unbounded derivatives."""
+        """Return the largest entry for neurons: special functions may have unbounded derivatives.
+
+        Those that are neurons again, on parts of the domain, count: the others cancel where the parts are joined.
+        """
+        if self.hidden.singular is not None and self.hidden.singular.kind == "broken":
+            return float(np.max(np.abs(rows))) or 1.0
         own = rows.reshape(len(rows), -1, self.hidden.size)[:, :, : self.hidden.width + 1]
         return float(np.max(np.abs(own))) or 1.0
 
@@ -273,8 +285,14 @@ class Collocation:
         for block, value, scale in zip(rows, data, own, strict=True):
             blocks.append(scale * block)
             targets.append(scale * value)
+        lawful = []
+        for law, points in self.laws:
+            block, target = law_rows(law, points, about, self.hidden, self.problem.fields)
+            lawful.append(self.boundary_weight / self._largest(block))
+            blocks.append((lawful[-1] * _shares(points))[:, None] * block)
+            targets.append(lawful[-1] * _shares(points) * target)
         stacked = self._restricted(np.concatenate(blocks))
-        return Linearisation(stacked, np.concatenate(targets), (*used, *own))
+        return Linearisation(stacked, np.concatenate(targets), (*used, *own, *lawful))
 
     def _equation(self, equation: Equation, about: Function) -> tuple[Array, Array]:
         """Return the rows of J(u) and the values of J(u) u − F(u) at the points."""
@@ -318,7 +336,23 @@ class Collocation:
                 parts.append(scale * self._inner * value)
         rows, data, own = self.conditions
         parts += [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, own, strict=True)]
+        for (law, points), scale in zip(self.laws, scales[len(scales) - len(self.laws) :], strict=True):
+            parts.append(scale * _shares(points) * law.values(points, 0.0, function.jets(points.x, law.jets_in())))
         return np.concatenate(parts)
+
+
+def law_rows(
+    law: BoundaryLaw, points: BoundaryPoints, about: Function, hidden: HiddenLayer, fields: Sequence[str]
+) -> tuple[Array, Array]:
+    """Return the rows of J(u) and the values of J(u) u − G(u) of a nonlinear condition at points of its side."""
+    jets = law.jets_in()
+    values = about.jets(points.x, jets)
+    partials = law.compile([sp.diff(law.residual, law.jets.symbol(jet)) for jet in jets], jets)
+    with np.errstate(all="ignore"):
+        slopes = partials(*points.x.T, *points.normals.T, 0.0, *values)
+    terms = [Term(jet.field, derivative_of(jet), slope) for jet, slope in zip(jets, slopes, strict=True)]
+    target = sum((s * v for s, v in zip(slopes, values, strict=True)), -law.values(points, 0.0, values))
+    return Functional(((points.x, tuple(terms)),)).rows(hidden, fields), target
 
 
 def _shares(points: BoundaryPoints) -> Array:

@@ -387,4 +387,9 @@ def discretise(
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     projected = project(problem, spaces, rcond)
-    return Discretisation(problem, spaces, Stage.whole(problem) if stage is None else stage, rcond, projected)
+    stage = Stage.whole(problem) if stage is None else stage
+    if any(space.laws for space in spaces):
+        from frozenpinn.assembly.lawful import LawfulDiscretisation
+
+        return LawfulDiscretisation(problem, spaces, stage, rcond, projected)
+    return Discretisation(problem, spaces, stage, rcond, projected)

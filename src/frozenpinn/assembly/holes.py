@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from frozenpinn.basis.corners import LOG_R, PLAIN, Corner, Power, SingularFunctions
@@ -21,14 +23,23 @@ def multipoles(problem: Problem, order: int) -> SpecialFunctions | None:
     holes = problem.domain.hole_circles if problem.domain.dimension in (2, 3) else ()
     if not holes:
         return None
-    lower = any(
-        jet.order < 2 for equation in problem.equations for jet in problem.jets.jets_in(equation.right_side).values()
-    )
-    if problem.domain.dimension == 3:
-        powers = (-1, 1) if lower else (-1,)
-        return SpacePoles.of([hole.center for hole in holes], [hole.radius for hole in holes], order, powers)
+    return poles_about([hole.center for hole in holes], [hole.radius for hole in holes], order, _has_lower(problem))
+
+
+def _has_lower(problem: Problem) -> bool:
+    """Whether equations have terms of lower order, or derivatives in time."""
+    jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    return any(jet.order < 2 for jet in jets)
+
+
+def poles_about(
+    centres: Sequence[Sequence[float]], radii: Sequence[float], order: int, lower: bool
+) -> SpecialFunctions:
+    """Return the multipoles about some centres in the plane or in space."""
+    if len(centres[0]) == 3:
+        return SpacePoles.of(centres, radii, order, (-1, 1) if lower else (-1,))
     powers_of = [*_harmonic(order), *(_companions(order) if lower else ())]
-    places = [(Corner(hole.center[0], hole.center[1], 0.0, 2.0 * np.pi), hole.radius) for hole in holes]
+    places = [(Corner(float(x), float(y), 0.0, 2.0 * np.pi), r) for (x, y), r in zip(centres, radii, strict=True)]
     return SingularFunctions.joined([SingularFunctions.at(place, powers_of, radius) for place, radius in places])
 
 

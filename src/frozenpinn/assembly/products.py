@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from frozenpinn.assembly.boundary import BoundaryData, condition_terms, matched_derivatives
+from frozenpinn.assembly.layers import Cut, axis_cuts, cut_functionals, cut_layer
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
@@ -30,6 +31,10 @@ _SMALL = 200_000  # points of a product that may be remembered: 6 MB
 def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
     if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
+        return False
+    if problem.interfaces is not None and axis_cuts(problem, fields[0]) is None:
+        return False
+    if any(fields[0] in law.fields for law in problem.laws):
         return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:
@@ -80,13 +85,14 @@ class _Ends(NamedTuple):
     """The conditions at the ends of an axis, as a value.
 
     ``rows`` lists for each condition its place and ``(order, coefficient)`` of its terms; ``matched`` is the number of
-    derivatives that are alike at both ends of a periodic axis, 0 of others.
+    derivatives that are alike at both ends of a periodic axis, 0 of others; ``cuts`` are layers between them.
     """
 
     rows: tuple[tuple[float, tuple[tuple[int, float], ...]], ...]
     lower: float
     upper: float
     matched: int
+    cuts: tuple[Cut, ...] = ()
 
 
 @remembered
@@ -100,7 +106,8 @@ def _ends(problem: Problem, field: str) -> tuple[_Ends, ...]:
             flat = tuple((t.derivative.alpha[axis], float(np.squeeze(t.coefficient))) for t in terms)
             rows.append((float((box.lower, box.upper)[_side(condition).end][axis]), flat))
         matched = matched_derivatives(problem, field) if box.periodic[axis] else 0
-        found.append(_Ends(tuple(rows), float(box.lower[axis]), float(box.upper[axis]), matched))
+        cuts = (axis_cuts(problem, field) or ((),) * box.dimension)[axis]
+        found.append(_Ends(tuple(rows), float(box.lower[axis]), float(box.upper[axis]), matched, cuts))
     return tuple(found)
 
 
@@ -121,7 +128,8 @@ def _axis_network(hidden: HiddenLayer, points: Points, ends: _Ends, cutoff: floa
         for k in range(ends.matched):
             up, down = (Term("u", Derivative((k,)), sign) for sign in (1.0, -1.0))
             functionals.append(Functional(((high, (up,)), (low, (down,)))))
-    network = Network(hidden, points).comply_with(functionals, active).compress(cutoff)
+    functionals += cut_functionals(ends.cuts, ends.upper - ends.lower)
+    network = Network(cut_layer(hidden, ends.cuts), points).comply_with(functionals, active).compress(cutoff)
     return network.shared()
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from frozenpinn.assembly.boundary import BoundaryData
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.statement.laws import BoundaryLaw
 
 Array = np.ndarray
 
@@ -44,12 +46,16 @@ class SoftConditions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The representation of a group of fields: a basis, the data of its lifting, soft conditions if any."""
+    """The representation of a group of fields: a basis, the data of its lifting, soft conditions if any.
+
+    ``laws`` are kept while the solution evolves, at points of their sides.
+    """
 
     network: Basis
     data: BoundaryData
     order: int
     soft: SoftConditions | None = None
+    laws: tuple[tuple[BoundaryLaw, BoundaryPoints], ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def finest_part(
         return last
     turns, features = np.abs(hidden.weights[:, 0]), np.sqrt(weights)[:, None] * hidden.features(x)
     low = np.append(turns <= (1.0 - _TENTH) * np.max(turns), True)  # and the constant
+    low = np.tile(low, features.shape[1] // len(low))  # once more on each part of an axis with cuts
     lifted = features @ lifting
     fewer = np.concatenate([features[:, low], lifted / np.linalg.norm(lifted, axis=0)], axis=1)
     smooth = compress(fewer, float(singular[-1] / singular[0])).values

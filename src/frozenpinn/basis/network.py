@@ -194,6 +194,11 @@ class Network:
     is_product = False
 
     @property
+    def is_broken(self) -> bool:
+        """Whether its functions have kinks or jumps at interfaces."""
+        return self.hidden.singular is not None and self.hidden.singular.kind == "broken"
+
+    @property
     def flops(self) -> float:
         """Floating point operations of a map between coefficients and values at the points."""
         return 2.0 * len(self.points.weights) * self.size

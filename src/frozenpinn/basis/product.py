@@ -48,6 +48,12 @@ class ProductNetwork:
     lifts: bool = False
     fields: tuple[str, ...] = ("u",)
     is_product = True
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether functions of an axis have kinks or jumps inside it."""
+        return any(factor.is_broken for factor in self.factors)
+
     is_orthonormal = True  #: as the factors are
 
     @cached_property

@@ -65,6 +65,10 @@ class Basis(Protocol):
         """Whether the functions are products of functions of one variable."""
 
     @property
+    def is_broken(self) -> bool:
+        """Whether its functions have kinks or jumps inside the domain."""
+
+    @property
     def flops(self) -> float:
         """Floating point operations of a map between coefficients and values at the points."""
 

@@ -12,7 +12,7 @@ from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.basis.special import SPECIAL
+from frozenpinn.basis.special import SPECIAL, joined, parts_of
 from frozenpinn.errors import FrozenPinnError
 
 Array = np.ndarray
@@ -43,8 +43,8 @@ def _put(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
     hidden = network.hidden
     for name in ("weights", "origins", "offsets"):
         arrays[prefix + name] = getattr(hidden, name)
-    if hidden.singular is not None:
-        arrays[prefix + "special " + hidden.singular.kind] = hidden.singular.table
+    for special in parts_of(hidden.singular):
+        arrays[prefix + "special " + special.kind] = special.table
     arrays[prefix + "mixing"] = network.mixing.reshape(network.raw_size, network.size)
     arrays[prefix + "lifting"] = network.lifting.reshape(network.raw_size, network.lift_size)
     arrays[prefix + "singular"] = network.singular_values
@@ -56,9 +56,7 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     fields, factors = tuple(about["fields"]), []
     for k, activation in enumerate(about["activations"]):
         own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
-        special = next(
-            (make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own), None
-        )
+        special = joined([make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own])
         hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, special)
         points = NoPoints(np.zeros((0, hidden.dimension)), np.zeros(0))
         sigma = own["singular"]

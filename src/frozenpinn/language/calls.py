@@ -13,6 +13,7 @@ from frozenpinn.errors import ExpressionError, choices, suggestion
 from frozenpinn.language.algebra import MAX_EFFORT, bounded, computed, effort, operations
 from frozenpinn.language.calculus import Calculus
 from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_deltas
 from frozenpinn.language.hints import STEPS, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.lexer import Token, pointed, shortened
@@ -287,7 +288,14 @@ class _Calls:
 
     def derivative(self, value: sp.Expr, axis: int | None, token: Token) -> sp.Expr:
         self.spend(effort(value), token)
-        return self.resolved(self.compute(self.scope.chart.derivative, value, axis), token)
+        scope = self.scope
+        if has_flux(value):
+            raise self.fail("this differentiates twice what jumps; a flux may be differentiated once.", token)
+        flat = axis is not None and scope.interfaces and scope.chart.is_flat
+        if axis is None or not flat or not jumps_along(value, scope.jets, axis):
+            return self.resolved(self.compute(scope.chart.derivative, value, axis), token)
+        smooth = self.compute(lambda v: without_deltas(scope.jets.total_derivative(v, axis, deltas=True)), value)
+        return self.resolved(smooth, token) + marked(value, axis)
 
     def differentiated(self, value: Value, jet: Jet, token: Token) -> Value:
         """Differentiate as often along each axis, and in time, as a jet says."""

@@ -157,21 +157,23 @@ class JetSpace:
         alpha[axis] += 1
         return replace(jet, alpha=tuple(alpha))
 
-    def total_derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
+    def total_derivative(self, expression: sp.Expr, axis: int | None, deltas: bool = False) -> sp.Expr:
         """Return d/dx (or d/dt) of an expression over the jet, by the chain rule.
 
-        A jump of a coefficient would contribute a delta function, which no value at a point can represent.
+        A jump of a coefficient would contribute a delta function, which no value at a point can represent; it is
+        refused unless ``deltas`` are asked for.
         """
         result = self._derivative(expression, axis, {})
         jumps = expression.atoms(sp.Heaviside, sp.sign, sp.Piecewise)
         broken = [
             j for j in jumps if not self.jets_in(j) and (self.t if axis is None else self.x[axis]) in j.free_symbols
         ]
-        if broken and result.has(sp.DiracDelta, sp.Piecewise):
+        if broken and not deltas and result.has(sp.DiracDelta, sp.Piecewise):
             name = "t" if axis is None else self.coordinates[axis]
             raise ExpressionError(
                 f"the derivative by {name} of '{expression}' contains a delta function, because '{broken[0]}' jumps. "
-                "Use a smooth transition such as tanh((x - a)/w), or solve on each side of the jump."
+                "Write a coefficient that jumps inside the divergence of a flux, div(k*grad(u)); elsewhere, use a "
+                "smooth transition such as tanh((x - a)/w)."
             )
         return result
 

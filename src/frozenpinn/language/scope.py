@@ -119,7 +119,8 @@ class Scope:
     ``parameters`` maps a name to a value (substituted), ``functions`` lists names of Python functions; a bare use of
     such a name means "at the current point and time". ``fields`` are real, ``composites`` are made of them: complex
     fields and vectors. ``static`` says that fields do not depend on time, ``normal`` is the outward normal on a side,
-    ``own_chart`` the coordinates of the text if they are not those of the jets.
+    ``own_chart`` the coordinates of the text if they are not those of the jets, ``interfaces`` says that
+    fluxes may jump.
     """
 
     jets: JetSpace
@@ -131,6 +132,7 @@ class Scope:
     composites: Mapping[str, Value] = field(default_factory=dict)
     normal: Vector | None = None
     own_chart: Chart | None = None
+    interfaces: bool = False
 
     @property
     def chart(self) -> Chart:

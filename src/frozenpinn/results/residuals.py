@@ -11,6 +11,7 @@ from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.laws import BoundaryLaw
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -103,12 +104,21 @@ def condition_gap(
     return ConditionGap(total, wanted, terms)
 
 
+def law_gap(solution: Solution, law: BoundaryLaw, points: BoundaryPoints, times: Array) -> Array:
+    """Return what is left of a boundary law at points and times, (n, m)."""
+    values = [solution.jet_values(points.x, times, jet) for jet in law.jets_in()]
+    return np.stack([law.values(points, float(t), [v[:, k] for v in values]) for k, t in enumerate(times)], axis=1)
+
+
 def boundary_gap(solution: Solution, t: Array, rng: np.random.Generator) -> float:
     """Return by how much conditions are missed at random points of the boundary, at most."""
     problem, worst = solution.problem, 0.0
     for condition in problem.conditions:
         points = problem.domain.sample_side(condition.side, 20, "random", rng)
         worst = max(worst, float(np.max(np.abs(condition_gap(solution, [condition], [points], t).total))))
+    for law in problem.laws:
+        points = problem.domain.sample_side(law.side, 20, "random", rng)
+        worst = max(worst, float(np.max(np.abs(law_gap(solution, law, points, t)))))
     for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
         low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
         high = low.copy()

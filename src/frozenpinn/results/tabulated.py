@@ -30,7 +30,7 @@ _MOMENT = 600.0  # … and of one coefficient of a trajectory at a time of its o
 def fast_values(function: Snapshots | History) -> Array:
     """Return a function at its places, from tables where that pays, shape (n, columns)."""
     x = function.x
-    if len(x) < _FEWEST or x.shape[1] > _VARIABLES or len(x) * function.costs[0] < _WORTH:
+    if function.basis.is_broken or len(x) < _FEWEST or x.shape[1] > _VARIABLES or len(x) * function.costs[0] < _WORTH:
         return function.values()
     return np.concatenate([evaluate(part, part.places) for part in function.parts()], axis=1)
 

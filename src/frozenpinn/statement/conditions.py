@@ -1,7 +1,7 @@
-"""Boundary conditions: Dirichlet, Neumann, Robin, any linear text, periodicity, or nothing at all.
+"""Boundary conditions: Dirichlet, Neumann, Robin, any text, periodicity, or nothing at all.
 
-Whatever is written becomes a list of :class:`LinearCondition`, Σ aⱼ(x)·jetⱼ = g(x, t) on one side:
-the boundary layer needs to know no other kind.
+What is linear with coefficients in x becomes a list of :class:`LinearCondition`, Σ aⱼ(x)·jetⱼ = g(x, t) on one side:
+the boundary layer needs to know no other kind. Everything else becomes a :class:`BoundaryLaw`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.statement.composites import flat
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.parameters import Parameters
 from frozenpinn.statement.parts import apart
 
@@ -156,17 +157,18 @@ def read_boundary(
     jets: JetSpace,
     parameters: Parameters,
     local: Sequence[str] = (),
-) -> tuple[LinearCondition, ...]:
+) -> tuple[tuple[LinearCondition, ...], tuple[BoundaryLaw, ...]]:
     """Check that every side has its conditions exactly once and translate them all.
 
     ``local`` fields are not differentiated in space. They need no condition, and one for all fields is not meant for
     them.
     """
     if boundary is None and len(local) == len(fields):
-        return ()
+        return (), ()
     given = _by_side(boundary, domain)
     spread = [name for name in fields if name not in local] or list(fields)
     result: list[LinearCondition] = []
+    laws: list[BoundaryLaw] = []
     for side in domain.sides:
         covered: set[str] = set()
         free: set[str] = set()
@@ -176,9 +178,14 @@ def read_boundary(
             if isinstance(condition, Free):
                 free |= set(parameters.composites.parts(condition.field)) if condition.field else set(fields)
             for linear in conditions:
+                covered |= set(linear.fields)
+                if isinstance(linear, BoundaryLaw):
+                    if any(law.side == side and law.residual == linear.residual for law in laws):
+                        raise ProblemError(f"side '{side.name}' is declared twice: '{linear.text}' repeats it.")
+                    laws.append(linear)
+                    continue
                 _check_repetition(linear, before, domain)
                 before.append(linear)
-                covered |= set(linear.fields)
         for name in sorted(free & covered):
             raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
         result += before
@@ -188,7 +195,7 @@ def read_boundary(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
                 f"write for example Dirichlet(0, field='{missing[0]}'), or Free('{missing[0]}') if nothing holds there."
             )
-    return tuple(result)
+    return tuple(result), tuple(laws)
 
 
 def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[ConditionText]]:
@@ -247,7 +254,7 @@ def _translate(
     spread: Sequence[str],
     jets: JetSpace,
     parameters: Parameters,
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     if isinstance(condition, Periodic):
         raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
     if isinstance(condition, str):
@@ -266,7 +273,7 @@ def _translate(
 
 def _from_objects(
     condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     """Translate a condition of one field, for each of its real parts."""
     composites = parameters.composites
     if name not in composites.composed:
@@ -281,7 +288,7 @@ def _from_objects(
 
 def _from_object(
     condition: Condition, name: str, side: Side, jets: JetSpace, parameters: Parameters
-) -> LinearCondition:
+) -> LinearCondition | BoundaryLaw:
     scope = parameters.scope(jets)
     value = jets.field(name)
     normal = _without_normal(replace(value, normal=1), side)
@@ -303,15 +310,33 @@ def _from_object(
         text = f"{alpha}*{name} + {beta}*{name}_n = …"
     else:
         raise ProblemError(f"{condition!r} is not a boundary condition for one side.")
-    _check_coefficients(terms, text, side, jets)
     given = condition.value
     datum = Datum(given, scope, parameters.functions, what)
-    return LinearCondition(side, terms, datum, text.replace("…", str(given)), jets, parameters)
+    text = text.replace("…", str(given))
+    if any(jets.t in c.free_symbols for c in terms.values()):
+        if datum.expression is None:
+            raise ProblemError(
+                f"the boundary condition '{text}' on '{side.name}' has coefficients that depend on t, and a Python "
+                "function on its right; give that as text or SymPy."
+            )
+        left = sp.Add(*(c * jets.symbol(jet) for jet, c in terms.items()))
+        return _law(left - datum.expression, text, side, jets, parameters)
+    return LinearCondition(side, terms, datum, text, jets, parameters)
+
+
+def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: Parameters) -> BoundaryLaw:
+    """Return a condition that no fixed basis obeys, with normal derivatives along the axes."""
+    table = {}
+    for symbol, jet in jets.jets_in(residual).items():
+        table[symbol] = sp.Add(*(f * jets.symbol(plain) for plain, f in _without_normal(jet, side).items()))
+    residual = residual.xreplace(table)
+    fields = tuple(dict.fromkeys(jet.field for jet in jets.jets_in(residual).values()))
+    return BoundaryLaw(side, residual, text, fields, jets, parameters, normal_symbols(len(jets.x)))
 
 
 def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition]:
+) -> list[LinearCondition | BoundaryLaw]:
     """Translate a text: one condition for each real part of each component that it sets."""
     scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets.dimension))
     parts = [expanded(part) for part in flat(parse_sides(text, scope))]
@@ -321,24 +346,22 @@ def _from_text(
 
 def _from_residual(
     residual: sp.Expr, text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> LinearCondition:
+) -> LinearCondition | BoundaryLaw:
     symbols = jets.jets_in(residual)
     if not symbols:
         raise ProblemError(f"the boundary condition '{text}' contains none of the fields {choices(fields)}.")
-    if any(jet.time for jet in symbols.values()):
-        raise ProblemError(f"the boundary condition '{text}' contains a time derivative, which is not supported.")
     split = jets.affine(residual)
-    if split is None:
-        raise ProblemError(
-            f"the boundary condition '{text}' is not linear in {choices(map(str, symbols))}; "
-            "only linear ones are possible."
-        )
+    if split is None or any(jet.time for jet in symbols.values()):
+        return _law(residual, text, side, jets, parameters)
+    if any(jets.t in c.free_symbols for c in split[0].values()):
+        return _law(residual, text, side, jets, parameters)
     terms: dict[Jet, sp.Expr] = {}
     for jet, coefficient in split[0].items():
         for plain, factor in _without_normal(jet, side).items():
             terms[plain] = terms.get(plain, sp.Integer(0)) + factor * coefficient
     terms = {jet: c for jet, c in terms.items() if expanded(c) != 0}
-    _check_coefficients(terms, text, side, jets)
+    if not terms:
+        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
     value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
@@ -369,16 +392,6 @@ def _normal(side: Side, dimension: int) -> tuple[sp.Expr, ...]:
     """Return the components of the outward normal on a side."""
     known = dict(_components(side, dimension))
     return tuple(known.get(axis, sp.Integer(0)) for axis in range(dimension))
-
-
-def _check_coefficients(terms: Mapping[Jet, sp.Expr], text: str, side: Side, jets: JetSpace) -> None:
-    if not terms:
-        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
-    if any(jets.t in c.free_symbols for c in terms.values()):
-        raise ProblemError(
-            f"the boundary condition '{text}' on '{side.name}' has a time-dependent coefficient of the unknown; "
-            "only its right-hand side may depend on t."
-        )
 
 
 def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:

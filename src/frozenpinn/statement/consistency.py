@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.data import Datum
     from frozenpinn.statement.equation import Equation
+    from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -34,6 +35,7 @@ _ROUND_OFF = 1e-12
 def inconsistencies(problem: Problem) -> tuple[Finding, ...]:
     """Return where initial data contradict the boundary data, and what an exact solution violates."""
     texts = [_against_initial(problem, condition) for condition in problem.conditions if not problem.is_static]
+    texts += [_against_law(problem, law) for law in problem.laws if not problem.is_static]
     found = [Finding("contradiction", "warning", text) for text in texts if text]
     return (*found, *wrong_solution(problem))
 
@@ -59,6 +61,35 @@ def _against_initial(problem: Problem, condition: LinearCondition) -> str | None
         f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
         f"by {gap:.3g} at t = {start:g}; the solution has a layer there that limits the accuracy. Change one of them, "
         "or let the boundary data grow smoothly from the initial value."
+    )
+
+
+def _against_law(problem: Problem, law: BoundaryLaw) -> str | None:
+    """Compare initial data with a law, unless it tells a time derivative that no datum has to agree with."""
+    points, start = problem.domain.sample_side(law.side, 25, "random", 0), problem.time[0]
+    values = []
+    for jet in law.jets_in():
+        data = problem.initial_velocity if jet.time else problem.initial
+        if jet.time > 1 or jet.field not in data:
+            return None
+        values.append(_values(problem, data[jet.field], replace(jet, time=0), points.x, start))
+    if any(value is None for value in values):
+        return None
+    known = [value for value in values if value is not None]
+    gap = float(np.max(np.abs(law.values(points, start, known))))
+    fields = [problem.initial_velocity if jet.time else problem.initial for jet in law.jets_in()]
+    sizes = [
+        _size(problem, data[jet.field], start) / problem.domain.size**jet.order
+        for jet, data in zip(law.jets_in(), fields, strict=True)
+    ]
+    terms = [law.compile([term], law.jets_in()) for term in sp.Add.make_args(law.residual)]
+    with np.errstate(all="ignore"):
+        sizes += [np.max(np.abs(p(*points.x.T, *points.normals.T, start, *known)[0])) for p in terms]
+    if not gap > _MISSED * float(np.nanmax(sizes)):
+        return None
+    return (
+        f"the initial data contradict the condition '{law.text}' on side '{law.side.name}' by {gap:.3g} at "
+        f"t = {start:g}; the solution has a layer there that limits the accuracy. Change one of them."
     )
 
 
@@ -280,9 +311,25 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
     return [left, equation.right_side.xreplace(table), *linear]
 
 
+def _exact_against_laws(problem: Problem, t: float) -> list[str]:
+    """Return which laws an exact solution misses at one time; unknown derivatives tell nothing."""
+    found = []
+    for law in problem.laws:
+        points = problem.domain.sample_side(law.side, 25, "random", 0)
+        values = [_values(problem, problem.exact[jet.field], jet, points.x, t) for jet in law.jets_in()]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            continue
+        gap = float(np.max(np.abs(law.values(points, t, known))))
+        if not gap <= _MISSED * max(1e-300, *(float(np.max(np.abs(v))) for v in known)):
+            found.append(f"misses the condition '{law.text}' on side '{law.side.name}' by {gap:.3g} at t = {t:.4g}")
+    return found
+
+
 def _exact_against_conditions(problem: Problem) -> list[str]:
     found, (start, end) = [], problem.time
     times = (start + 0.37 * (end - start), end)
+    found += _exact_against_laws(problem, times[0])
     for condition in problem.conditions:
         points = _on_side(problem, condition)
         wanted = [condition.value(points.x, t) for t in times]

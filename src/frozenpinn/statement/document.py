@@ -27,6 +27,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.geometry import Domain
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
 from frozenpinn.language.printer import as_text
 from frozenpinn.runtime.arguments import shown
@@ -53,6 +54,8 @@ KEYS = (
     "complex",
     "vectors",
     "eigenvalue",
+    "regions",
+    "contact",
 )
 CONDITIONS: dict[str, type[Condition]] = {
     "dirichlet": Dirichlet,
@@ -94,6 +97,8 @@ def problem_from_dict(
         document.get("coordinates"),
         document.get("complex"),
         document.get("vectors"),
+        _read_regions(document.get("regions")),
+        document.get("contact"),
     )
 
 
@@ -139,6 +144,13 @@ def _parameters(document: Mapping[str, Any]) -> Any:
     return {**(given or {}), name: Eigenvalue()}
 
 
+def _read_regions(given: Any) -> Any:
+    """Return regions, of which some may be shapes."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: domain_from_dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
+
+
 def _known(value: Any) -> Any:
     """Return a table without eigenvalues, which are written by their name."""
     return {k: v for k, v in value.items() if not isinstance(v, Eigenvalue)} if isinstance(value, Mapping) else value
@@ -180,6 +192,8 @@ def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
         return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
     if isinstance(value, sp.Basic):
         return as_text(value)
+    if isinstance(value, Domain):
+        return domain_to_dict(value)
     if isinstance(value, Table) and arrays is not None:
         return table_to_dict(value, arrays)
     if isinstance(value, Condition):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
-import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Box, Domain
+from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
-from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
@@ -30,8 +30,12 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
+from frozenpinn.statement.interfaces import Interfaces, read_interfaces
+from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
+from frozenpinn.statement.span import read_span
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
@@ -77,6 +81,11 @@ class Problem:
         Fields that are vectors, such as ``("U",)`` or ``{"U": 3}``; those in div(U), dot(U, …), U[0] are found.
     coordinates
         Own names of the coordinates, such as ``("s",)``.
+    regions
+        Named parts of the domain, ``{"steel": "x < 0.5", "air": "rest"}``, or boxes and balls; parameters may have a
+        value for each, ``{"k": {"steel": 50, "air": 0.02}}``.
+    contact
+        Contact resistance where coefficients jump: values differ there by as much times the flux.
 
     Examples
     --------
@@ -96,11 +105,13 @@ class Problem:
     parameters: Parameters
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
+    laws: tuple[BoundaryLaw, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
+    interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
@@ -119,6 +130,8 @@ class Problem:
         coordinates: Coordinates | None = None,
         complex: Sequence[str] | str | None = None,
         vectors: Vectors | None = None,
+        regions: Mapping[str, Region] | None = None,
+        contact: float | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
@@ -135,6 +148,8 @@ class Problem:
             "coordinates": _own(coordinates),
             "complex": _own(complex),
             "vectors": _own(vectors),
+            "regions": _own(regions),
+            "contact": contact,
         }
         self._read(with_named(given), named_axes(domain, coordinates), time)
         for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
@@ -171,8 +186,8 @@ class Problem:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are linear."""
-        return all(e.is_linear for e in self.equations)
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
 
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
@@ -230,7 +245,7 @@ class Problem:
         """Return the same problem on another span of time."""
         if self.is_static:
             raise ProblemError("a static problem has no time; during(…) is for equations with time derivatives.")
-        time = _read_time(time)
+        time = read_span(time)
         for what, table in tables_of(self):
             bind(table, self.domain, time, what)
         return self.replaced(time=time)
@@ -254,15 +269,22 @@ class Problem:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
         domain, boundary = _with_periodic_axes(domain, given["boundary"])
-        span = None if time is None else _read_time(time)
+        span = None if time is None else read_span(time)
         given = with_tables({**given, "boundary": boundary}, domain, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
-        resolved = resolve(given, domain, self.jets, span, symbols)
+        known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
+        resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
-        keep(equations=self._solved(resolved.residuals, static))
+        residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
+        keep(equations=self._solved(residuals, static))
+        orders = {name: self.spatial_order(name) for name in self.fields}
+        keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
-        keep(conditions=read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local))
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        for law in laws:
+            check_law(law, {e.field: e.order for e in self.equations}, static)
+        keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
         exact = given["exact"]
@@ -309,6 +331,7 @@ class Problem:
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
         together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
@@ -377,13 +400,3 @@ def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Doma
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
-
-
-def _read_time(time: Any) -> tuple[float, float]:
-    ends = reals(time, "time must be (start, end)", ProblemError)
-    if ends.shape != (2,):
-        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
-    start, end = map(float, ends)
-    if not (np.isfinite(start) and np.isfinite(end) and end > start):
-        raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
-    return start, end

@@ -28,6 +28,7 @@ def with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
     return problem.replaced(
         parameters=parameters,
         conditions=tuple(map(rebound, problem.conditions)),
+        laws=tuple(replace(law, parameters=parameters) for law in problem.laws),
         initial={name: bound(datum) for name, datum in problem.initial.items()},
         initial_velocity={name: bound(datum) for name, datum in problem.initial_velocity.items()},
     )

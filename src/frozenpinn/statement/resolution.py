@@ -55,7 +55,7 @@ def resolve(
     composites = declared(names, given.get("vectors"), given.get("complex"), vectors, jets.coordinates)
     while True:
         parameters = read_parameters(given["parameters"], jets, composites, symbols, domain, start)
-        scope = replace(parameters.scope(jets, composites.real), static=static)
+        scope = replace(parameters.scope(jets, composites.real), static=static, interfaces=True)
         values = [read_residual(text, scope) for text in texts]
         more = {*found_complex(values, composites, jets, static)}
         more |= {*_complex_conditions(conditions, composites, scope)}

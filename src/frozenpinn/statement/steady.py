@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import sympy as sp
 
@@ -10,7 +11,19 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.language.jets import TIME
 from frozenpinn.statement.constraints import read_constraints
 from frozenpinn.statement.equation import static_equations
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
+
+
+def _at_rest(law: BoundaryLaw) -> BoundaryLaw:
+    """Return a boundary law without its time derivatives."""
+    resting = law.residual.xreplace({s: sp.Integer(0) for s, j in law.jets.jets_in(law.residual).items() if j.time})
+    if law.depends_on_time or not law.jets.jets_in(resting):
+        raise ProblemError(
+            f"the boundary condition '{law.text}' says nothing about a steady state, or depends on {TIME}; write it "
+            "at one time, or another one."
+        )
+    return replace(law, residual=resting)
 
 
 def without_time(problem: Problem, constraint: str | Sequence[str] | None = None) -> Problem:
@@ -32,9 +45,11 @@ def without_time(problem: Problem, constraint: str | Sequence[str] | None = None
                 f"the boundary condition '{condition.text}' depends on {TIME}, so there is no steady state; write it "
                 "at one time."
             )
+    laws = tuple(_at_rest(law) for law in problem.laws)
     scope = problem.parameters.scope(jets)
     return problem.replaced(
         equations=tuple(static_equations(residuals, problem.fields, jets)),
+        laws=laws,
         time=(0.0, 0.0),
         initial={},
         initial_velocity={},

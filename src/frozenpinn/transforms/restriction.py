@@ -50,6 +50,8 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
     NotReducibleError
         If the domain or the conditions have no counterpart on the subspace.
     """
+    if problem.laws:
+        raise NotReducibleError(f"the condition '{problem.laws[0].text}' is nonlinear or changes in time.")
     domain = project_domain(problem.domain, subspace)
     writer = _Writer(problem, subspace)
     try:

@@ -44,6 +44,10 @@ class Misfit(NamedTuple):
 def read_subspace(given: Any, problem: Problem) -> Subspace:
     """Check directions that a user insists on."""
     d = problem.domain.dimension
+    if problem.interfaces is not None:
+        raise SettingsError(
+            "coefficients jump in this problem, which is solved in all coordinates; leave subspace= out."
+        )
     fix = f"write subspace=[[…], …] with less than {d} independent rows of {d} numbers, 'auto' or None"
     if isinstance(given, str):
         raise SettingsError(f"unknown subspace '{given}'; {fix}.")

@@ -18,6 +18,7 @@ from frozenpinn.assembly.eigenproblem import (
     product_operator,
     residuals,
 )
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.mode_functions import mode_functions
 from frozenpinn.assembly.products import build_product_spaces, is_separable
@@ -103,6 +104,7 @@ class ModePlan:
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
         if given.sampler is None:
             hidden = replace(hidden, singular=mode_functions(problem, rules.corners, rules.holes))
+        hidden = with_parts(problem, hidden)
         cutoffs = (given.cutoff,) if isinstance(given.cutoff, float) else rules.cutoffs
         networks = [
             compliant_network(problem, hidden, points, group, self._per_side(), cutoffs[0]) for group in problem.groups
@@ -164,7 +166,10 @@ class ModePlan:
 
     def _points(self, seed: int) -> Points:
         domain, given = self.problem.domain, self.settings.points
-        wanted = int(self.rules.points[domain.dimension - 1] * self.width) if given is None else int(np.prod(given))
+        each = self.rules.points[domain.dimension - 1] * count_of_parts(self.problem)
+        wanted = int(each * self.width) if given is None else int(np.prod(given))
+        if (parts := points_on_parts(self.problem, wanted)) is not None:
+            return parts
         if domain.dimension == 1:
             return domain.sample(wanted, "spectral" if any(domain.periodic) else "gauss", seed)
         n: Any = wanted

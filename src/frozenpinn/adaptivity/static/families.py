@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.static.judging import held_out, left_over
-from frozenpinn.adaptivity.static.layers import Sites
+from frozenpinn.adaptivity.static.layers import MorePoints
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
+from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
 from frozenpinn.errors import ConvergenceError
@@ -34,7 +35,7 @@ class Family:
 
     sampler: Sampler
     special: SpecialFunctions | None = None
-    sites: Sites | None = None
+    sites: MorePoints | None = None
 
     @property
     def label(self) -> str:
@@ -54,7 +55,7 @@ class Family:
         """Draw the features of a solve."""
         sampler = self.sampler if self.sampler.width == plan.width else with_width(self.sampler, plan.width)
         hidden = sampler.sample(points, np.random.default_rng(plan.task.seed))
-        return replace(hidden, singular=self.special) if self.count else hidden
+        return with_parts(plan.problem, replace(hidden, singular=self.special) if self.count else hidden)
 
 
 class Pilot(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
@@ -15,16 +16,18 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
 
 class HeldOut(NamedTuple):
-    """Points of the domain, and of the side of each condition."""
+    """Points of the domain, and of the side of each condition and nonlinear one."""
 
     inside: Array
     sides: tuple[BoundaryPoints, ...]
+    laws: tuple[BoundaryPoints, ...]
 
 
 @remembered
@@ -34,7 +37,7 @@ def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOu
     x = domain.sample(inside, "random", rng).x
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
     sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
-    return HeldOut(x, sides)
+    return HeldOut(x, sides, tuple(domain.sample_side(law.side, each, "random", rng) for law in problem.laws))
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
@@ -43,6 +46,8 @@ def left_over(problem: Problem, function: Function, rules: StaticRules) -> float
     gaps = [_equation_gap(problem, name, function, places.inside) for name in problem.fields]
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, places.inside))
+    for law, points in zip(problem.laws, places.laws, strict=True):
+        gaps.append(rules.conditions * _law_gap(law, points, function))
     worst = max(gaps)
     return worst if np.isfinite(worst) else float("inf")
 
@@ -100,6 +105,15 @@ def _condition_gap(
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
     sizes = [*(_rms(v) for v in (*terms, wanted)), max(map(_rms, fields)) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
+
+
+def _law_gap(law: BoundaryLaw, points: BoundaryPoints, function: Function) -> float:
+    """Return what is left of a nonlinear condition, relative to its largest term."""
+    values = function.jets(points.x, law.jets_in())
+    terms = law.compile(sp.Add.make_args(sp.expand(law.residual)), law.jets_in())
+    with np.errstate(all="ignore"):
+        sizes = [_rms(np.asarray(v)) for v in terms(*points.x.T, *points.normals.T, 0.0, *values)]
+    return _rms(law.values(points, 0.0, values)) / (max(sizes) or 1.0)
 
 
 def least_errors(problem: Problem, function: Function, smallest: float, rules: StaticRules) -> dict[str, float]:

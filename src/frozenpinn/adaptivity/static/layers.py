@@ -9,6 +9,7 @@ like √(ε s), and the slope along it, one over the size of the domain, stands 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,18 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+
+
+class MorePoints(Protocol):
+    """Where special functions need points of their own."""
+
+    def with_points(
+        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
+    ) -> Points:
+        """Return points of the domain with more of them there."""
+
+    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
+        """Return points of a side with more of them there."""
 
 
 @dataclass(frozen=True, eq=False)

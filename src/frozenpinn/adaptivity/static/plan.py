@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.layers import Sites
+from frozenpinn.adaptivity.static.layers import MorePoints
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Collocation, nobody
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
@@ -37,7 +38,7 @@ class StaticPlan:
     special
         Number of special functions beside the neurons.
     sites
-        Where the boundary has thin layers that need points of their own; None without.
+        Where special functions need points of their own, as in thin layers; None without.
     told
         Called before every step of Newton's method, which it may break off; None for nobody.
     """
@@ -48,7 +49,7 @@ class StaticPlan:
     count: int
     boundary: int
     special: int = 0
-    sites: Sites | None = None
+    sites: MorePoints | None = None
     told: Callable[[], None] | None = None
 
     @property
@@ -90,7 +91,7 @@ class StaticPlan:
         boundary = boundary_count(self.problem, count, rules)
         return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
 
-    def with_special(self, special: int, sites: Sites | None = None) -> StaticPlan:
+    def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
         """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
         if sites is not None:
             return replace(self, special=special, sites=sites)
@@ -110,27 +111,27 @@ class StaticPlan:
         n: Any = self.count
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
-        points = domain.sample(n, method, self.task.seed)
+        points = points_on_parts(self.problem, self.count)
+        points = domain.sample(n, method, self.task.seed) if points is None else points
         if self.sites is None:
             return points
         rules = self.task.rules.static
         rng = np.random.default_rng(self.task.seed)
         return self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
 
-    def place_boundary(self) -> tuple[tuple[Any, BoundaryPoints], ...]:
-        """Place points on the sides, as many as their measure asks for."""
+    def place_boundary(self) -> dict[str, BoundaryPoints]:
+        """Place points on the sides that have conditions, as many as their measure asks for."""
         domain, rules = self.problem.domain, self.task.rules.static
         least = rules.least_special if self.special else rules.least_boundary
         method = "gauss" if domain.dimension <= 3 else "sobol"
         measures = side_measures(self.problem)
         total, placed = sum(measures.values()) or 1.0, {}
-        for condition in self.problem.conditions:
-            side = condition.side
+        for side in _sides(self.problem).values():
             if side.name not in placed:
                 n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
                 own = domain.sample_side(side, n, method, self.task.seed)
                 placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem, rules)
-        return tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
+        return placed
 
     def collocation(self, hidden: HiddenLayer, points: Points, mixing: Array | None = None) -> Collocation:
         """Return the rows of a solve with a hidden layer."""
@@ -138,8 +139,10 @@ class StaticPlan:
             max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
         )
         weight = self.task.rules.static.boundary_weight
-        sides, told = self.place_boundary(), self.told or nobody
-        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told)
+        placed, told = self.place_boundary(), self.told or nobody
+        sides = tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
+        laws = tuple((law, placed[law.side.name]) for law in self.problem.laws)
+        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told, laws)
 
 
 def static_plan(problem: Problem, task: Task) -> StaticPlan:
@@ -156,7 +159,7 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     else:
         first = rules.usual if task.tolerances.solution is None else rules.first
         width = round(task.effort * first[index])
-    count = settings.points if settings.points is not None else int(rules.points * width) + 8
+    count = settings.points if settings.points is not None else int(rules.points * width * count_of_parts(problem)) + 8
     count = int(np.prod(count))
     boundary = settings.boundary_points or boundary_count(problem, count, rules)
     return StaticPlan(problem, task, width, count, boundary)
@@ -194,10 +197,17 @@ def boundary_count(problem: Problem, count: int, rules: StaticRules) -> int:
     return int(np.clip(wanted, rules.least_boundary * len(domain.sides), rules.most_boundary * count))
 
 
+def _sides(problem: Problem) -> dict[str, Side]:
+    """Return the sides that have conditions, linear ones first."""
+    return {part.side.name: part.side for part in problem.conditions} | {
+        law.side.name: law.side for law in problem.laws
+    }
+
+
 @remembered
 def side_measures(problem: Problem) -> dict[str, float]:
     """Return the measure of each side that has a condition."""
-    sides: dict[str, Side] = {condition.side.name: condition.side for condition in problem.conditions}
+    sides = _sides(problem)
     domain = problem.domain
     method = "gauss" if domain.dimension <= 3 else "sobol"
     return {name: float(np.sum(domain.sample_side(side, 8, method, 0).weights)) for name, side in sides.items()}

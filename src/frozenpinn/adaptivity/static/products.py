@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.adaptivity.sizing import Frame, make_plan
+from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
@@ -39,16 +39,23 @@ def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
     return found
 
 
-def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
-    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
-    problem, task, rules = plan.problem, plan.task, plan.task.rules.static
-    settings, d = task.settings, problem.domain.dimension
-    given = isinstance(settings.width, tuple)
+def product_plan(plan: StaticPlan) -> Plan | None:
+    """Return the numbers of a product of networks beside other features; None if there can be none."""
+    problem, settings = plan.problem, plan.task.settings
+    given, d = isinstance(settings.width, tuple), problem.domain.dimension
     if problem.constraints or (not given and (settings.width is not None or settings.points is not None)):
         return None
     if not Frame.of(problem, settings).product:
         return None
-    own = make_plan(problem, task, settings.width if given else (rules.axis_width(plan.width, d),) * d)
+    width = settings.width if given else (plan.task.rules.static.axis_width(plan.width, d),) * d
+    return make_plan(problem, plan.task, width)
+
+
+def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
+    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
+    problem, task, rules, own = plan.problem, plan.task, plan.task.rules.static, product_plan(plan)
+    if own is None:
+        return None
     try:
         own.check_memory()
         spaces = own.build_spaces(problem, own.place_points(problem))

@@ -12,7 +12,7 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
 from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.products import given_product, solve_on_product
+from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.adaptivity.static.trust import stall_reason
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
@@ -80,15 +80,19 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
         solution = made_solution(plan, pilot, found, points, singular, how)
-        if many and solution.facts is not None and solution.facts.left > rules.product_from:
+        if many:
             with watch.stage("products"):
                 solution = _or_product(plan, pilot.found.state, solution)
     return Earlier(_beside(solution, pilot), pilot.family, pilot.left)
 
 
 def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Solution:
-    """Return what a product of networks makes of a problem that other features do not resolve, if it leaves less."""
+    """Return what a product of networks makes of a problem, if it is cheaper or needed, and leaves less."""
+    own = product_plan(plan)
     assert solution.facts is not None
+    needed = solution.facts.left > plan.task.rules.static.product_from
+    if own is None or (own.operations > plan.operations and not needed):
+        return solution
     try:
         product = solve_on_product(plan, start, solution.facts.left, solution.facts.start)
     except BudgetError:

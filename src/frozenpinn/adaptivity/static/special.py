@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frozenpinn.adaptivity.static.layers import Sites, find_sites
+from frozenpinn.adaptivity.static.layers import MorePoints, find_sites
+from frozenpinn.adaptivity.static.particular import particular
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.corners import CornerFunctions, corner_functions
 from frozenpinn.assembly.holes import multipoles
-from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
+from frozenpinn.basis.special import joined
 
 
 def needed(plan: StaticPlan) -> SpecialFunctions | None:
@@ -26,25 +27,34 @@ def needed(plan: StaticPlan) -> SpecialFunctions | None:
     return corners.strong if corners is not None and len(corners.strong) else None
 
 
-def helpful(plan: StaticPlan, about: Function) -> Iterator[tuple[SpecialFunctions, Sites | None]]:
+def helpful(plan: StaticPlan, about: Function) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
     """Yield special functions that may help beside those that are needed, layers with their places."""
     if not isinstance(plan.task.settings.sampler, str | None):
         return
     rules, corners = plan.task.rules.static, _corners(plan)
+    in_space, always = plan.problem.domain.dimension == 3, needed(plan)
+    poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
+    detail = particular(plan)
+    if detail is not None:
+        yield _with(detail[0], always, poles), detail[1]
+        if corners is not None and len(corners.weak):
+            yield _with(detail[0], always, poles, corners.weak), detail[1]
     sites = find_sites(plan.problem, about, rules)
     if sites is not None:
         count = max(4, int(rules.layer_share * plan.width))
-        yield sites.functions(count, rules, np.random.default_rng(plan.task.seed)), sites
-    in_space = plan.problem.domain.dimension == 3
-    poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
+        yield _with(sites.functions(count, rules, np.random.default_rng(plan.task.seed)), always), sites
     if corners is None:
         if poles is not None:
             yield poles, None
         return
-    parts = [corners.strong, corners.weak, *([poles] if isinstance(poles, SingularFunctions) else [])]
-    found = SingularFunctions.joined(parts)
-    if len(found) > len(corners.strong):
+    found = joined([corners.strong, corners.weak, poles])
+    if found is not None and len(found) > len(corners.strong):
         yield found, None
+
+
+def _with(functions: SpecialFunctions, *others: SpecialFunctions | None) -> SpecialFunctions:
+    """Return functions with other ones beside them."""
+    return joined([functions, *others]) or functions
 
 
 def _corners(plan: StaticPlan) -> CornerFunctions | None:

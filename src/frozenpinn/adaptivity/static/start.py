@@ -97,7 +97,7 @@ def extension(problem: Problem) -> Problem:
         linear = {jet: sp.Integer(1), jets.field(equation.field): small}
         right = sum((c * jets.symbol(j) for j, c in linear.items()), sp.Integer(0))
         equations.append(Equation(equation.field, 0, right, linear))
-    return problem.replaced(equations=tuple(equations))
+    return problem.replaced(equations=tuple(equations), laws=tuple(law.towards(0.0) for law in problem.laws))
 
 
 def _is_pinned(problem: Problem, field: str) -> bool:
@@ -118,12 +118,12 @@ def homotopy(problem: Problem, share: float) -> Problem:
         else:
             right = s * equation.right_side + (1 - s) * start.right_side
         equations.append(replace(equation, right_side=right, nonlinear=equation.nonlinear))
-    return problem.replaced(equations=tuple(equations))
+    return problem.replaced(equations=tuple(equations), laws=tuple(law.towards(share) for law in problem.laws))
 
 
 def extended(collocation: Collocation, problem: Problem) -> Function:
     """Return the extension of the boundary data in the features of a layer."""
-    return newton(replace(collocation, problem=extension(problem)), Nothing(), NewtonRules()).state
+    return newton(collocation.of(extension(problem), same_conditions=True), Nothing(), NewtonRules()).state
 
 
 def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
@@ -134,7 +134,7 @@ def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
     careful, first, last = replace(rules.newton, steps=rules.homotopy_newton), float("inf"), float("inf")
     for _ in range(rules.homotopy):
         share = min(1.0, reached + step)
-        stage = replace(collocation, problem=problem if share == 1.0 else homotopy(problem, share))
+        stage = collocation.of(problem if share == 1.0 else homotopy(problem, share), same_conditions=True)
         try:
             found = newton(stage, current, careful)
         except ConvergenceError:

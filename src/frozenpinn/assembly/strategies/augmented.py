@@ -25,6 +25,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import is_number, shown, spelled
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -51,6 +52,7 @@ class AugmentedODE:
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
         """Build periodicity into the basis and leave the conditions to soft rows."""
+        refuse_laws(problem.laws, "boundary='augmented-ode'")
         rows = boundary_rows(problem, network.fields, per_side)
         compliant = compressed(network.comply_with(rows.periodicity, active=()), cutoff)
         order = problem.equation(network.fields[0]).order

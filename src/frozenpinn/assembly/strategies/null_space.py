@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frozenpinn.assembly.boundary import boundary_rows
+from frozenpinn.assembly.laws import law_places
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.network import Network
 from frozenpinn.errors import SettingsError
@@ -27,4 +28,5 @@ class NullSpaceLayer:
         rows = boundary_rows(problem, network.fields, per_side)
         data = rows.data().compressed()
         compliant = network.comply_with(rows.functionals, rows.active, data.shapes)
-        return Space(compressed(compliant, cutoff), data, problem.equation(network.fields[0]).order)
+        laws = law_places(problem, network.fields, per_side)
+        return Space(compressed(compliant, cutoff), data, problem.equation(network.fields[0]).order, laws=laws)

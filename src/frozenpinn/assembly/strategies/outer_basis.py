@@ -13,6 +13,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.outer_basis import OuterFunctions
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 
 
@@ -39,6 +40,7 @@ class OuterBasis(OuterFunctions):
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
         """Fit the outer functions and check that they obey the conditions."""
+        refuse_laws(problem.laws, "boundary='outer-basis'")
         for condition in problem.conditions:
             if set(condition.fields) & set(network.fields) and not condition.value.is_zero:
                 raise SettingsError(
