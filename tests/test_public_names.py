@@ -29,7 +29,8 @@ NAMES = {
         "StorageError",
         "FrozenPinnWarning",
     ),
-    "modules": ("boundary", "domains", "integrators", "samplers", "stages"),
+    "modules": ("boundary", "domains", "integrators", "samplers", "stages", "sweeps"),
+    "sweeps": ("sweep", "Normal", "Uniform"),
 }
 MODULES = {
     "domains": {
@@ -55,6 +56,10 @@ MODULES = {
     "boundary": {
         *("AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"),
         *("Space", "boundary_rows", "compressed"),
+    },
+    "sweeps": {
+        *("GaussianField", "LogUniform", "Normal", "Uniform", "Surrogate", "SweepError"),
+        *("open_sweep", "sensitivity", "summary", "surrogate", "sweep"),
     },
     "stages": {"Discretisation", "Network", "build_space", "discretise"},
 }

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frozenpinn import boundary, domains, integrators, samplers, stages
+from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
 from frozenpinn.adaptivity.rules import Rules
 from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
@@ -51,6 +51,7 @@ from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
+from frozenpinn.sweeps import Normal, Uniform, sweep
 from frozenpinn.tables import Table, read_table
 
 __version__ = "0.1.0"
@@ -80,6 +81,7 @@ __all__ = [
     "Mode",
     "Modes",
     "Neumann",
+    "Normal",
     "Path",
     "Periodic",
     "Polygon",
@@ -94,6 +96,7 @@ __all__ = [
     "Stability",
     "StorageError",
     "Table",
+    "Uniform",
     "Unknown",
     "UnknownField",
     "Windows",
@@ -116,6 +119,8 @@ __all__ = [
     "stability",
     "stages",
     "steady",
+    "sweep",
+    "sweeps",
 ]
 
 
@@ -166,6 +171,8 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("frozenpinn.lab")
-    homes = [home.__name__ for home in (boundary, domains, integrators, samplers, stages) if name in home.__all__]
+    homes = [
+        home.__name__ for home in (boundary, domains, integrators, samplers, stages, sweeps) if name in home.__all__
+    ]
     hint = f"; it is {homes[0]}.{name}" if homes else ""
     raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'{hint}")

@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.adaptivity.search import Search
-from frozenpinn.adaptivity.settings import Settings, Task, warn_of_contradictions
+from frozenpinn.adaptivity.settings import First, Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.static.several import coarse_solutions, refined
@@ -111,6 +111,22 @@ def solve(
     KeyboardInterrupt
         After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
     """
+    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all)
+
+
+def solve_from(
+    first: First | None,
+    problem: Problem,
+    tol: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    progress: Progress | bool | None = None,
+    settings: Settings | None = None,
+    start: Any = None,
+    all: bool = False,
+) -> Solution | tuple[Solution, ...]:
+    """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
@@ -136,7 +152,9 @@ def solve(
     if all and not problem.is_static:
         raise SettingsError("all=True is for static problems; an evolution has one solution.")
     seed = int(seed) if is_whole(seed) else seed
-    task = Task(settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start)
+    task = Task(
+        settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start, first=first, asked=seed
+    )
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):
@@ -144,7 +162,8 @@ def solve(
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
-        check(problem)
+        with budget.enforced():
+            check(problem)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)

@@ -175,6 +175,7 @@ class Chaotic:
     """A stand-in for a solution: sin x, wrong by an error that grows exponentially."""
 
     facts = provenance = None
+    pieces = ()
 
     def __init__(self, size, rate):
         self.problem, self.size, self.rate = Problem("u_t + u*u_x = 0.1*u_xx", CIRCLE, (0, 2), "sin(3*x)"), size, rate

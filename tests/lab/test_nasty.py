@@ -23,8 +23,9 @@ def test_solutions_start_where_they_should(name):
     problem = next(entry for entry in nasty_ones(1) if entry.group == name).build()
     x = problem.domain.sample(50, "random", rng=0).x
     for field in problem.fields:
-        start = problem.initial[field](x, 0.0)
-        np.testing.assert_allclose(problem.exact[field](x, 0.0), start, atol=1e-6 * (1 + np.max(np.abs(start))))
+        first = problem.time[0]
+        start = problem.initial[field](x, first)
+        np.testing.assert_allclose(problem.exact[field](x, first), start, atol=1e-6 * (1 + np.max(np.abs(start))))
 
 
 def test_no_promise_is_broken():

@@ -20,6 +20,7 @@ from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.judging import least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
+from frozenpinn.adaptivity.step_errors import step_errors
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -38,11 +39,14 @@ class Pair(NamedTuple):
         The estimated errors of both; for the coarser one it is the distance.
     ratio
         What the finer one leaves of equations and data, relative to what the coarser one does.
+    steps
+        What errors of time steps contribute to the error of the finer one.
     """
 
     coarser: ErrorEstimate
     finer: ErrorEstimate
     ratio: float
+    steps: float = 0.0
 
 
 class _Values(NamedTuple):
@@ -55,11 +59,14 @@ class _Values(NamedTuple):
 def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     places = _places(solution, witness)
-    return _estimate(solution, places, _values(solution, witness, places, rules), rules)
+    return _estimate(solution, places, _values(solution, witness, places, rules), rules, stepped=True)
 
 
-def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair:
-    """Estimate the errors of two solutions, each by the other."""
+def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0) -> Pair:
+    """Estimate the errors of two solutions, each by the other.
+
+    If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at.
+    """
     places = _places(coarser, finer)
     values = _values(coarser, finer, places, rules)
     distance = _estimate(coarser, places, values, rules)
@@ -72,7 +79,18 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules) -> Pair
         part = max(part, rules.abrupt)
     if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, rules):
         part = 1.0
-    return Pair(distance, _estimate(finer, places, values, rules, part), ratio)
+    estimate = _estimate(finer, places, values, rules, part, stepped=True)
+    if not estimate.worst <= tol:
+        distance = _estimate(coarser, places, values, rules, stepped=True)
+    return Pair(distance, estimate, ratio, _share_of_steps(finer, values, places, rules))
+
+
+def _share_of_steps(solution: Solution, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> float:
+    """Return the relative error of the second of two solutions that is due to its steps in time."""
+    found, even = step_errors(solution), _times(solution.problem, rules)[1]
+    if found is None:
+        return 0.0
+    return max(found.whole(name) / (_mean(places.rms(theirs)[even]) or np.inf) for name, (_, theirs) in values.items())
 
 
 def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
@@ -148,9 +166,18 @@ def _values(solution: Solution, witness: Solution, places: Probe, rules: Estimat
 
 
 def _estimate(
-    solution: Solution, places: Probe, values: dict[str, _Values], rules: EstimateRules, part: float | None = None
+    solution: Solution,
+    places: Probe,
+    values: dict[str, _Values],
+    rules: EstimateRules,
+    part: float | None = None,
+    *,
+    stepped: bool = False,
 ) -> ErrorEstimate:
-    """Estimate the error of the first of two solutions by their distance, or of the second by a part of it."""
+    """Estimate the error of the first of two solutions by their distance, or of the second by a part of it.
+
+    ``stepped`` adds what errors of its steps in time add up to, which the other one may share.
+    """
     problem = solution.problem
     times, even = _times(problem, rules)
     overall, curves, parts, growths = {}, {}, {}, []
@@ -168,6 +195,8 @@ def _estimate(
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
+        if stepped:
+            gaps = np.hypot(gaps, _of_steps(solution, name, times))
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         unseen = _missed_forcing(solution, name, times, rules) + missed_features(solution, name, times, rules)
         gaps = np.sqrt(gaps**2 + (missed * _growth_factor(solution, times, missed)) ** 2 + unseen**2)
@@ -232,6 +261,12 @@ def _mean(values: Array, times: Array | None = None) -> float:
     if times is None or len(times) == 1:
         return float(np.sqrt(np.mean(values**2)))
     return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
+
+
+def _of_steps(solution: Solution, name: str, times: Array) -> Array:
+    """Return what errors of time steps have added up to, which the other solution may share."""
+    found = step_errors(solution)
+    return np.zeros(len(times)) if found is None else np.interp(times, found.times, found.sizes[name])
 
 
 def _lost(solution: Solution, times: Array) -> Array:

@@ -22,7 +22,7 @@ from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.rules import Rules, SizingRules
-from frozenpinn.adaptivity.settings import Settings, Task
+from frozenpinn.adaptivity.settings import First, Settings, Task
 from frozenpinn.adaptivity.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
@@ -78,6 +78,24 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
         width = _width_for_solution(problem, task, width)
     return Sizes(width, follows)
+
+
+def known_sizes(problem: Problem, task: Task) -> Sizes | None:
+    """Return the sizes that a task starts from, if they suit the problem; None if they are to be found."""
+    first, dimension = task.first, problem.domain.dimension
+    if first is None or not task.grows or first.dimension != dimension:
+        return None
+    product = dimension > 1 and Frame.of(problem, task.settings).product
+    if isinstance(first.width, tuple) != product:
+        return None
+    return Sizes(first.width, first.follows)
+
+
+def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
+    """Return the task with the sizes that it starts from, so that another solve can start from them."""
+    if sizes.width is None or not task.grows or task.tolerances.solution is None:
+        return task
+    return replace(task, first=First(problem.domain.dimension, sizes.width, sizes.follows))
 
 
 def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:

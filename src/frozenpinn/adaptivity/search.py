@@ -33,6 +33,7 @@ from frozenpinn.errors import (
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
+from frozenpinn.runtime.deadline import OverrunError
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.problem import Problem
 
@@ -41,7 +42,8 @@ from frozenpinn.statement.problem import Problem
 class Attempt:
     """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
 
-    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations.
+    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations, ``steps``
+    the part of the error that is due to steps in time.
     """
 
     task: Task
@@ -52,6 +54,7 @@ class Attempt:
     estimate: ErrorEstimate | None = None
     witness: Solution | None = None
     left: float = float("nan")
+    steps: float = 0.0
 
     @property
     def error(self) -> float:
@@ -80,7 +83,7 @@ class Search:
         self.problem, self.tol, self.budget = problem, task.tolerances.solution, budget
         self.task = replace(task, memory=budget.memory)
         self.rules = task.rules.search
-        self._told = progress
+        self._told, self._stage = progress, "the choice of sizes"
         self.attempts: list[Attempt] = []
         self._distances: list[float] = []
         self._foresight = Foresight(self.rules)
@@ -117,6 +120,7 @@ class Search:
         """Pass on what is being done; break off what takes longer than it may."""
         if self.budget.seconds is not None or self.attempts:
             self.budget.check(stage, self._kept)
+        self._stage = stage
         self._told(stage)
 
     # ---- one step ---------------------------------------------------------------------------------
@@ -132,7 +136,11 @@ class Search:
             return str(error).rstrip(".")
         if another is None:
             return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
-        self._judge(another)
+        try:
+            with self.budget.enforced():
+                self._judge(another)
+        except BudgetError:
+            return f"the time limit {self.budget.limit} was over during: the estimate"
         return self._reason_to_stop()
 
     def _judge(self, another: Attempt) -> None:
@@ -145,11 +153,11 @@ class Search:
         assert a.solution is not None
         assert b.solution is not None
         with blas_threads(b.solution.operations):
-            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate)
+            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, self.rules.safety * self.tol)
         self._distances.append(pair.coarser.worst)
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
-        b = replace(b, estimate=pair.finer, witness=a.solution)
+        b = replace(b, estimate=pair.finer, witness=a.solution, steps=pair.steps)
         a, b = (self._doubted(x) for x in (a, b))
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
@@ -223,6 +231,8 @@ class Search:
         """Return the task of a solve that shares as little as possible with the last."""
         last = self.attempts[-1]
         assert last.solution is not None
+        if tighter < 1.0 and last.steps > self.rules.steps * self.tol:  # they decide, and fall off with the tolerance
+            tighter = min(tighter, max(self.rules.tightest, self.rules.steps * self.tol / last.steps))
         return finer(last.solution, last.task, self.rules, growth, tighter)
 
     def _growth(self) -> float:
@@ -233,6 +243,8 @@ class Search:
         if len(self.attempts) < 2:
             return self.rules.step
         a, b = self.attempts[-2:]
+        if b.steps > 0.5 * b.error and b.steps > self.rules.steps * self.tol:  # wider networks would not help
+            return self.rules.step
         far = np.log(b.error / (self.rules.safety * self.tol))
         gained, wider = np.log(a.error / b.error), b.task.effort - a.task.effort
         if not (np.isfinite(far) and gained > 0):
@@ -297,7 +309,11 @@ class Search:
         started = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            solution, self._knowledge = solve_once(self.problem, task, self._knowledge, self._progress)
+            try:
+                with self.budget.enforced(self._kept):
+                    solution, self._knowledge = solve_once(self.problem, task, self._knowledge, self._progress)
+            except OverrunError:
+                raise BudgetError(f"the time limit {self.budget.limit} was over during: {self._stage}.") from None
         seconds = time.perf_counter() - started
         assert isinstance(self._knowledge.sizes, Sizes)
         self._foresight.learn(task, solution, self._knowledge.sizes, seconds)

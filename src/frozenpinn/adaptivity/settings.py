@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -136,6 +136,37 @@ def _own(given: Any) -> Any:
     return tuple(map(_own, given)) if isinstance(given, list) else given
 
 
+class First(NamedTuple):
+    """Sizes from which a search starts because a similar problem has needed them: a width, or one for each axis.
+
+    ``dimension`` is that of the problem in which they were needed; they are of no use for another.
+    """
+
+    dimension: int
+    width: int | tuple[int, ...]
+    follows: bool
+
+    def scaled(self, factor: float) -> First:
+        """Return other widths."""
+        width = self.width
+        wider = (
+            tuple(max(4, round(factor * w)) for w in width)
+            if isinstance(width, tuple)
+            else max(4, round(factor * width))
+        )
+        return self._replace(width=wider)
+
+    def as_list(self) -> list[Any]:
+        """Return plain numbers."""
+        return [self.dimension, list(self.width) if isinstance(self.width, tuple) else self.width, self.follows]
+
+    @classmethod
+    def of_list(cls, stored: Sequence[Any]) -> First:
+        """Read what :meth:`as_list` has written."""
+        dimension, width, follows = stored
+        return cls(int(dimension), tuple(map(int, width)) if isinstance(width, list) else int(width), bool(follows))
+
+
 @dataclass(frozen=True)
 class Task:
     """One solve: the user's settings, and what the search for a tolerance decides from solve to solve.
@@ -154,6 +185,10 @@ class Task:
         Bytes that may be used; None for as many as there are.
     start
         What Newton's method starts from in a static problem; None leaves it open.
+    first
+        Sizes to start from; None looks for them.
+    asked
+        The seed that the user has given; None if it is ``seed``.
     """
 
     settings: Settings
@@ -162,6 +197,14 @@ class Task:
     effort: float = 1.0
     memory: float | None = None
     start: Any = None
+    first: First | None = None
+    asked: int | None = None
+
+    def again(self, solution: Any, values: Mapping[str, Any]) -> Any:
+        """Solve the problem of a solution of this task for other values of parameters."""
+        from frozenpinn.adaptivity.again import solve_again
+
+        return solve_again(solution, self, values)
 
     @property
     def rules(self) -> Rules:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, learned, sized_plan
+from frozenpinn.adaptivity.first_width import Sizes, first_sizes, known_sizes, learned, sized_plan, with_sizes
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.static.solve import Earlier, solve_static
@@ -218,8 +218,8 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
         sizes = Sizes(None, problem.domain.dimension == 1)
     elif isinstance(sizes, Unknown):
         with watch.stage("choice of sizes"), blas_threads(0.0):
-            sizes = first_sizes(problem, task)
-    plan = sized_plan(problem, task, sizes)
+            sizes = known_sizes(problem, task) or first_sizes(problem, task)
+    plan = sized_plan(problem, with_sizes(task, problem, sizes), sizes)
     plan.check_memory()
     with blas_threads(plan.operations):
         solution = March(problem, plan, watch).run()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
     from frozenpinn.results.solution import Solution
+    from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 POINTS = {1: 201, 2: 101, 3: 41}  #: per axis of a file, if nothing is said
@@ -45,7 +46,7 @@ def grid(
     derivative
         Such as ``"x"``; of all fields.
     """
-    return _on_axes(self, _axes(self, points), _times(self, times), derivative)
+    return _on_axes(self, uniform_axes(self.problem, points), uniform_times(self.problem, times), derivative)
 
 
 def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -> xarray.Dataset:
@@ -81,18 +82,22 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
     if given and given[0] is not None and given[0].ndim == 2:
         if len(given) > 2 or given[0].shape[1] != d:
             raise EvaluationError(f"points have the shape (n, {d}), and times follow; got {_shapes(given)}.")
-        when = _times(self, given[1]) if len(given) > 1 and given[1] is not None else _times(self, 51)
+        when = (
+            uniform_times(self.problem, given[1])
+            if len(given) > 1 and given[1] is not None
+            else uniform_times(self.problem, 51)
+        )
         return _at_points(self, given[0], when, derivative)
     if len(given) > len(names) or any(g is not None and g.ndim > 1 for g in given):
         raise EvaluationError(
             f"expected to_xarray({', '.join(names)}) with a list of numbers for each, or to_xarray(points, t) with "
             f"points of shape (n, {d}); got {_shapes(given)}."
         )
-    axes = _axes(self, POINTS.get(d, 11))
+    axes = uniform_axes(self.problem, POINTS.get(d, 11))
     for k, own in enumerate(given[:d]):
         axes[k] = axes[k] if own is None else np.atleast_1d(own)
     own = given[d] if len(given) > d else None
-    return _on_axes(self, axes, _times(self, 51 if own is None else own), derivative)
+    return _on_axes(self, axes, uniform_times(self.problem, 51 if own is None else own), derivative)
 
 
 def to_netcdf(
@@ -160,7 +165,7 @@ def to_vtk(
     overwrite
         Whether to replace a file that is there.
     """
-    target, when = checked_target(file, StorageError, overwrite), _times(self, times)
+    target, when = checked_target(file, StorageError, overwrite), uniform_times(self.problem, times)
     ending = os.path.splitext(target)[1]
     if ending not in (".pvd", ".vtu"):
         raise StorageError(f"'{file}' ends in '{ending}'; write .pvd for a series in time, .vtu for one file.")
@@ -222,9 +227,9 @@ def _shapes(given: Sequence[Array | None]) -> str:
     return "nothing" if not given else "shapes " + ", ".join("none" if g is None else str(g.shape) for g in given)
 
 
-def _axes(solution: Solution, points: Any) -> list[Array]:
+def uniform_axes(problem: Problem, points: Any) -> list[Array]:
     """Return uniform coordinates along each axis of the bounding box."""
-    domain = solution.problem.domain
+    domain = problem.domain
     counts = [points] * domain.dimension if not isinstance(points, Sequence | np.ndarray) else list(points)
     if len(counts) != domain.dimension:
         raise EvaluationError(f"points is one number, or one for each of {domain.dimension} axes; got {shown(points)}.")
@@ -233,19 +238,19 @@ def _axes(solution: Solution, points: Any) -> list[Array]:
     return [np.linspace(a, b, n) for a, b, n in zip(domain.lower, domain.upper, counts, strict=True)]
 
 
-def _times(solution: Solution, times: Any) -> Array | None:
+def uniform_times(problem: Problem, times: Any) -> Array | None:
     """Return the times of which so many, or which, are given; None for a static solution."""
     if isinstance(times, str | bool):
         raise EvaluationError(f"times is how many, or a list of them; got {shown(times)}.")
-    if solution.problem.is_static:
+    if problem.is_static:
         return None
     if is_whole(times):
         check_grid_size(1, times, 1)
-        return np.linspace(*solution.problem.time, times)
+        return np.linspace(*problem.time, times)
     found = np.atleast_1d(reals(times, "times is how many, or a list of them", EvaluationError))
     if found.ndim != 1 or not found.size:
         raise EvaluationError(f"times is how many, or a list of them; got {shown(times)}.")
-    check_inside(solution.problem, np.empty((0, solution.problem.domain.dimension)), found)
+    check_inside(problem, np.empty((0, problem.domain.dimension)), found)
     return found
 
 

@@ -386,6 +386,17 @@ class Solution(Shown):
 
         save_solution(self, file, overwrite)
 
+    def again(self, /, **values: Any) -> Solution:
+        """Solve the problem for other values of some parameters, with the same settings, seed and tolerance.
+
+        The search starts from the sizes that were needed here, so that it is faster than a new one.
+        """
+        if self.provenance is None:
+            raise EvaluationError(
+                "a solution that was read from a file does not know its settings; call fp.solve(problem.at(…), tol=…)."
+            )
+        return self.provenance.again(self, values)  # type: ignore[attr-defined]
+
     # ---- tables, files, integrals, films: each in a module of its own ---------------------------
 
     grid = exporting.grid

@@ -6,13 +6,16 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.runtime.arguments import between, shown
+from frozenpinn.runtime.deadline import deadline
 
 Progress = Callable[[str], None]
 _PATIENCE = 60.0  # seconds for growing if no limit is given
+_GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may go on before it is broken off
 _PART = 0.6  # of the free memory that may be used if no limit is given
 
 
@@ -54,6 +57,12 @@ class Budget:
             progress(stage)
 
         return told
+
+    def enforced(self, kept: float = 0.0) -> AbstractContextManager[None]:
+        """Return a block that is broken off if it goes on after the limit, but for a tenth of it."""
+        if self.seconds is None:
+            return nullcontext()
+        return deadline(max(0.0, self.left - kept) + _GRACE * self.seconds + _MOMENT)
 
     def check(self, stage: str, kept: float = 0.0) -> None:
         """Break off a stage if no more than some seconds are left."""

@@ -26,6 +26,7 @@ class Seed(IntEnum):
     NEIGHBOURHOOD = 8642  #: around points whose error is asked for
     PROBE = 8675  #: scan of the data for peaks
     TEST_POINTS = 12345  #: at which errors against exact solutions are measured
+    STEP_ERRORS = 10007  #: of which steps errors are looked at
     FORMULA_SCALES = 11213  #: cells of a formula that are followed if there are too many
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680

@@ -93,7 +93,10 @@ class ExactPropagator:
         try:
             probes = MANY_PROBES if system.forcing.is_separable else FEW_PROBES
             first = int(np.clip((end - start) / (_WIDTHS * system.shortest), 4, 1000))
-            windows = interpolate(system.forcing.batch, start, end, max(self.margin * self.rtol, 1e-14), probes, first)
+            accuracy = max(self.margin * self.rtol, 1e-14)
+            size = float(np.linalg.norm(system.initial_state[: len(system.forcing(start))]))
+            least = size / (end - start) ** modes.order  # what a load must be to change the solution as much
+            windows = interpolate(system.forcing.batch, start, end, accuracy, probes, first, least=least)
         except TooManyWindowsError:
             text = "forcing or boundary data vary too rapidly in time to be interpolated"
             if self.fallback is None:

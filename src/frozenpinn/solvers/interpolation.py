@@ -57,6 +57,7 @@ def interpolate(
     probes: int = FEW_PROBES,
     first: int = 4,
     most: int = 4000,
+    least: float = 0.0,
 ) -> list[Window]:
     """Interpolate a vector function of time to a relative tolerance, halving windows where needed.
 
@@ -73,11 +74,14 @@ def interpolate(
         How many points are looked at beside the nodes, spread over the interval: a pulse between two of them is missed.
     first, most
         Windows at the start, and at most.
+    least
+        A size to which the tolerance refers at least: what is small beside it may be round-off.
     """
     s, to_coefficients = chebyshev_nodes()
     length = (end - start) / first
     pending = [(start + k * length, length, np.inf) for k in reversed(range(first))]
     scale = float(np.max(np.linalg.norm(_values(function, start, end - start, _probes(first)[0]), axis=1)))
+    scale = max(scale, least)
     done: list[Window] = []
     while pending:
         a, h, before = pending.pop()

@@ -170,7 +170,8 @@ def _on_box(problem: Problem, box: Box) -> Problem | None:
     return problem.replaced(
         domain=box,
         equations=tuple(equations),
-        conditions=read_boundary(ends, box, problem.fields, jets, problem.parameters),
+        conditions=read_boundary(ends, box, problem.fields, jets, problem.parameters)[0],
+        laws=(),
         groups=tuple((name,) for name in problem.fields),
         constraints=(),
         exact={},

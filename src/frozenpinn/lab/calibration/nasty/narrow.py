@@ -6,13 +6,12 @@ derived from a solution that depends on it, so that a solve which does not see i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from frozenpinn.geometry import Box, Interval
-from frozenpinn.lab.calibration.entry import Entry
 from frozenpinn.lab.references.elements import ElementReference
 from frozenpinn.statement.conditions import Condition, Free
 from frozenpinn.statement.problem import Problem
@@ -247,39 +246,22 @@ def pulse_on_a_square(rng: Draw) -> Problem:
     return Problem(equation, Box([0, 0], [1, 1]), (0, 1), "sin(pi*x)*sin(pi*y)", "u = 0", exact=exact)
 
 
-CLASSES: Mapping[str, Callable[[Draw], Problem]] = {
-    f"hidden {what}": partial(hidden, what) for what in ("potential", "barrier", "source")
-} | {
-    maker.__name__.replace("_", " "): maker
-    for maker in (
-        potential,
-        slow_stretch,
-        source,
-        diffusivity_pulse,
-        reaction_pulse,
-        burst,
-        laser,
-        flash,
-        switched,
-        unstable,
-        saddle,
-        relaxation,
-        extinction,
-        absorption,
-        robin,
-        pulse_on_a_square,
-    )
-}
-
-
-def _made(name: str, number: int) -> Problem:
-    return CLASSES[name](np.random.default_rng((sum(map(ord, name)), number)))
-
-
-def nasty_ones(count: int) -> list[Entry]:
-    """Return so many problems of each class."""
-    return [
-        Entry(f"{name} {number}", name, partial(_made, name, number), 1e-6 if name.startswith("hidden") else 1e-9)
-        for name in CLASSES
-        for number in range(count)
-    ]
+NARROW = (
+    potential,
+    slow_stretch,
+    source,
+    diffusivity_pulse,
+    reaction_pulse,
+    burst,
+    laser,
+    flash,
+    switched,
+    unstable,
+    saddle,
+    relaxation,
+    extinction,
+    absorption,
+    robin,
+    pulse_on_a_square,
+)
+HIDDEN = {f"hidden {what}": partial(hidden, what) for what in ("potential", "barrier", "source")}

@@ -1,0 +1,83 @@
+"""The documentation site: ``make docs``. Nothing is fetched from the network."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import gallery_problems  # noqa: E402
+import reference  # noqa: E402
+
+import frozenpinn  # noqa: E402
+
+gallery_problems.write(HERE / "gallery")
+reference.write(HERE / "reference")
+
+project = "frozenpinn"
+author = "the frozenpinn developers"
+copyright = f"2026, {author}"
+version = release = frozenpinn.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "gallery", "**/GALLERY_HEADER.rst"]
+myst_enable_extensions = ["deflist", "colon_fence"]
+myst_heading_anchors = 4
+suppress_warnings = ["config.cache", "ref.python"]  # attributes of several classes share their names
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_numpy_docstring, napoleon_google_docstring = True, False
+napoleon_use_rtype = napoleon_use_param = False
+napoleon_use_ivar = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"/plot_",
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "matplotlib_animations": False,
+    "plot_gallery": "True",
+    "min_reported_time": 1000,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"frozenpinn {release}"
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "header_links_before_dropdown": 6,
+}
+html_show_sourcelink = False
+html_static_path = ["_static"]
+
+
+def _escape_bars(app, what, name, obj, options, lines):
+    """Keep |x| from being read as a substitution, outside of code."""
+    for k, line in enumerate(lines):
+        if "|" in line and not line.lstrip().startswith((">>>", "...")):
+            parts = line.split("``")
+            parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+            lines[k] = "``".join(parts)
+
+
+def setup(app):
+    """Connect what is defined here."""
+    app.connect("autodoc-process-docstring", _escape_bars)

@@ -1,0 +1,250 @@
+"""Errors of time steps, and what the problem makes of them: multiplied, kept or forgotten.
+
+Two solves with the same integrator may share the errors of their steps, so their distance does not tell them. Here the
+trajectory is put into its system, whatever the method: what it leaves, d = y' − f(t, y), makes an error e' = J e + d.
+Over a step that is ∫ exp(J (b − t)) d(t) dt, in which errors of the interpolation between steps cancel. One step of
+each of some groups is looked at. Errors are followed on the smoothest functions of the basis, and on those that the
+solution itself is made of; rough functions have residuals that tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.geometry.points import gauss
+from frozenpinn.results.expansion import InUnits, Piece
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+
+Array = np.ndarray
+_GROUPS = (24, 96)  # of steps, each judged by one of them: at least and at most, …
+_PER_GROUP = 8  # … and steps of each in between
+_FEWEST = 4  # groups of a window, if there are many
+_SMOOTH = 12  # functions of all fields together, …
+_EACH = 4  # … and of each field at least
+_NODES = 5  # of the quadrature over a step
+_NUDGE = 1e-6  # of states, to differentiate the right-hand side
+_SMALL = 1e-3  # part of the largest state that nudges refer to at least
+_LARGEST = 1e200  # beyond which nothing is told any more
+
+
+class StepErrors(NamedTuple):
+    """What steps have added up to.
+
+    Attributes
+    ----------
+    times
+        Some times, ascending.
+    sizes
+        Root mean square of the error over space at these times, for each field.
+    factor
+        By how much the problem multiplies errors, at most: of the start until any time, or of any time until the end.
+    """
+
+    times: Array
+    sizes: dict[str, Array]
+    factor: float
+
+    def whole(self, name: str) -> float:
+        """Return the root mean square over space and time for a field."""
+        span = self.times[-1] - self.times[0]
+        return float(np.sqrt(np.trapezoid(self.sizes[name] ** 2, self.times) / span))
+
+
+@remembered
+def step_errors(solution: Solution) -> StepErrors | None:
+    """Return what the steps of a solution have added up to; None if there are none, or nothing can be told of them."""
+    pieces, problem = solution.pieces, solution.problem
+    if problem.is_static or not any(piece.trajectory.steps for piece in pieces):
+        return None
+    if not all(_can_be_judged(piece) for piece in pieces):
+        return None
+    total = sum(max(1, piece.trajectory.steps) for piece in pieces)
+    groups = min(max(_GROUPS[0], total // _PER_GROUP), _GROUPS[1])
+    times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
+    until, since = [1.0], [1.0]  # growth from the start on, and until the end
+    for piece in pieces:
+        count = max(_FEWEST, round(groups * max(1, piece.trajectory.steps) / total))
+        part = _of_piece(piece, count)
+        if part is None:
+            return None
+        times.append(part.times)
+        for name, own in part.sizes.items():
+            before = sizes[name][-1][-1]
+            sizes[name].append(np.hypot(before * part.growth, own))
+        until.extend(until[-1] * part.growth)
+        since = [*(since_one * part.rest[0] for since_one in since), *part.rest]
+    factor = float(max(*until, *since))
+    return StepErrors(np.concatenate(times), {name: np.concatenate(own) for name, own in sizes.items()}, factor)
+
+
+def _can_be_judged(piece: Piece) -> bool:
+    """Whether a window is known with its system, and coefficients are a norm of functions."""
+    seen = all(isinstance(p, InUnits) for e in piece.expansions for p in e.pullbacks)
+    return piece.system is not None and seen and all(s.network.is_orthonormal for s in piece.system.spaces)
+
+
+class _Part(NamedTuple):
+    """Errors of one window: at the ends of its groups of steps; growth from its start on, and until its end."""
+
+    times: Array
+    sizes: dict[str, Array]
+    growth: Array
+    rest: Array
+
+
+def _of_piece(piece: Piece, count: int) -> _Part | None:
+    system, trajectory = piece.system, piece.trajectory
+    assert system is not None
+    breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
+    if len(breaks) < 2:
+        return None
+    breaks, chosen = _grouped(breaks, count, 2 * count if trajectory.kind == "modal" else count // 2)
+    edges = breaks[chosen]
+    step = _sampled(breaks, edges)
+    a, b = breaks[step], breaks[step + 1]
+    nodes, weights = gauss(_NODES)
+    moments = a[:, None] + (b - a)[:, None] * nodes
+    middle = _NODES // 2
+    with np.errstate(all="ignore"):
+        states = trajectory(np.concatenate([moments.ravel(), a, b]))
+        states, first, last = np.split(states, [moments.size, moments.size + len(a)])
+        shape = (len(step), _NODES, states.shape[1])
+        wanted = system.rates(moments.ravel(), states).reshape(shape)
+        found = trajectory.rates(moments.ravel()).reshape(shape)
+        states = states.reshape(shape)[:, middle]
+        jumps = (last - first) / (b - a)[:, None] - np.einsum("k,gkn->gn", weights, found)
+        left = found - wanted
+        if not all(np.all(np.isfinite(values)) for values in (left, jumps, states)):
+            return None
+        worst = np.einsum("k,gkn->gn", weights, left)
+        worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
+        vectors = _directions(system, [states[0], states[len(states) // 2], states[-1], worst])
+        jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
+        if not np.all(np.isfinite(jacobians)):
+            return None
+        added = jumps @ vectors
+        for k in range(_NODES):
+            added += weights[k] * _carried(jacobians, b - moments[:, k], left[:, k] @ vectors)
+    return _followed(piece, edges, vectors, jacobians, added)
+
+
+def _carried(jacobians: Array, times: Array, errors: Array) -> Array:
+    """Return exp(J t) e for several J, t and e."""
+    from scipy.linalg import expm
+
+    return np.einsum("gij,gj->gi", expm(jacobians * times[:, None, None]), errors)
+
+
+def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
+    """Return where a trajectory may be cut, and the indices of about so many of them: by steps, and by time.
+
+    If there are fewer than ``least``, steps are divided.
+    """
+    steps = len(breaks) - 1
+    if steps < least:
+        parts = -(-least // steps)
+        inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks.tolist())]
+        fine = np.append(np.concatenate(inner), breaks[-1])
+        return fine, np.arange(len(fine))
+    half = max(1, count // 2)
+    by_steps = np.round(np.linspace(0, steps, half + 1)).astype(int)
+    by_time = np.searchsorted(breaks, np.linspace(breaks[0], breaks[-1], half + 1)[1:-1])
+    return breaks, np.unique(np.concatenate([by_steps, np.clip(by_time, 0, steps)]))
+
+
+def _sampled(breaks: Array, edges: Array) -> Array:
+    """Return a step of each group, by a time in it that is drawn: long steps count for more."""
+    rng = np.random.default_rng(Seed.STEP_ERRORS)
+    moments = edges[:-1] + np.diff(edges) * rng.uniform(0.05, 0.95, len(edges) - 1)
+    return np.clip(np.searchsorted(breaks, moments, side="right") - 1, 0, len(breaks) - 2)
+
+
+def _directions(system: Discretisation, states: Sequence[Array]) -> Array:
+    """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
+    layout, n = system.layout, system.layout.coefficients
+    columns = []
+    for block, space in zip(layout.blocks, system.spaces, strict=True):
+        for k in _smoothest(space.network.sizes, max(_EACH, _SMOOTH // len(system.spaces))):
+            columns.append(np.eye(1, n, block.start + k)[0])
+        for state in states:
+            own = np.zeros(n)
+            own[block] = state[:n][block]
+            size = float(np.linalg.norm(own))
+            if size > 0:
+                columns.append(own / size)
+    left, values, _ = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
+    kept = left[:, values > 1e-6 * values[0]]
+    if not len(layout.moving):
+        return kept
+    zero = np.zeros((len(layout.moving), kept.shape[1]))
+    return np.block([[kept, np.zeros_like(kept)], [zero, kept[layout.moving]]])
+
+
+def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
+    """Return the indices of the smoothest functions of a basis, which go from smooth to rough along each axis."""
+    if len(sizes) == 1:
+        return np.arange(min(count, sizes[0]))
+    few = [min(n, count) for n in sizes]
+    index = np.indices(few).reshape(len(few), -1)
+    first = np.argsort(index.sum(axis=0), kind="stable")[:count]
+    return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
+
+
+def _jacobians(system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array) -> Array:
+    """Return the linearisation in some directions at several times and states, by differences, (groups, r, r)."""
+    norms = np.linalg.norm(states, axis=1)
+    nudges = _NUDGE * np.maximum(norms, max(_SMALL * float(np.max(norms)), 1e-300))
+    moved = states[:, None, :] + nudges[:, None, None] * vectors.T[None]
+    r = vectors.shape[1]
+    found = system.rates(np.repeat(times, r), moved.reshape(-1, states.shape[1])).reshape(moved.shape)
+    changes = (found - rates[:, None, :]) / nudges[:, None, None]
+    return np.asarray(np.einsum("ni,gjn->gij", vectors, changes))
+
+
+def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, added: Array) -> _Part | None:
+    """Solve e' = J e + d from group to group."""
+    from scipy.linalg import expm
+
+    system, count = piece.system, vectors.shape[1]
+    assert system is not None
+    n = system.layout.coefficients
+    second = len(system.layout.moving) > 0
+    seen = slice(0, count // 2 if second else count)  # positions, not velocities
+    error, steps, maps = np.zeros(count), [], []
+    for length, jacobian, rate in zip(np.diff(edges), jacobians, added, strict=True):
+        whole = np.zeros((count + 1, count + 1))
+        whole[:count, :count], whole[:count, count] = jacobian, rate
+        with np.errstate(all="ignore"):
+            map_ = expm(whole * length)
+            error = map_[:count, :count] @ error + map_[:count, count]
+        if not np.all(np.isfinite(map_)) or np.max(np.abs(error)) > _LARGEST:
+            return None
+        steps.append(error)
+        maps.append(map_[:count, :count])
+    values = np.stack(steps) @ vectors.T[:, :n]
+    measure = float(np.sum(system.points.weights))
+    sizes = {}
+    for block, space, expansion in zip(system.layout.blocks, system.spaces, piece.expansions, strict=True):
+        own = np.linalg.norm(values[:, block], axis=1) / np.sqrt(measure)
+        for name in space.fields:
+            units = [p.units[name] for p in expansion.pullbacks if isinstance(p, InUnits)]
+            sizes[name] = own * float(np.prod(units))
+    growth, rest = _growths(maps, seen), _growths([m.T for m in reversed(maps)], seen)[::-1]
+    return _Part(edges[1:], sizes, growth, rest)
+
+
+def _growths(maps: list[Array], seen: slice) -> Array:
+    """Return the norms of the products of maps, up to each of them."""
+    product, found = np.eye(len(maps[0])), []
+    with np.errstate(all="ignore"):
+        for map_ in maps:
+            product = map_ @ product
+            found.append(min(float(np.linalg.norm(product[seen, seen])), _LARGEST))
+    return np.nan_to_num(np.array(found), nan=_LARGEST) / np.sqrt(max(1, len(product[seen])))

@@ -1,0 +1,141 @@
+"""What the runs of a sweep share: sizes that a few of them, the pilots, have been found to need.
+
+A search for a tolerance starts from what it can know before the first solve, which is cautious. Runs of a sweep differ
+in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from the sizes
+of the pilot next to it, and grows if they do not do. The plan follows from the definition of the sweep alone, so a run
+has the same bits whatever was run before it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.adaptivity.again import sizes_needed
+from frozenpinn.adaptivity.settings import First
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.results.solution import Solution
+from frozenpinn.sweeps.definition import Definition
+from frozenpinn.sweeps.designs import Table
+
+Array = np.ndarray
+RUNS_PER_PILOT = 40  #: pilots cost about two runs each
+MOST_PILOTS = 8
+TRIES = 2  #: narrower ones, each if the one before did
+NARROWEST = 0.4  #: part of the width that a pilot tries, at least
+AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
+MARGIN = 0.3  #: part of the tolerance that it may have as its error
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes to start from, by run; none if nothing is shared."""
+
+    pilots: tuple[int, ...] = ()
+    sizes: tuple[First | None, ...] = ()
+    nearest: tuple[int, ...] = ()
+
+    def first(self, index: int) -> First | None:
+        """Return the sizes that a run starts from."""
+        return self.sizes[self.nearest[index]] if self.nearest else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers."""
+        return {"pilots": list(self.pilots), "sizes": [None if s is None else s.as_list() for s in self.sizes]}
+
+
+def read_plan(stored: dict[str, Any], table: Table) -> Plan:
+    """Return a stored plan."""
+    sizes = tuple(None if s is None else First.of_list(s) for s in stored["sizes"])
+    pilots = tuple(map(int, stored["pilots"]))
+    return Plan(pilots, sizes, _nearest(table, pilots))
+
+
+def pilots_of(definition: Definition) -> tuple[int, ...]:
+    """Return the runs that tell the others from which sizes to start; none if nothing can be shared."""
+    table, problem = definition.table, definition.problem
+    grows = definition.settings.width is None and isinstance(definition.settings.sampler, str | None)
+    count = min(MOST_PILOTS, len(table) // RUNS_PER_PILOT)
+    if definition.tol is None or not grows or problem.is_static or problem.domain.dimension > 3 or count < 1:
+        return ()
+    return _spread(_coordinates(table), max(2, count))
+
+
+def make_plan(definition: Definition, found: Mapping[int, First | None]) -> Plan:
+    """Return the plan that follows from what each pilot needs."""
+    pilots = tuple(found)
+    return Plan(pilots, tuple(found.values()), _nearest(definition.table, pilots))
+
+
+def needed(definition: Definition, solve: Callable[[First | None, int], Solution], pilot: int) -> First | None:
+    """Return the narrowest sizes with which a pilot meets the tolerance at once and without more windows."""
+    solution = _tried(solve, None, pilot)
+    if solution is None or solution.status != "converged":
+        return None
+    start = sizes_needed(solution)
+    if start is None:
+        return None
+    assert definition.tol is not None
+    windows = len(solution.pieces) + 1
+    for _ in range(TRIES):
+        narrower = start.scaled(_part(solution, definition.tol))
+        tried = _tried(solve, narrower, pilot) if narrower != start else None
+        if tried is None or tried.verdict is None or len(tried.verdict.attempts) > 2:
+            break
+        if len(tried.pieces) > windows or not _error(tried) <= MARGIN * definition.tol:
+            break
+        start, solution = narrower, tried
+    return start
+
+
+def _part(solution: Solution, tol: float) -> float:
+    """Return which part of its width a solution needs, if the logarithm of the error falls linearly with the width."""
+    assert solution.verdict is not None
+    digits = -np.log(max(_error(solution), 1e-15))
+    wanted = -np.log(AIM * tol)
+    return float(np.clip(wanted / max(digits, 1e-3), NARROWEST, 1.0))
+
+
+def _tried(solve: Callable[[First | None, int], Solution], first: First | None, pilot: int) -> Solution | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return solve(first, pilot)
+        except (FrozenPinnError, ArithmeticError, MemoryError, ValueError):
+            return None  # its own run will tell
+
+
+def _error(solution: Solution) -> float:
+    return float("inf") if solution.error_estimate is None else solution.error_estimate.worst
+
+
+def _coordinates(table: Table) -> Array:
+    """Return the runs as points of the unit cube: ranks of their values, so that units do not matter."""
+    columns = []
+    for name in table.names:
+        values = table.column(name)
+        known = {v: k for k, v in enumerate(sorted(set(values), key=lambda v: (isinstance(v, str), v)))}
+        columns.append(np.array([known[v] for v in values]) / max(1, len(known) - 1))
+    return np.stack(columns, axis=1)
+
+
+def _spread(x: Array, count: int) -> tuple[int, ...]:
+    """Return runs far from each other: the first, then always the one farthest from all before."""
+    chosen = [0]
+    distance = np.linalg.norm(x - x[0], axis=1)
+    while len(chosen) < min(count, len(x)) and np.max(distance) > 0:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, np.linalg.norm(x - x[chosen[-1]], axis=1))
+    return tuple(chosen)
+
+
+def _nearest(table: Table, pilots: tuple[int, ...]) -> tuple[int, ...]:
+    if not pilots:
+        return ()
+    x = _coordinates(table)
+    distances = np.stack([np.linalg.norm(x - x[p], axis=1) for p in pilots])
+    return tuple(map(int, np.argmin(distances, axis=0)))

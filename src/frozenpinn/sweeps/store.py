@@ -1,0 +1,308 @@
+"""Finished runs: each at once into a file of its own, from there in chunks into Zarr, or at the end into NetCDF.
+
+A run counts as finished when its file is there under its final name. So whatever is killed, and whenever, the same call
+finds what is finished and goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from frozenpinn.errors import StorageError
+from frozenpinn.runtime.paths import checked_target, path_of, replacing
+from frozenpinn.sweeps.columns import (
+    InMemory,
+    InNetCDF,
+    InZarr,
+    columns_of,
+    decoded,
+    fixed,
+    netcdf_module,
+    stacked,
+    zarr_module,
+)
+from frozenpinn.sweeps.definition import Definition
+from frozenpinn.sweeps.plan import Plan, read_plan
+from frozenpinn.sweeps.runs import Row
+
+if TYPE_CHECKING:
+    import xarray
+
+CHUNK_BYTES = 8e6  #: of the values of a chunk, about
+MOST_IN_CHUNK = 1000
+
+
+class Rows:
+    """Files of finished runs in a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def put(self, index: int, raw: bytes) -> None:
+        """Store a finished run: its file is there as a whole, or not at all."""
+        with replacing(self._path(index)) as part, open(part, "xb") as handle:
+            handle.write(raw)
+
+    def get(self, index: int) -> Row:
+        """Read a finished run."""
+        with open(self._path(index), "rb") as handle:
+            return Row.from_bytes(handle.read())
+
+    def there(self) -> set[int]:
+        """Return which runs are finished; files that can't be read are removed, and their runs are made again."""
+        found = set()
+        for name in os.listdir(self.folder):
+            if name.endswith(".run.npz") and ".part" not in name:
+                index = int(name.split(".")[0])
+                try:
+                    found.add(self.get(index).index)
+                except Exception:  # what a machine that lost its power may leave
+                    os.unlink(self._path(index))
+            elif ".part" in name:
+                os.unlink(os.path.join(self.folder, name))
+        return found
+
+    def forget(self, indices: Iterable[int]) -> None:
+        """Remove runs that are kept elsewhere."""
+        for index in indices:
+            if os.path.exists(self._path(index)):
+                os.unlink(self._path(index))
+
+    def _path(self, index: int) -> str:
+        return os.path.join(self.folder, f"{index:08d}.run.npz")
+
+
+class Store:
+    """The table of a sweep, in memory or in a file."""
+
+    def __init__(self, definition: Definition, out: Any, overwrite: bool, chunk: int | None) -> None:
+        self.definition = definition
+        self._columns = columns_of(definition)
+        row = sum(8.0 * np.prod(c.shape[1:]) for c in self._columns)
+        self.chunk = int(np.clip(CHUNK_BYTES / row, 1, MOST_IN_CHUNK)) if chunk is None else chunk
+        self.done: set[int] = set()
+        self.rows: Rows | None = None
+        self._finished: dict[int, bytes] = {}
+        self._kept: set[int] = set()
+        self._lock: Any = None
+        self.plan: Plan | None = None
+        self.file = None if out is None else path_of(out, StorageError)
+        if self.file is not None:
+            try:
+                self._open(self.file, overwrite)
+            except BaseException:
+                self.close()
+                raise
+
+    # ---- opening ------------------------------------------------------------------------------------
+
+    def _open(self, file: str, overwrite: bool) -> None:
+        self._zarr = file.rstrip("/").endswith(".zarr")
+        if not self._zarr and not file.endswith(".nc"):
+            raise StorageError(f"'{file}' is no store that is known; write a name that ends in .zarr or .nc.")
+        (zarr_module if self._zarr else netcdf_module)()
+        self.file = file = file.rstrip("/")
+        folder = f"{file}.rows"
+        if not os.path.exists(file):
+            checked_target(file, StorageError)
+        self._lock = _locked(f"{file}.lock", file)
+        if overwrite:
+            for old in (file, folder):
+                if os.path.isdir(old):
+                    shutil.rmtree(old)
+                elif os.path.exists(old):
+                    os.unlink(old)
+        if os.path.exists(file):
+            self._check_file(file)
+        self.rows = Rows(folder)
+        os.makedirs(folder, exist_ok=True)
+        stated = os.path.join(folder, "sweep.json")
+        if os.path.exists(stated):
+            self.definition.check_same(_read_json(stated), file)
+        else:
+            self._write_json("sweep.json", self.definition.document)
+        planned = os.path.join(folder, "plan.json")
+        if os.path.exists(planned):
+            self.plan = read_plan(_read_json(planned), self.definition.table)
+        if self._zarr and os.path.exists(file):
+            self._kept = set(np.flatnonzero(InZarr(file).status).tolist())
+        elif os.path.exists(file):
+            self._kept = set(range(len(self.definition.table)))
+        self.done = self._kept | self.rows.there()
+
+    def _check_file(self, file: str) -> None:
+        try:
+            with _opened(file) as dataset:
+                stored = json.loads(dataset.attrs["sweep"])
+        except Exception:
+            raise StorageError(
+                f"'{file}' is there and is no store of a sweep; take another name, or write overwrite=True to replace "
+                "it."
+            ) from None
+        self.definition.check_same(stored, file)
+
+    # ---- filling ------------------------------------------------------------------------------------
+
+    def keep_plan(self, plan: Plan) -> None:
+        """Remember what the runs share."""
+        self.plan = plan
+        if self.rows is not None:
+            self._write_json("plan.json", plan.as_dict())
+
+    def put(self, index: int, raw: bytes | None) -> None:
+        """Take a finished run; None if its file is there already."""
+        if self.rows is None:
+            assert raw is not None
+            self._finished[index] = raw
+        elif raw is not None:
+            self.rows.put(index, raw)
+        self.done.add(index)
+        if self.rows is not None and self._zarr:
+            self._consolidate(index // self.chunk)
+
+    def _consolidate(self, number: int) -> None:
+        """Move a chunk whose runs are all finished into the Zarr store; its status is written last."""
+        start = number * self.chunk
+        members = range(start, min(start + self.chunk, len(self.definition.table)))
+        if not all(k in self.done for k in members) or all(k in self._kept for k in members):
+            return
+        assert self.file is not None
+        assert self.rows is not None
+        try:
+            if not os.path.exists(self.file):
+                with replacing(self.file) as part:
+                    InZarr.create(part, self._columns, fixed(self.definition), self._attributes(), self.chunk)
+            self._fill(InZarr(self.file), members)
+        except OSError as error:
+            self._no_room(error)
+        self._kept.update(members)
+        self.rows.forget(members)
+
+    def _fill(self, keeper: Any, members: range) -> None:
+        table = stacked([self._row(k) for k in members], self.definition.problem.fields)
+        for name, values in table.items():
+            keeper.write(name, members.start, values)
+
+    def _row(self, index: int) -> Row:
+        return Row.from_bytes(self._finished[index]) if self.rows is None else self.rows.get(index)
+
+    # ---- finishing ----------------------------------------------------------------------------------
+
+    def finish(self) -> xarray.Dataset:
+        """Return the whole table; what was kept on the way is removed."""
+        n = len(self.definition.table)
+        chunks = [range(k, min(k + self.chunk, n)) for k in range(0, n, self.chunk)]
+        if self.rows is None:
+            return self.partial()
+        assert self.file is not None
+        try:
+            if self._zarr:
+                for number in range(len(chunks)):
+                    self._consolidate(number)
+            elif not os.path.exists(self.file):
+                with replacing(self.file) as part:
+                    keeper = InNetCDF(part, self._columns, fixed(self.definition), self._attributes(), self.chunk)
+                    for members in chunks:
+                        self._fill(keeper, members)
+                    keeper.close()
+        except OSError as error:
+            self._no_room(error)
+        shutil.rmtree(self.rows.folder)
+        self.close()
+        return open_sweep(self.file)
+
+    def partial(self) -> xarray.Dataset:
+        """Return what is finished so far of a table in memory; the rest is pending."""
+        keeper = InMemory(self._columns, fixed(self.definition), self._attributes())
+        for index in sorted(self._finished):
+            self._fill(keeper, range(index, index + 1))
+        return keeper.dataset()
+
+    def close(self) -> None:
+        """Let others write to the store."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+            os.unlink(f"{self.file}.lock")
+
+    @property
+    def told(self) -> str:
+        """Say what is safe, for messages of whatever ends a sweep."""
+        count = f"{len(self.done)} of {len(self.definition.table)} runs are finished"
+        if self.file is None:
+            return f"{count}; give out='runs.zarr' to keep them if that happens again"
+        return f"{count} and stay with '{self.file}'; the same call goes on from there"
+
+    # ---- plumbing -----------------------------------------------------------------------------------
+
+    def _attributes(self) -> dict[str, Any]:
+        plan = (self.plan or Plan()).as_dict()
+        return {"sweep": json.dumps(self.definition.document), "plan": json.dumps(plan)}
+
+    def _write_json(self, name: str, document: dict[str, Any]) -> None:
+        assert self.rows is not None
+        try:
+            with replacing(os.path.join(self.rows.folder, name)) as part, open(part, "x", encoding="utf-8") as handle:
+                json.dump(document, handle)
+        except OSError as error:
+            self._no_room(error)
+
+    def _no_room(self, error: OSError) -> NoReturn:
+        why = (
+            str(error) if isinstance(error, StorageError) else f"can't write '{self.file}': {error.strerror or error}."
+        )
+        raise StorageError(f"{why} {self.told}.") from None
+
+
+def open_sweep(file: Any) -> xarray.Dataset:
+    """Open the table of a sweep that is stored as Zarr or NetCDF; large arrays are read when they are used.
+
+    Runs that are not finished have the status ``"pending"``.
+    """
+    path = path_of(file, StorageError)
+    if not os.path.exists(path):
+        raise StorageError(f"there is no store '{path}'.")
+    try:
+        return decoded(_opened(path))
+    except (KeyError, ValueError, OSError) as error:
+        raise StorageError(f"'{path}' is no store of a sweep, or it is damaged ({error}).") from None
+
+
+def _opened(path: str) -> Any:
+    import xarray as xr
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if os.path.isdir(path):
+            return xr.open_zarr(path, chunks=None, consolidated=False)
+        return xr.open_dataset(path)
+
+
+def _read_json(path: str) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as handle:
+        found: dict[str, Any] = json.load(handle)
+    return found
+
+
+def _locked(path: str, file: str) -> Any:
+    """Return an open file that no other process holds; a process that dies gives it back."""
+    handle = open(path, "a", encoding="ascii")  # noqa: SIM115
+    try:
+        import fcntl
+
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not on every system
+        pass
+    except OSError:
+        handle.close()
+        raise StorageError(
+            f"another sweep is writing to '{file}' right now; wait for it, or take another name."
+        ) from None
+    return handle

@@ -1,0 +1,56 @@
+"""Errors of time steps: they are told where two solves share them, and multiplied as the problem does."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.adaptivity.step_errors import step_errors
+
+RELAPSE = "u_t = 0.1*u_xx + (160*(t - 0.5) + 0.1*pi**2)*u"  # decays to 2e-9 of itself, and comes back
+
+
+def quietly(problem, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fp.FrozenPinnWarning)
+        return fp.solve(problem, **more)
+
+
+@pytest.fixture(scope="module")
+def relapse():
+    exact = "sin(pi*x)*exp(80*(t**2 - t))"
+    return fp.Problem(RELAPSE, fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", exact=exact)
+
+
+def test_what_decays_and_grows_again_is_solved_with_smaller_tolerances_in_time(relapse):
+    solution = quietly(relapse, tol=1e-3)
+    error = solution.error()["rel_l2"]
+    assert solution.status == "converged"
+    assert error <= 1e-3
+    assert error / 10 <= solution.error_estimate["u"]
+
+
+def test_factor_and_size_of_what_loose_steps_leave(relapse):
+    loose = quietly(relapse, settings=fp.Settings(width=60, rtol=1e-3))
+    found = step_errors(loose)
+    assert np.log10(found.factor) == pytest.approx(20.0 / np.log(10), abs=1.5)
+    true = loose.error()["rmse"]
+    assert 0.1 * true <= found.whole("u") <= 10 * true
+
+
+def test_steps_of_several_fields_are_told_one_by_one():
+    equations = ["u_t = 0.1*u_xx - 20*(u**2 + v**2)*v", "v_t = 0.1*v_xx + 20*(u**2 + v**2)*u"]
+    problem = fp.Problem(
+        equations, fp.Interval(0, 1), (0, 1), [1, 0], ["u_n = 0", "v_n = 0"], exact=["cos(20*t)", "sin(20*t)"]
+    )
+    solution = quietly(problem, settings=fp.Settings(width=40, rtol=1e-3))
+    found = step_errors(solution)
+    for name in ("u", "v"):
+        true = solution.error(name)["rmse"]
+        assert 0.1 * true <= found.whole(name) <= 10 * true
+
+
+def test_closed_forms_have_no_steps():
+    problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
+    assert step_errors(fp.solve(problem)) is None

@@ -1,0 +1,50 @@
+"""Limits of time hold where nothing looks at the clock."""
+
+import contextlib
+import time
+
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.runtime.deadline import OverrunError, deadline
+
+
+def spin():
+    while True:
+        sum(range(100))
+
+
+def test_a_block_is_broken_off():
+    with pytest.raises(fp.BudgetError, match="in the midst of a stage"), deadline(0.05):
+        spin()
+
+
+def test_what_ends_in_time_is_left_alone():
+    with deadline(0.02):
+        pass
+    time.sleep(0.05)
+    with deadline(None):
+        pass
+
+
+def spin_on():
+    with contextlib.suppress(OverrunError):
+        spin()
+    spin()
+
+
+def test_what_is_swallowed_is_raised_again():
+    with pytest.raises(OverrunError), deadline(0.02):
+        spin_on()
+
+
+def test_a_solve_ends_though_a_function_of_the_user_takes_its_time():
+    def slow(x, t):
+        time.sleep(0.02)
+        return 0.0 * x
+
+    problem = fp.Problem("u_t = 0.1*u_xx + f", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"f": slow})
+    started = time.perf_counter()
+    with pytest.raises(fp.BudgetError, match=r"time limit"):
+        fp.solve(problem, tol=1e-8, time_limit=0.2)
+    assert time.perf_counter() - started < 60  # hours without a limit
