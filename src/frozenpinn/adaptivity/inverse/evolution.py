@@ -75,13 +75,15 @@ class EvolutionModel:
 
     def values(self, theta: Array) -> tuple[Array, Run]:
         """Solve the problem alone."""
-        problem = self.numbers.at(theta)
+        problem = self._stated(theta)
         run = Run.of(problem, self.task)
         found = [s.values(problem, _jets_of(s, run.solution)) for s in self.data.sensors]
         return np.concatenate(found), run
 
     def slopes(self, theta: Array, solution: Solution) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
+        if self._is_special:
+            return self._differences(theta)
         problem, unknowns = self.numbers.at(theta), self.numbers.directions
         space = self._space(problem)
         tangent = Tangent(problem, solution.jet_values, space, unknowns)
@@ -93,6 +95,28 @@ class EvolutionModel:
 
         integrate_columns(tangent, tangent.initial, problem.time, self.rules.rtol, tell)
         return np.concatenate([one.slopes for one in seen])
+
+    @property
+    def _is_special(self) -> bool:
+        """Whether there is something that tangents know nothing of: nonlinear conditions, coefficients that jump."""
+        return bool(self.numbers.problem.laws) or self.numbers.problem.interfaces is not None
+
+    def _stated(self, theta: Array) -> Problem:
+        if self._is_special:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FrozenPinnWarning)  # of what a solve will tell again
+                return self.numbers.problem.at(**self.numbers.values(theta))
+        return self.numbers.at(theta)
+
+    def _differences(self, theta: Array) -> Array:
+        """Return slopes by differences, two solves for each number."""
+        columns = []
+        for i, scale in enumerate(self.numbers.scales):
+            step = np.zeros(len(theta))
+            step[i] = self.rules.difference * max(abs(theta[i]), 1e-3 * scale)
+            high, low = (self.values(theta + sign * step)[0] for sign in (1, -1))
+            columns.append((high - low) / (2.0 * step[i]))
+        return np.stack(columns, axis=1)
 
     def _space(self, problem: Problem) -> TangentSpace:
         """Draw a network for the tangents."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
@@ -29,6 +30,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
 
 Array = np.ndarray
+_SEEN = 400  # points at which a field is looked at
 _OTHER_SEED = 1000  # of the second network, beyond the first
 
 
@@ -283,6 +285,7 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
     level = 0.5 + question.level / 2
     quantile = float(ndtri(level) if data.noise_is_known else stdtrit(max(freedom, 1), level))
     count = len(numbers.names)
+    fields = _fields(question, fit, covariance, posterior.effective)
     return Inferred(
         numbers.problem,
         data.parts,
@@ -297,15 +300,15 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
         kept.gap[:count],
         (),
         fit.steps,
-        _notes(question, posterior, squares, freedom),
+        _notes(question, posterior, squares, freedom, fields),
         dict(watch.seconds),
-        _fields(question, fit, covariance, posterior.effective),
+        fields,
         lambda given: _again(kept, given),
     )
 
 
 def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
-    return {
+    found = {
         basis.name: InferredField(
             basis.name,
             basis.domain,
@@ -320,10 +323,28 @@ def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -
         )
         for basis, own in question.numbers.parts()
     }
+    return {name: _judged(field, question.rules) for name, field in found.items()}
 
 
-def _notes(question: Question, posterior: Posterior, squares: float, freedom: int) -> tuple[str, ...]:
-    notes = []
+def _judged(field: InferredField, rules: InverseRules) -> InferredField:
+    """Return a field that changes as steeply as a jump would, with what that means for its deviations."""
+    x = field.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
+    values, length = field.functions(x) @ field.mean, float(np.max(field.domain.lengths))
+    spread = float(np.ptp(values))
+    if spread == 0.0 or rules.steep * length * float(np.max(field.slope(x))) < 0.5 * spread:
+        return field
+    return replace(field, steep=length / max(2.0 * field.effective ** (1 / field.domain.dimension), 1.0))
+
+
+def _notes(
+    question: Question, posterior: Posterior, squares: float, freedom: int, fields: Mapping[str, InferredField]
+) -> tuple[str, ...]:
+    notes = [
+        f"'{name}' changes by half of its range within {question.rules.steep:.0%} of the domain: if it jumps there, "
+        "values beside the jump are less certain than their bands say, which assume a smooth field."
+        for name, field in fields.items()
+        if field.steep
+    ]
     if posterior.effective < question.rules.few:
         notes.append(
             f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "

@@ -19,6 +19,7 @@ class TangentRules:
     cutoff: float = 1e-7  #: singular value, relative to the largest, up to which functions are kept
     boundary: float = 0.8  #: boundary points of all sides together for each neuron, in two and more dimensions
     rtol: float = 1e-3  #: accuracy in time
+    difference: float = 1e-4  #: relative change of a number where tangents do not serve and slopes are differences
 
 
 @dataclass(frozen=True)
@@ -58,4 +59,5 @@ class InverseRules:
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
     prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    steep: float = 0.05  #: part of the domain within which a field that changes by half of its range may jump
     few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior
