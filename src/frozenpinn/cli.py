@@ -1,8 +1,13 @@
-"""The command line: ``list``, ``solve``, ``follow``, ``modes``, ``stability``, ``bench``, ``study``, ``demo``."""
+"""The command line; some of its commands have modules of their own.
+
+Exit codes: 0 if the tolerance was met or none was asked for, 3 if it was not, 1 after a failure, 2 after bad input, 130
+after Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 from collections.abc import Callable
@@ -14,9 +19,9 @@ from rich.console import Console
 from rich.markup import escape as _escaped
 from rich.table import Table
 
-from frozenpinn import cli_infer, cli_modes
+from frozenpinn import cli_bench, cli_infer, cli_modes, cli_sweep, cli_values
 from frozenpinn.cli_follow import make_follow
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError, SettingsError
 from frozenpinn.lab.studies import STUDIES, find_study, plot_study, write_csv
 from frozenpinn.runtime.paths import checked_picture, checked_target
 
@@ -24,11 +29,12 @@ app = typer.Typer(
     help="Solve PDEs, time-dependent and static, by frozen random networks: no mesh, no GPU, no gradient descent.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-log = Console(stderr=True, soft_wrap=True)
-_INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+log = Console(stderr=True, soft_wrap=True)  # progress and notes, which --quiet leaves out
+alarm = Console(stderr=True, soft_wrap=True)  # errors and warnings
+FAILED, BAD_INPUT, REACHED = 1, 2, 3  #: exit codes
+_INTERRUPTED = 130  # after Ctrl-C, as shells have it
 
 
 def main() -> None:
@@ -37,13 +43,40 @@ def main() -> None:
     try:
         app()
     except (FrozenPinnError, OSError) as error:
-        log.print(f"[bold red]error:[/] {_escaped(str(error))}")
-        sys.exit(1)
+        alarm.print(f"[bold red]error:[/] {_escaped(str(error))}")
+        sys.exit(BAD_INPUT if isinstance(error, ProblemError | SettingsError) else FAILED)
+    except KeyboardInterrupt:
+        alarm.print("interrupted")
+        sys.exit(_INTERRUPTED)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     label = "warning" if issubclass(category, FrozenPinnWarning) else category.__name__
-    log.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
+    alarm.print(f"[yellow]{label}:[/] {_escaped(str(message))}")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import frozenpinn as fp
+
+        out.print(f"frozenpinn {fp.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _everywhere(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Log more; -vv all stages.")] = 0,
+) -> None:
+    """Set what is shown on standard error."""
+    log.quiet = quiet
+    logger = logging.getLogger("frozenpinn")
+    logger.setLevel({0: logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG))
+    if verbose and not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger.addHandler(handler)
 
 
 @app.command("list")
@@ -72,18 +105,30 @@ def solve(
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report as JSON; '-' for standard output.")
     ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Another value of a parameter, nu=0.02; several times.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a table of the fields on a grid.")] = None,
+    netcdf: Annotated[Path | None, typer.Option(help="Write the fields on a grid as NetCDF.")] = None,
+    vtk: Annotated[Path | None, typer.Option(help="Write a series for ParaView, u.pvd, or one file, u.vtu.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:
     """Solve a problem and print the report."""
     import frozenpinn as fp
 
-    _check_targets(plot, save, None if json_file in (None, "-") else Path(json_file))
-    problem, options = _problem(what, tol, mesh)
+    files = {"save": save, "to_csv": csv, "to_netcdf": netcdf, "to_vtk": vtk}
+    _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
+    for target in files.values():
+        if target is not None:
+            checked_target(target, SettingsError, overwrite)
+    problem, options = _problem(what, tol, mesh, set_)
     given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
     options |= {key: value for key, value in given if value is not None}
     whole = True
+    word = " (Ctrl-C keeps the best so far)" if options.get("tol") is not None else ""
     with log.status("solving") as status:
         try:
-            solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}"))
+            solution = fp.solve(problem, **options, progress=lambda stage: status.update(f"solving: {stage}{word}"))
         except KeyboardInterrupt as interrupted:
             log.print(_escaped(str(interrupted) or "interrupted"))
             if getattr(interrupted, "solution", None) is None:
@@ -94,18 +139,20 @@ def solve(
             solution = fp.estimate_error(solution)
         status.update("measuring residuals")
         report = solution.report
-    if json_file is None:
-        out.print(_escaped(str(report)))
-    else:
+    (out if json_file is None else log).print(_escaped(str(report)))
+    if json_file is not None:
         _write(json.dumps(report.as_dict(), indent=2), json_file)
     if plot is not None:
         solution.plot(str(plot))
         log.print(f"wrote {plot}")
-    if save is not None:
-        solution.save(str(save))
-        log.print(f"wrote {save}")
+    for method, path in files.items():
+        if path is not None:
+            getattr(solution, method)(str(path), overwrite=overwrite)
+            log.print(f"wrote {path}")
     if not whole:
         raise typer.Exit(_INTERRUPTED)
+    if solution.status == "reached":
+        raise typer.Exit(REACHED)
 
 
 def _check_targets(plot: Path | None, *others: Path | None) -> None:
@@ -117,8 +164,19 @@ def _check_targets(plot: Path | None, *others: Path | None) -> None:
         checked_picture(plot, SettingsError)
 
 
-def _problem(what: str, tol: float | None = None, mesh: str | None = None) -> tuple[Any, dict[str, Any]]:
-    """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case."""
+def _problem(
+    what: str, tol: float | None = None, mesh: str | None = None, set_: list[str] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Return a problem and its solve options from a case name or a TOML file; a tolerance replaces those of a case.
+
+    ``set_`` are other values of parameters, as texts such as ``nu=0.02``.
+    """
+    given = cli_values.values(set_)
+    problem, options = _stated(what, tol, mesh)
+    return (problem.at(**given) if given else problem), options
+
+
+def _stated(what: str, tol: float | None, mesh: str | None) -> tuple[Any, dict[str, Any]]:
     from frozenpinn.adaptivity.problem_file import read_problem_file
     from frozenpinn.lab.cases import find_case
 
@@ -129,150 +187,6 @@ def _problem(what: str, tol: float | None = None, mesh: str | None = None) -> tu
     if mesh is not None:
         raise SettingsError("--mesh is for the case helmholtz-solid; in a file, write the mesh under [domain].")
     return read_problem_file(what)
-
-
-@app.command()
-def bench(
-    cases: Annotated[list[str] | None, typer.Argument(help="Names of cases; see 'frozenpinn list'.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Run all cases.")] = False,
-    recipe: Annotated[list[str] | None, typer.Option(help="best, paper or auto; may be given several times.")] = None,
-    precision: Annotated[str | None, typer.Option(help="low or high (default; both in a report).")] = None,
-    tol: Annotated[
-        float | None, typer.Option(help="Tolerance of the recipe auto (1e-8 at high, 1e-3 at low precision).")
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 3,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help="frozen-pinn (default; all in a report) or a peer, see 'frozenpinn list'; several times."),
-    ] = None,
-    budget: Annotated[float | None, typer.Option(help="Seconds of one solve, after which it is cut.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Iterations after which a training is cut.", min=1)] = None,
-    json_file: Annotated[str | None, typer.Option("--json", help="Write the records; '-' for standard output.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Write the diagrams of a report as a picture, too.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a page with tables and diagrams; finished runs are kept beside it.")
-    ] = None,
-    studies: Annotated[bool, typer.Option(help="Draw the studies into the report.")] = True,
-    table: Annotated[Path | None, typer.Option(help="Write errors and times as a Markdown table.")] = None,
-    quick: Annotated[bool, typer.Option(help="A report in ten minutes: shorter trainings, no sweeps.")] = False,
-    fresh: Annotated[bool, typer.Option(help="Run again what this command finds in the report already.")] = False,
-    variant: Annotated[
-        list[str] | None, typer.Option(help="Label of a member of a sweep (default: all); may be given several times.")
-    ] = None,
-    mesh: Annotated[str | None, typer.Option(help="Closed surface of your own for helmholtz-solid, bunny.ply.")] = None,
-) -> None:
-    """Run benchmark cases: error against the exact solution, seconds, the program's own estimate."""
-    from frozenpinn.lab.campaign import Selection
-    from frozenpinn.lab.cases import CASES, find_case
-    from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, PRECISIONS, RECIPES, check_choice
-    from frozenpinn.lab.console import records_table
-    from frozenpinn.lab.markdown import write_table
-    from frozenpinn.lab.runner import run_case
-
-    recipes = recipe or (["best"] if report is None else list(RECIPES))
-    methods = method or ([FROZEN_PINN] if report is None else list(METHODS))
-    precisions = [precision] if precision else (["high"] if report is None or quick else list(PRECISIONS)[::-1])
-    if tol is not None and AUTO not in recipes:
-        raise SettingsError("--tol belongs to the automatic recipe; write --recipe auto --tol 1e-6.")
-    if (quick or fresh or picture) and report is None:
-        raise SettingsError("--quick, --fresh and --picture belong to a report; write --report report.html.")
-    if budget is not None and not budget > 0:
-        raise SettingsError(f"--budget is a positive number of seconds, got {budget:g}.")
-    if not cases and not every:
-        raise SettingsError("name one or more cases, or write --all; 'frozenpinn list' shows them.")
-    chosen = list(CASES.values()) if every else [find_case(name) for name in cases or []]
-    chosen = chosen if mesh is None else [case.with_mesh(mesh) for case in chosen]
-    _check_targets(picture, report, table, None if json_file in (None, "-") else Path(json_file))
-    labels = sorted({v.label for case in chosen for v in case.variants if v.label})
-    for what, names, known in (
-        ("method", methods, METHODS),
-        ("recipe", recipes, RECIPES),
-        ("precision", precisions, PRECISIONS),
-        ("variant", variant or (), labels),
-    ):
-        for name in names:
-            check_choice(what, name, known)
-    with log.status("benchmark") as status:
-        if report is not None:
-            scope = Selection(methods, recipes, precisions, seeds, tol, budget, steps, quick, variant or ())
-            records, whole = _report(chosen, scope, report, picture, studies, fresh, _announcer(status))
-        else:
-            runs = [(m, r) for m in methods for r in (recipes if m == FROZEN_PINN else recipes[:1])]
-            records = [
-                record
-                for case in chosen
-                for solver, name in runs
-                if (len(runs) == 1 and not every) or case.can_run(solver, name, precisions[0])
-                for record in run_case(
-                    case,
-                    name,
-                    precisions[0],
-                    range(seeds),
-                    _announcer(status),
-                    solver,
-                    tol,
-                    budget,
-                    steps,
-                    variant or (),
-                )
-            ]
-            whole = True
-    if json_file is not None:
-        _write(json.dumps(records, indent=2), json_file)
-    if table is not None:
-        _write(write_table(records), str(table))
-    if json_file != "-":
-        out.print(records_table(records))
-    if not whole:
-        raise typer.Exit(_INTERRUPTED)
-
-
-def _report(
-    chosen: list[Any],
-    scope: Any,
-    page: Path,
-    picture: Path | None,
-    studies: bool,
-    fresh: bool,
-    announce: Callable[[str], None],
-) -> tuple[list[Any], bool]:
-    """Run what is not there yet, and write the page of all that is there; return its rows, and whether it is whole."""
-    from frozenpinn.lab import campaign
-    from frozenpinn.lab.page import Results, describe_machine, draw_work_precision, origin_of, write_report
-    from frozenpinn.lab.store import Store, diagrams
-    from frozenpinn.lab.tasks import Task
-
-    runs = page.with_suffix(".runs.jsonl")
-    machine = describe_machine()
-    store = Store(runs, origin_of(machine))
-    if store.others:
-        machine["kept"] = sorted(store.others)
-        log.print(
-            f"some runs in {runs} were made elsewhere or with other versions: {_escaped('; '.join(machine['kept']))}"
-        )
-        log.print("they are kept, and the page says so; --fresh runs all again")
-    pictures = campaign.figures(scope.quick) if studies else []
-    tasks: list[Task] = [*campaign.lines(chosen, scope), *campaign.points(chosen, scope), *pictures]
-    if not tasks:
-        wanted = f"{' or '.join(scope.methods)} at {' or '.join(scope.precisions)} precision"
-        raise SettingsError(f"none of the cases has settings for {wanted}; 'frozenpinn list' shows what there is.")
-    if fresh:
-        store.forget(task.key for task in tasks)
-    whole = True
-    try:
-        campaign.perform(tasks, store, announce)
-    except KeyboardInterrupt:
-        whole = False
-        log.print(f"interrupted; what is finished stands in {runs}, and the same command goes on from there")
-    records = store.lines()
-    drawn = [figure for figure in store.of("figure") if figure.get("png")]
-    results = Results(records, diagrams(store), drawn, machine)
-    write_report(results, page)
-    log.print(f"wrote {page}")
-    if picture is not None:
-        draw_work_precision(results.diagrams, picture)
-        log.print(f"wrote {picture}")
-    return records, whole
 
 
 @app.command()
@@ -338,7 +252,9 @@ def _write(text: str, target: str) -> None:
 
 app.command("follow")(make_follow(_problem, _check_targets, _write, lambda text: out.print(_escaped(text))))
 cli_modes.register(app)
+cli_bench.register(app)
 cli_infer.register(app)
+cli_sweep.register(app)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -31,6 +32,8 @@ from frozenpinn.transforms.subspace import read_subspace
 
 __all__ = ["check", "estimate_error", "solve"]
 
+_LOG = logging.getLogger("frozenpinn")
+_LOG.addHandler(logging.NullHandler())
 _CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
 
 
@@ -180,12 +183,21 @@ def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
 
 
 def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
+    def heard(stage: str) -> None:
+        _LOG.debug("%s", stage)
+        told(stage)
+
     if task.tolerances.solution is not None:
-        return Search(problem, task, budget, told).solve()
-    try:
-        return solve_once(problem, task, Knowledge(), told).solution
-    except KeyboardInterrupt:
-        raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+        solution = Search(problem, task, budget, heard).solve()
+    else:
+        try:
+            solution = solve_once(problem, task, Knowledge(), heard).solution
+        except KeyboardInterrupt:
+            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+    for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:
+        _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
+    _LOG.info("%s: %r", solution.status, solution)
+    return solution
 
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:

@@ -148,3 +148,13 @@ def test_conditions_are_counted_at_several_times():
     assert [finding.severity for finding in both] == ["note", "note"]
     assert "they must agree with what arrives there" in str(both)
     assert not fp.check(turning({"left": "u = exp(-10)", "right": FREE}, "2 + cos(t)"))
+
+
+@pytest.mark.parametrize("equation", ["psi_t = I*dx((1 + x**2)*psi_x)", "psi_t = -I*dxx((1 + x**2)*psi_xx)"])
+def test_symmetric_operators_with_coefficients_that_change_let_no_wave_grow(equation):
+    line = fp.Interval(-1, 1)
+    boundary = ["psi = 0"] if "dxx" not in equation else ["psi = 0", "psi_n = 0"]
+    problem = fp.Problem(equation, line, (0, 1), "(1 - x**2)**4", boundary)
+    assert not [finding for finding in fp.check(problem) if finding.kind == "ill-posed"]
+    with pytest.raises(fp.ProblemError, match="ill posed"):
+        fp.check(fp.Problem("psi_t = I*psi_xx - psi_xx/9", line, (0, 1), "(1 - x**2)**4", "psi = 0"))

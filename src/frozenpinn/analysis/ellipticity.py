@@ -162,10 +162,11 @@ def _conditions(problem: Problem, symbol: StaticSymbol) -> list[Finding]:
     degree = _degree(problem, symbol)
     if degree is None or degree == 0:
         return []
+    axes = frozenset[str]() if problem.frame is None else problem.frame.axes  # regularity is the condition there
     sides = [*(c.side for c in problem.conditions), *(law.side for law in problem.laws)]
-    given = {side.name: sides.count(side) for side in problem.domain.sides}
+    given = {side.name: sides.count(side) for side in problem.domain.sides if side.name not in axes}
     if problem.domain.dimension == 1 and given:
-        total = sum(given.values())
+        total = sum(given.values()) + degree // 2 * len(axes)
         return [] if total == degree else [_miscounted("both ends together", total, degree, problem)]
     if degree % 2:
         return []  # transport: in- and outflow are a matter of directions

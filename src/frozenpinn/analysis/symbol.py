@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,13 @@ USUAL = 0.37  # part of the time after which coefficients are looked at
 
 
 class Symbol:
-    """The equations on plane waves: for each equation a list of (jet, coefficient at a point)."""
+    """The equations on plane waves: for each equation a list of (jet, coefficient at a point).
 
-    def __init__(self, problem: Problem) -> None:
+    With ``centred``, lower derivatives take into account that coefficients change along a wave (Weyl's rule): those of
+    dx(a*u_x) have no first derivative then, as the operator is symmetric.
+    """
+
+    def __init__(self, problem: Problem, *, centred: bool = False) -> None:
         self.problem = problem
         self.rows: list[list[Jet]] = []
         self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
@@ -41,6 +46,7 @@ class Symbol:
                 else:
                     table[jet] = table.get(jet, sp.Integer(0)) + values
                     self.frozen = True
+            table = _centred(table, problem) if centred else table
             self.rows.append(list(table))
             expressions += table.values()
         self._left = [list(equation.mass) for equation in problem.equations]
@@ -104,6 +110,27 @@ class Symbol:
     def is_implicit(self) -> bool:
         """Whether a left-hand side is more than a time derivative."""
         return any(self._left)
+
+
+def _centred(table: dict[Jet, sp.Expr], problem: Problem) -> dict[Jet, sp.Expr]:
+    """Take half of what derivatives of each coefficient add to lower derivatives from these."""
+    result = dict(table)
+    for jet, coefficient in table.items():
+        for axis, x in enumerate(problem.jets.x):
+            slope = sp.diff(coefficient, x) if jet.order > 1 else sp.Integer(0)
+            if slope == 0 or slope.has(sp.Derivative, sp.Subs, sp.DiracDelta):
+                continue
+            unit = tuple(int(k == axis) for k in range(len(jet.alpha)))
+            lower = {}
+            if jet.alpha[axis]:
+                alpha = tuple(a - u for a, u in zip(jet.alpha, unit, strict=True))
+                lower[replace(jet, alpha=alpha)] = sp.Rational(jet.alpha[axis], 2)
+            if jet.laps:
+                alpha = tuple(a + u for a, u in zip(jet.alpha, unit, strict=True))
+                lower[replace(jet, alpha=alpha, laps=jet.laps - 1)] = sp.Integer(jet.laps)
+            for other, factor in lower.items():
+                result[other] = result.get(other, sp.Integer(0)) - factor * slope
+    return result
 
 
 def at_initial(

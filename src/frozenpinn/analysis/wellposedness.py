@@ -70,7 +70,8 @@ def _symbol_findings(problem: Problem) -> list[Finding]:
     conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
     feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
     feeding += [judge_law(problem, symbol, law) for law in problem.laws]
-    return [finding for finding in (_judge_growth(problem, symbol), *conditions, *feeding) if finding is not None]
+    growth = _judge_growth(problem, Symbol(problem, centred=True))
+    return [finding for finding in (growth, *conditions, *feeding) if finding is not None]
 
 
 def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
@@ -90,7 +91,9 @@ def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
                 eigenvalues = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
                 growth.append(float(np.max(eigenvalues.real, initial=-np.inf)))
                 speed = float(np.max(np.abs(eigenvalues), initial=0.0))
-            explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > 1e-6 * speed
+            # in other coordinates operators are symmetric with a weight, which adds lower derivatives
+            least = 1e-6 if problem.frame is None else 0.1
+            explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > least * speed
             if explodes and growth[1] * duration > 50:
                 return _explosion(symbol, x, growth[1], _WAVE_NUMBERS[1])
     return None

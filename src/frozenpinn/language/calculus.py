@@ -12,6 +12,7 @@ from typing import cast
 import sympy as sp
 
 from frozenpinn.errors import ExpressionError
+from frozenpinn.language.algebra import expanded
 from frozenpinn.language.chart import Chart
 from frozenpinn.language.derivatives import merge_laplacians
 from frozenpinn.language.values import ONE, ZERO, Arithmetic, Matrix, Scalar, Value, Vector, each, is_matrix
@@ -26,7 +27,7 @@ class Calculus:
         self.chart, self.derive = chart, derive
         self.add, self.mul = arithmetic.add, arithmetic.mul
         self.axes = range(chart.jets.dimension)
-        self.whole = sp.Mul(*chart.lengths)
+        self.whole = chart.volume
 
     def d(self, value: Scalar, axis: int) -> Scalar:
         """Differentiate along an axis."""
@@ -45,7 +46,7 @@ class Calculus:
     def _turn(self, i: int, j: int) -> sp.Expr:
         """Return ∂ⱼhᵢ/(hᵢ hⱼ): how fast the i-th unit vector turns along the j-th axis."""
         h = self.chart.lengths
-        slope = self.chart.derivative(h[i], j) if not h[i].is_number else ZERO
+        slope = self.chart.along(h[i], j) if not h[i].is_number else ZERO
         return slope / (h[i] * h[j])
 
     # ---- derivatives ----------------------------------------------------------------------------
@@ -56,6 +57,11 @@ class Calculus:
             return tuple(self.per_length(value, i) for i in self.axes)
         if is_matrix(value):
             raise ExpressionError("the gradient of a matrix is not part of the language.")
+        if self.chart.is_reduced:
+            raise ExpressionError(
+                "derivatives of vectors need all coordinates of space here, as unit vectors turn around the axis; "
+                "write the equations of the components."
+            )
         v = self.full(cast(Vector, value))
         rows = [[self.per_length(v[j], i) for j in self.axes] for i in self.axes]
         if not self.chart.is_flat:
@@ -69,13 +75,16 @@ class Calculus:
 
     def div(self, value: Value) -> Value:
         """Return the divergence of a vector, or of the columns of a matrix."""
+        if is_matrix(value) and self.chart.is_reduced:
+            raise ExpressionError("the divergence of a matrix needs all coordinates of space here.")
         if is_matrix(value):
             return self._div_matrix(cast(Matrix, value))
         v = self.full(cast(Vector, value))
         h = self.chart.lengths
         parts = [self.d(self._times(v[i], self.whole / h[i]), i) for i in self.axes]
         total = self._over(self.add(*parts), self.whole)
-        return each(lambda part: merge_laplacians(part, self.chart.jets), total) if self.chart.is_flat else total
+        merge = (lambda part: merge_laplacians(part, self.chart.jets)) if self.chart.is_flat else expanded
+        return each(merge, total)
 
     def _div_matrix(self, m: Matrix) -> Vector:
         columns = []

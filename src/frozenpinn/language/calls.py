@@ -144,7 +144,8 @@ class _Calls:
             if len({len(cast(Vector, value)) for value in values}) > 1:
                 raise self.fail("the rows of a matrix have different lengths.", token)
             return tuple(cast(list[Vector], values))
-        return tuple(self.scalar(self.number_of(value, token), token) for value in values)
+        vector = tuple(self.scalar(self.number_of(value, token), token) for value in values)
+        return self.scope.chart.literal(vector, self.arithmetic)
 
     def component(self, value: Value, token: Token) -> Value:
         """Return a component, U[0], after the opening bracket."""
@@ -153,7 +154,9 @@ class _Calls:
         (index, *more) = self.arguments("]")
         if more or isinstance(index, tuple | Complex) or not index.is_Integer or not 0 <= int(index) < len(value):
             raise self.fail(f"a component is a whole number from 0 to {len(value) - 1}, as in U[0].", token)
-        return value[int(index)]
+        if is_matrix(value):
+            return value[int(index)]
+        return self.scope.chart.component(cast(Vector, value), int(index), self.arithmetic)
 
     # ---- comparisons ------------------------------------------------------------------------
 
@@ -286,20 +289,22 @@ class _Calls:
     def resolved(self, value: sp.Expr, token: Token) -> sp.Expr:
         return resolve_function_derivatives(value, self.scope, lambda text: self.fail(text, token))
 
-    def derivative(self, value: sp.Expr, axis: int | None, token: Token) -> sp.Expr:
+    def derivative(self, value: sp.Expr, axis: int | None, token: Token, *, framed: bool = False) -> sp.Expr:
+        """Differentiate along a coordinate of the text, or along an axis of the calculus (``framed``)."""
+        chart = self.scope.chart
         self.spend(effort(value), token)
-        scope = self.scope
         if has_flux(value):
             raise self.fail("this differentiates twice what jumps; a flux may be differentiated once.", token)
-        flat = axis is not None and scope.interfaces and scope.chart.is_flat
-        if axis is None or not flat or not jumps_along(value, scope.jets, axis):
-            return self.resolved(self.compute(scope.chart.derivative, value, axis), token)
+        scope, along = self.scope, chart.along if framed and axis is not None else chart.derivative
+        plain = axis is None or not scope.interfaces or scope.own_chart is not None
+        if axis is None or plain or not jumps_along(value, scope.jets, axis):
+            return self.resolved(self.compute(along, value, axis), token)
         smooth = self.compute(lambda v: without_deltas(scope.jets.total_derivative(v, axis, deltas=True)), value)
         return self.resolved(smooth, token) + marked(value, axis)
 
     def differentiated(self, value: Value, jet: Jet, token: Token) -> Value:
         """Differentiate as often along each axis, and in time, as a jet says."""
-        if isinstance(value, tuple) and not self.scope.chart.is_flat:
+        if isinstance(value, tuple) and self.scope.chart.kind != "cartesian" and any(jet.alpha):
             raise self.fail("unit vectors turn in these coordinates; use grad(…), div(…) and lap(…) of vectors.", token)
         axes = [*(axis for axis, count in enumerate(jet.alpha) for _ in range(count)), *([None] * jet.time)]
         for axis in axes:
@@ -307,7 +312,9 @@ class _Calls:
         return value
 
     def operator(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
-        calculus = Calculus(self.scope.chart, self.arithmetic, lambda value, axis: self.derivative(value, axis, token))
+        calculus = Calculus(
+            self.scope.chart, self.arithmetic, lambda value, axis: self.derivative(value, axis, token, framed=True)
+        )
         self.require(arguments, 2 if word in ("dot", "cross", "advect") else 1, token)
         first = arguments[0]
         if word == "grad":
@@ -351,7 +358,7 @@ class _Calls:
 
         def derived(part: sp.Expr) -> sp.Expr:
             axes = [i for i, component in enumerate(normal) if component != 0]
-            terms = [normal[i] * self.derivative(part, i, token) / lengths[i] for i in axes]
+            terms = [normal[i] * self.derivative(part, i, token, framed=True) / lengths[i] for i in axes]
             return self.compute(sp.Add, *terms)
 
         return each(derived, value)

@@ -7,11 +7,12 @@ The plain chart has the coordinates of the jets, and all lengths are one. Others
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import sympy as sp
 
 from frozenpinn.language.jets import TIME, Jet, JetSpace
-from frozenpinn.language.values import ONE
+from frozenpinn.language.values import ONE, Arithmetic, Vector
 
 
 class Chart:
@@ -22,6 +23,9 @@ class Chart:
     def __init__(self, jets: JetSpace, lengths: Sequence[sp.Expr] = ()) -> None:
         self.jets = jets
         self.lengths: tuple[sp.Expr, ...] = tuple(lengths) or (ONE,) * jets.dimension
+        self.volume: sp.Expr = sp.Mul(*self.lengths)
+        self.senses: tuple[int, ...] = (1,) * jets.dimension  #: whether axes of the jets run the same way
+        self.is_reduced = False  #: whether there are directions in space that nothing depends on
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,6 +57,18 @@ class Chart:
     def derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
         """Differentiate along one coordinate of the text, or in time for ``None``."""
         return self.jets.total_derivative(expression, axis)
+
+    def along(self, expression: sp.Expr, axis: int) -> sp.Expr:
+        """Differentiate along an axis of the calculus: its unit vectors may be others than those of the text."""
+        return self.derivative(expression, axis)
+
+    def literal(self, vector: Vector, arithmetic: Arithmetic) -> Vector:
+        """Return the components of the calculus of a vector that a text gives by components along its unit vectors."""
+        return vector
+
+    def component(self, vector: Vector, index: int, arithmetic: Arithmetic) -> sp.Expr:
+        """Return a component along a unit vector of the text."""
+        return cast(sp.Expr, vector[index])
 
     def laplacian(self, expression: sp.Expr) -> sp.Expr:
         """Return Δ of a real expression."""

@@ -6,7 +6,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
 from typing import Any, TypeAlias, cast
@@ -27,6 +27,7 @@ from frozenpinn.language.values import Complex, Value, kind_of, pair
 Array = np.ndarray
 Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
 Place: TypeAlias = Callable[[int], str]  # describes the point with a given index, for error messages
+GIVEN = "given_function"  # the name of a Python function inside an expression
 POINTS = "points"  # the name of an argument that takes all coordinates as one array
 
 
@@ -62,7 +63,7 @@ def read_value(given: Any, scope: Scope, what: str) -> Value | None:
         return None
     raise ProblemError(
         f"{what} must be a finite number, text, a SymPy expression, an array or a function of "
-        f"{', '.join((*scope.jets.coordinates, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
+        f"{', '.join((*scope.chart.names, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
     )
 
 
@@ -249,7 +250,10 @@ class PointFunction:
         if isinstance(given, UserFunction):
             function = given
         elif expression is None:
-            function = UserFunction.read(cast(Callable[..., Any], given), scope.jets.coordinates, what)
+            function = UserFunction.read(cast(Callable[..., Any], given), scope.chart.names, what)
+            if scope.own_chart is not None:  # called with the coordinates of the text
+                own = replace(scope, functions={**scope.functions, GIVEN: function.names})
+                expression, functions, function = own.function(GIVEN), {**functions, GIVEN: function}, None
         elif jets := scope.jets.jets_in(expression):
             raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
         vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)

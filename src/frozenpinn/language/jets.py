@@ -125,18 +125,15 @@ class JetSpace:
         """Read ``xxt`` as a derivative of an unnamed field; None if it is not one."""
         alpha = [0] * self.dimension
         time = normals = 0
+        known = (*self.coordinates, TIME, *([NORMAL] if normal else []))
         while suffix:
-            if suffix[0] == TIME:
-                time, suffix = time + 1, suffix[1:]
-                continue
-            if normal and suffix[0] == NORMAL:
-                normals, suffix = normals + 1, suffix[1:]
-                continue
-            match = max((c for c in self.coordinates if suffix.startswith(c)), key=len, default=None)
+            match = max((c for c in known if suffix.startswith(c)), key=len, default=None)  # theta, not t
             if match is None:
                 return None
-            alpha[self.axes[match]] += 1
             suffix = suffix[len(match) :]
+            time, normals = time + (match == TIME), normals + (match == NORMAL)
+            if match in self.axes:
+                alpha[self.axes[match]] += 1
         return Jet("", tuple(alpha), 0, time, normals)
 
     def split_name(self, name: str, *, normal: bool = False) -> tuple[str, Jet] | None:

@@ -24,6 +24,7 @@ import sympy as sp
 from frozenpinn.errors import ExpressionError
 from frozenpinn.language.algebra import MAX_POWER, checked
 from frozenpinn.language.calls import _Calls
+from frozenpinn.language.chart import Chart
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_hint
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, tokenize
@@ -37,12 +38,14 @@ __all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "parse", "parse_equation", "p
 _PRODUCT = "Write '*' for a product."
 
 
-def refuse_other_notations(text: str, jets: JetSpace, excluded: Sequence[str] = (), what: str = "time ") -> None:
+def refuse_other_notations(
+    text: str, jets: JetSpace | Chart, excluded: Sequence[str] = (), what: str = "time "
+) -> None:
     """Raise if a text without fields writes its derivatives in another notation, such as du/dt or diff(u, t)."""
     tokens = tokenize(text)
     for i, token in enumerate(tokens):
         if token.kind == "name" and token.text not in excluded:
-            hint = derivative_hint(text, token.position) or suffix_hint(text, tokens, i, jets.coordinates, jets)
+            hint = derivative_hint(text, token.position) or suffix_hint(text, tokens, i, _names(jets), jets)
             if hint:
                 raise ExpressionError(pointed(text, token.position, f"no {what}derivative is recognised. {hint}"))
 
@@ -302,6 +305,10 @@ class _Parser(_Calls):
         if hint := derivative_hint(self.text, token.position) or case_hint(word):
             raise self.fail(f"unknown name '{word}'. {hint}", token)
         raise self.fail(self.scope.unknown(word), token)
+
+
+def _names(jets: JetSpace | Chart) -> tuple[str, ...]:
+    return jets.names if isinstance(jets, Chart) else jets.coordinates
 
 
 def _shape(value: Value) -> tuple[int, ...]:

@@ -97,11 +97,11 @@ def operator_name(word: str) -> str:
     return _SYNONYMS.get(word, word)
 
 
-def check_name(name: object, kind: str, jets: JetSpace, fields: Sequence[str] = ()) -> None:
+def check_name(name: object, kind: str, jets: JetSpace | Chart, fields: Sequence[str] = ()) -> None:
     """Refuse a name for a field or parameter (``kind``) that already means something else."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\W\d]\w*", name) or "__" in name:
         raise ProblemError(f"a {kind} needs a plain name such as 'nu', got {name!r}.")
-    if name in (*jets.coordinates, TIME):
+    if name in (*(jets.names if isinstance(jets, Chart) else jets.coordinates), TIME):
         raise ProblemError(f"'{name}' is a coordinate and can't be a {kind}; choose another name.")
     if is_builtin(name, jets):
         raise ProblemError(f"'{name}' is a built-in name and can't be a {kind}; choose another name.")
@@ -179,10 +179,19 @@ class Scope:
     def _derivative(self, name: str, jet: Jet) -> Value | None:
         """Return a derivative of a field, of all its parts if it has some."""
         if name in self.fields:
-            return self.chart.differentiated(name, jet)
+            return self._of_real(name, jet)
         if name not in self.composites:
             return None
-        return each(lambda part: self.chart.differentiated(self.part(part), jet), self.composites[name])
+        return each(lambda part: self._of_real(self.part(part), jet), self.composites[name])
+
+    def _of_real(self, name: str, jet: Jet) -> sp.Expr:
+        """Return a derivative of a real field; those along the normal are taken last in coordinates of an own chart."""
+        value = self.chart.differentiated(name, jet)
+        if self.own_chart is not None and self.normal is not None:
+            for _ in range(jet.normal):
+                along = enumerate(zip(self.normal, self.own_chart.lengths, strict=True))
+                value = sp.Add(*(n / h * self.own_chart.along(value, i) for i, (n, h) in along if n != 0))
+        return value
 
     def part(self, symbol: sp.Expr) -> str:
         """Return the name of a real field by its symbol."""

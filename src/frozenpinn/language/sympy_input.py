@@ -65,6 +65,8 @@ class _Reader:
     def translated(self, node: sp.Basic) -> Any:
         if node is sp.I:
             return IMAGINARY_UNIT
+        if self.scope.own_chart is not None and (node in self.scope.jets.x or node == self.scope.jets.t):
+            return node  # an expression of our own, in the coordinates that are solved in
         if isinstance(node, sp.Symbol):
             value = self.scope.lookup(node.name)
             if value is None:
@@ -104,6 +106,8 @@ class _Reader:
         scope, name = self.scope, node.func.__name__
         if not any(name in known for known in (scope.fields, scope.composites, scope.functions)):
             raise ProblemError(f"unknown function '{name}' in {self.what}; add it to parameters={{…}}.")
+        if name in scope.functions and node == scope.function(name):
+            return node
         places = [str(argument) for argument in node.args]
         legal = [*scope.chart.names, TIME]
         if name in scope.functions:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
-from frozenpinn.geometry import Box
+from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.runtime.arguments import is_whole, reals, shown
 from frozenpinn.runtime.seeds import Seed
@@ -28,8 +28,8 @@ def arranged(
 
     A static solution is called without t.
     """
-    d = problem.domain.dimension
-    known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)))
+    d = problem.stated.dimension
+    known = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
     where = _in_order(where, named, known) if named else where
     arrays = [reals(w, "coordinates and times are real numbers, or arrays of them", EvaluationError) for w in where]
     if problem.is_static:
@@ -38,7 +38,7 @@ def arranged(
         arrays = [*arrays[0].T, arrays[1]]
     shapes = ", ".join(str(a.shape) for a in arrays)
     if len(arrays) != d + 1:
-        names = ", ".join((*problem.domain.coordinates, "t"))
+        names = ", ".join((*problem.stated.coordinates, "t"))
         raise EvaluationError(
             f"expected solution({names}), or solution(points, t) with points of shape (n, {d}); "
             f"got {len(arrays)} argument(s) of shape {shapes}."
@@ -54,12 +54,12 @@ def arranged(
 
 def _without_time(arrays: list[Array], problem: Problem) -> list[Array]:
     """Check the arguments of a static solution: d coordinates, or points of shape (n, d)."""
-    d = problem.domain.dimension
+    d = problem.stated.dimension
     points = d > 1 and bool(arrays) and arrays[0].ndim == 2 and arrays[0].shape[1] == d
     timed = points and len(arrays) == 2 and arrays[1].ndim == 0  # solution(points, t): not x and one y for all
     if (len(arrays) == d and not timed) or (points and len(arrays) == 1):
         return arrays
-    names = ", ".join(problem.domain.coordinates)
+    names = ", ".join(problem.stated.coordinates)
     more = " It has no time: leave t out." if len(arrays) == d + 1 or (d > 1 and len(arrays) == 2) else ""
     raise EvaluationError(
         f"expected solution({names}), or solution(points) with points of shape (n, {d}); "
@@ -136,19 +136,20 @@ def check_grid_inside(problem: Problem, axes: Sequence[Array], times: Array) -> 
         check_inside(problem, grid_points(axes), times)
 
 
-def check_inside(problem: Problem, x: Array, times: Array) -> None:
-    """Refuse points outside the domain and times that were not solved for."""
+def check_inside(problem: Problem, x: Array, times: Array, domain: Domain | None = None) -> None:
+    """Refuse points outside the domain, of the solve if no other is given, and times that were not solved for."""
+    domain = problem.domain if domain is None else domain
     start, end = problem.time
     slack = 1e-9 * (end - start)
     if times.size and (np.min(times) < start - slack or np.max(times) > end + slack or not np.all(np.isfinite(times))):
         worst = float(np.ravel(times)[np.argmax(np.abs(np.ravel(times) - (start + end) / 2))])
         raise EvaluationError(f"t = {worst:g} lies outside the solved interval [{start:g}, {end:g}].")
-    if x.ndim != 2 or x.shape[1] != problem.domain.dimension:
-        raise EvaluationError(f"points have the shape (n, {problem.domain.dimension}); got shape {x.shape}.")
-    outside = ~(problem.domain.contains(x) & np.all(np.isfinite(x), axis=1))
+    if x.ndim != 2 or x.shape[1] != domain.dimension:
+        raise EvaluationError(f"points have the shape (n, {domain.dimension}); got shape {x.shape}.")
+    outside = ~(domain.contains(x) & np.all(np.isfinite(x), axis=1))
     if np.any(outside):
         place = ", ".join(f"{c:g}" for c in x[np.argmax(outside)])
-        raise EvaluationError(f"the point ({place}) lies outside the domain {problem.domain!r}.")
+        raise EvaluationError(f"the point ({place}) lies outside the domain {domain!r}.")
 
 
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:

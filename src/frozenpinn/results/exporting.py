@@ -75,10 +75,10 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
     {'x': 2, 't': 3}
     """
     problem = self.problem
-    names = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)))
+    names = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
     wanted = "coordinates and times are lists of real numbers"
     given = [None if w is None else reals(w, wanted, EvaluationError) for w in _placed(where, named, names)]
-    d = problem.domain.dimension
+    d = problem.stated.dimension
     if given and given[0] is not None and given[0].ndim == 2:
         if len(given) > 2 or given[0].shape[1] != d:
             raise EvaluationError(f"points have the shape (n, {d}), and times follow; got {_shapes(given)}.")
@@ -220,7 +220,7 @@ def _placed(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]
 
 def _columns(solution: Solution) -> tuple[str, ...]:
     when = () if solution.problem.is_static else ("t",)
-    return (*solution.problem.domain.coordinates, *when, *solution.problem.fields)
+    return (*solution.problem.stated.coordinates, *when, *solution.problem.fields)
 
 
 def _shapes(given: Sequence[Array | None]) -> str:
@@ -229,7 +229,7 @@ def _shapes(given: Sequence[Array | None]) -> str:
 
 def uniform_axes(problem: Problem, points: Any) -> list[Array]:
     """Return uniform coordinates along each axis of the bounding box."""
-    domain = problem.domain
+    domain = problem.stated
     counts = [points] * domain.dimension if not isinstance(points, Sequence | np.ndarray) else list(points)
     if len(counts) != domain.dimension:
         raise EvaluationError(f"points is one number, or one for each of {domain.dimension} axes; got {shown(points)}.")
@@ -255,7 +255,7 @@ def uniform_times(problem: Problem, times: Any) -> Array | None:
 
 
 def _on_axes(solution: Solution, axes: list[Array], when: Array | None, derivative: str) -> xarray.Dataset:
-    domain = solution.problem.domain
+    domain = solution.problem.stated
     check_grid_size(int(np.prod([len(a) for a in axes], dtype=object)), 1 if when is None else len(when), 1)
     moments = () if when is None else (when,)
     names, table = (*domain.coordinates, *("t" for _ in moments)), {}
@@ -281,7 +281,7 @@ def _of_real_numbers(dataset: xarray.Dataset) -> xarray.Dataset:
 
 
 def _at_points(solution: Solution, x: Array, when: Array | None, derivative: str) -> xarray.Dataset:
-    domain = solution.problem.domain
+    domain = solution.problem.stated
     moments = () if when is None else (when,)
     names, rank = ("point", *("t" for _ in moments)), (...,) + (None,) * len(moments)
     table = {

@@ -133,6 +133,12 @@ def _integrand(solution: Solution, text: Any, on_side: bool) -> Integrand:
         scope = parameters.scope(problem.jets, problem.fields, normal=on_side)
     jets_of = problem.jets
     parsed = parse(text, replace(scope, static=problem.is_static))
+    if problem.frame is not None and not problem.frame.is_cartesian:
+        if on_side:
+            raise EvaluationError(
+                f"integrals over sides are not known in {problem.frame.kind} coordinates; evaluate the solution there."
+            )
+        parsed = parsed * problem.frame.weight(jets_of)
     jets = tuple(jets_of.jets_in(parsed).values())
     for jet in jets:
         if jet.time > problem.equation(jet.field).order:

@@ -15,8 +15,9 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.language.jets import Jet
+from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.results import animation, exporting, integrals
+from frozenpinn.results.charted import charted, frame_of
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
@@ -175,7 +176,7 @@ class Solution(Shown):
         that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
         same point among few others. The same call always gives the same bits.
         """
-        name, composites = self._field(field), self.problem.composites
+        name, composites, frame = self._field(field), self.problem.composites, frame_of(self.problem)
         if name in composites.composed:
             parts = [self(*where, derivative=derivative, field=part, **named) for part in composites.parts(name)]
             return composites.assembled(name, parts)
@@ -183,12 +184,12 @@ class Solution(Shown):
         coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
-            check_inside(self.problem, np.empty((0, len(coordinates))), t)
+            check_inside(self.problem, np.empty((0, len(coordinates))), t, self.problem.stated)
             return np.empty(shape)
         same_rank = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in (*coordinates, t)]
         *coordinates, t = (without_repetition(a) for a in same_rank)
         own = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
-        values = self._broadcast(coordinates, t, own, jet)
+        values = self._broadcast(coordinates, t, own, jet) if frame is None else charted(self, coordinates, t, jet)
         return values if own == shape else np.array(np.broadcast_to(values, shape))
 
     def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
@@ -246,9 +247,10 @@ class Solution(Shown):
         return found
 
     def _jet(self, derivative: str, name: str) -> Jet:
-        jet = self.problem.jets.parse_suffix(derivative) if isinstance(derivative, str) else None
+        coordinates = self.problem.stated.coordinates
+        jet = JetSpace(coordinates).parse_suffix(derivative) if isinstance(derivative, str) else None
         if jet is None:
-            names = choices([*self.problem.jets.coordinates, "t"])
+            names = choices([*coordinates, "t"])
             raise EvaluationError(
                 f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
@@ -351,6 +353,8 @@ class Solution(Shown):
                    else "the course in time is solution.error_estimate.at(t).")
             )  # fmt: skip
         coordinates, t = arranged(where, self.problem, named)
+        frame = frame_of(self.problem)
+        coordinates = coordinates if frame is None else frame.to_inner(*coordinates)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
         times = np.broadcast_to(t, shape).ravel()

@@ -28,6 +28,7 @@ from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
 from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.composites import Composites
+from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
@@ -48,6 +49,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         "time": list(solution.problem.time),
         "fields": list(solution.problem.fields),
         "composites": solution.problem.composites.as_dict(),
+        **_frame(solution.problem),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
@@ -72,6 +74,13 @@ def _domain(domain: Domain) -> dict[str, Any]:
             f"the solution can't be stored, because its domain {domain!r} is made of a Python function; write that "
             "function as text, such as Implicit('x**2 + y**2 - 1', …) or with_sides(inlet='x < 0')."
         ) from None
+
+
+def _frame(problem: Problem) -> dict[str, Any]:
+    """Return the coordinates of a statement, if they are others than those of the solve."""
+    if problem.frame is None:
+        return {}
+    return {"coordinates": [problem.frame.kind, *problem.frame.names], "stated": _domain(problem.stated)}
 
 
 def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any]:
@@ -262,4 +271,7 @@ def _outline(meta: Mapping[str, Any], domain: Domain) -> Problem:
     orders = {name: about["order"] for about in expansions for name in about["basis"]["fields"]}
     fields = tuple(meta["fields"])
     composites = Composites.from_dict(meta["composites"]) if "composites" in meta else Composites(fields)
-    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites))
+    frame = None
+    if "coordinates" in meta:
+        _, frame = read_coordinates(domain_from_dict(meta["stated"]), meta["coordinates"])
+    return cast(Problem, Outline(domain, tuple(meta["time"]), fields, orders, composites, frame=frame))

@@ -291,7 +291,7 @@ def _from_object(
 ) -> LinearCondition | BoundaryLaw:
     scope = parameters.scope(jets)
     value = jets.field(name)
-    normal = _without_normal(replace(value, normal=1), side)
+    normal = _normal_terms(name, side, jets, parameters)
     what = f"the boundary value of {name} on '{side.name}'"
     terms: dict[Jet, sp.Expr] = {}
     if isinstance(condition, Dirichlet):
@@ -338,7 +338,7 @@ def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
 ) -> list[LinearCondition | BoundaryLaw]:
     """Translate a text: one condition for each real part of each component that it sets."""
-    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets.dimension))
+    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets, parameters))
     parts = [expanded(part) for part in flat(parse_sides(text, scope))]
     own = [part for part in parts if part != 0] or parts[:1]
     return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
@@ -388,10 +388,23 @@ def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
     return list(enumerate(normal_symbols(dimension)))
 
 
-def _normal(side: Side, dimension: int) -> tuple[sp.Expr, ...]:
-    """Return the components of the outward normal on a side."""
-    known = dict(_components(side, dimension))
-    return tuple(known.get(axis, sp.Integer(0)) for axis in range(dimension))
+def _normal(side: Side, jets: JetSpace, parameters: Parameters) -> tuple[sp.Expr, ...]:
+    """Return the components of the outward normal on a side, along the unit vectors of the calculus."""
+    known = dict(_components(side, jets.dimension))
+    if parameters.chart is not None:
+        known = {axis: component * parameters.chart.senses[axis] for axis, component in known.items()}
+    return tuple(known.get(axis, sp.Integer(0)) for axis in range(jets.dimension))
+
+
+def _normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters) -> dict[Jet, sp.Expr]:
+    """Return the derivative of a field along the outward normal, as coefficients of derivatives along the axes."""
+    if parameters.chart is None:
+        return _without_normal(replace(jets.field(name), normal=1), side)
+    scope = replace(parameters.scope(jets, [name], normal=True), normal=_normal(side, jets, parameters))
+    value = scope.lookup(f"{name}_n")
+    split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
+    assert split is not None
+    return split[0]
 
 
 def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:

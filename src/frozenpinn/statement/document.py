@@ -120,7 +120,7 @@ def problem_to_dict(problem: Problem, arrays: dict[str, Array] | None = None) ->
         return None
     try:
         given = {key: _plain(_known(value), arrays) for key, value in problem.given.items() if value is not None}
-        domain = domain_to_dict(problem.domain)
+        domain = domain_to_dict(problem.stated)
     except TypeError:
         return None
     unknown = problem.parameters.unknown

@@ -20,6 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.algebra import checked, expanded, vanishes
+from frozenpinn.language.chart import Chart
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names, maximal_time_order
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_sides, refuse_other_notations
@@ -73,7 +74,7 @@ class Equation:
 
 
 def field_names(
-    equations: Sequence[EquationText], jets: JetSpace, excluded: Sequence[str], static: bool = False
+    equations: Sequence[EquationText], jets: Chart, excluded: Sequence[str], static: bool = False
 ) -> list[str]:
     """Find the unknowns of text or SymPy equations: what carries a time derivative, in static ones any derivative."""
     found: dict[str, None] = {}
@@ -94,7 +95,7 @@ def field_names(
     return list(found)
 
 
-def _sympy_fields(equation: sp.Basic, jets: JetSpace, excluded: Sequence[str], static: bool) -> list[str]:
+def _sympy_fields(equation: sp.Basic, jets: Chart, excluded: Sequence[str], static: bool) -> list[str]:
     names = []
     for derivative in equation.atoms(sp.Derivative):
         counts = static or any(str(v) == TIME for v in derivative.variables)

@@ -10,6 +10,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.statement.composites import Composites
+from frozenpinn.statement.frames import Frame
 
 
 class TimeOrder(NamedTuple):
@@ -28,6 +29,12 @@ class Outline:
     orders: Mapping[str, int]
     composites: Composites
     exact: Mapping[str, Any] = field(default_factory=dict)
+    frame: Frame | None = None
+
+    @property
+    def stated(self) -> Domain:
+        """The domain in the coordinates of the statement."""
+        return self.domain if self.frame is None else self.frame.stated
 
     @property
     def jets(self) -> JetSpace:

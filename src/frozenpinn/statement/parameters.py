@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.geometry import Domain
+from frozenpinn.language.chart import Chart
 from frozenpinn.language.functions import Given, UserFunction, read_given, read_value
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.program import Program, constant_value
@@ -53,6 +54,8 @@ class Parameters:
         What is to be found from measurements; the symbols and functions that stand for it have the values of its start.
     composites
         The fields that texts may name, besides their real parts.
+    chart
+        The coordinates of texts, if they are others than those that are solved in.
     """
 
     expressions: Mapping[str, Value]
@@ -61,6 +64,7 @@ class Parameters:
     unknown: tuple[str, ...] = ()
     inferred: Mapping[str, Inferable] = field(default_factory=dict)
     composites: Composites = field(default_factory=Composites)
+    chart: Chart | None = None
 
     @property
     def constants(self) -> dict[str, float]:
@@ -84,7 +88,7 @@ class Parameters:
     def scope(self, jets: JetSpace, fields: Sequence[str] = (), *, normal: bool = False) -> Scope:
         """Return the names that a text may use, with these parameters among them."""
         composed = self.composites.values(jets) if fields else {}
-        return Scope(jets, fields, self.expressions, self.arguments, normal, composites=composed)
+        return Scope(jets, fields, self.expressions, self.arguments, normal, composites=composed, own_chart=self.chart)
 
     @remembered
     def compiled(self, expressions: tuple[sp.Expr, ...], symbols: tuple[sp.Symbol, ...]) -> Program:
@@ -99,6 +103,7 @@ def read_parameters(
     symbols: Sequence[str],
     domain: Domain,
     start: float,
+    chart: Chart | None = None,
 ) -> Parameters:
     """Check the names and kinds of parameters; a text may use the other parameters, and ``symbols`` stay symbols.
 
@@ -111,7 +116,7 @@ def read_parameters(
     functions: dict[str, UserFunction | float] = {}
     arguments: dict[str, tuple[str, ...]] = {}
     for name, value in _in_order(given):
-        check_name(name, "parameter", jets, (*composites.names, *fields))
+        check_name(name, "parameter", chart or jets, (*composites.names, *fields))
         if isinstance(value, Unknown):
             functions[name], expressions[name] = value.start, sp.Symbol(name, real=True)
             continue
@@ -130,7 +135,8 @@ def read_parameters(
             arguments |= {word: function.names for word, function in own.items()}
             continue
         what = f"parameter '{name}'"
-        expression = _read(value, Scope(jets, fields, expressions, arguments, composites=composed), what)
+        scope = Scope(jets, fields, expressions, arguments, composites=composed, own_chart=chart)
+        expression = _read(value, scope, what)
         if name in symbols:
             if not isinstance(expression, sp.Expr) or not expression.is_number:
                 kind = "a Python function" if expression is None else f"'{expression}'"
@@ -139,15 +145,15 @@ def read_parameters(
         if expression is not None:
             expressions[name] = expression
             continue
-        own = _python_functions(name, cast(Callable[..., Any], value), jets, fields, domain, start)
+        own = _python_functions(name, cast(Callable[..., Any], value), scope, domain, start)
         functions |= own
         arguments |= {word: function.names for word, function in own.items()}
         if name not in own:
-            real, imaginary = (Scope(jets, functions=arguments).function(word) for word in own)
+            real, imaginary = (replace(scope, functions=arguments).function(word) for word in own)
             expressions[name] = Complex(real, imaginary)
     inferred = {name: value for name, value in given.items() if isinstance(value, Unknown | UnknownField)}
     unknown = tuple(name for name, value in given.items() if isinstance(value, Eigenvalue))
-    return Parameters(expressions, functions, arguments, unknown, inferred, composites)
+    return Parameters(expressions, functions, arguments, unknown, inferred, composites, chart)
 
 
 def _read(value: Any, scope: Scope, what: str) -> Value | None:
@@ -158,13 +164,14 @@ def _read(value: Any, scope: Scope, what: str) -> Value | None:
 
 
 def _python_functions(
-    name: str, function: Callable[..., Any], jets: JetSpace, fields: Sequence[str], domain: Domain, start: float
+    name: str, function: Callable[..., Any], scope: Scope, domain: Domain, start: float
 ) -> dict[str, UserFunction]:
     """Return a Python function by its name; a complex one as two, for its real and its imaginary part."""
     own: dict[str, Callable[..., Any]] = {name: function}
-    if returns_complex(function, jets.coordinates, domain, start):
+    names = scope.chart.names
+    if returns_complex(function, names, domain, start):
         own = {f"{name}{REAL}": Part(function), f"{name}{IMAGINARY}": Part(function, imaginary=True)}
-    return {word: UserFunction.read(f, jets.coordinates, f"parameter '{name}'", fields) for word, f in own.items()}
+    return {word: UserFunction.read(f, names, f"parameter '{name}'", scope.fields) for word, f in own.items()}
 
 
 def check_known(names: Iterable[str], given: Mapping[str, ParameterValue]) -> None:

@@ -127,7 +127,7 @@ def is_complex_datum(given: Any, scope: Scope, domain: Domain, time: float, what
     return (
         any(isinstance(n, Complex) for n in scalars(value))
         if value is not None
-        else returns_complex(given, scope.jets.coordinates, domain, time)
+        else returns_complex(given, scope.chart.names, domain, time)
     )
 
 

@@ -21,7 +21,7 @@ from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.continuation import continued
-from frozenpinn.statement.coordinates import Coordinates, named_axes
+from frozenpinn.statement.coordinates import Coordinates, read_coordinates
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -30,6 +30,7 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
+from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
@@ -98,6 +99,8 @@ class Problem:
     """
 
     domain: Domain
+    stated: Domain  #: as it was given; ``domain`` is the one that is solved on, maybe in other coordinates
+    frame: Frame | None
     time: tuple[float, float]
     jets: JetSpace
     fields: tuple[str, ...]
@@ -151,7 +154,7 @@ class Problem:
             "regions": _own(regions),
             "contact": contact,
         }
-        self._read(with_named(given), named_axes(domain, coordinates), time)
+        self._read(with_named(given), domain, time)
         for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
             warn(finding.text)
 
@@ -220,7 +223,7 @@ class Problem:
         values = {same_name(name, given["parameters"]) or name: value for name, value in values.items()}
         check_known(values, given["parameters"])
         changed = {**given, "parameters": {**given["parameters"], **values}}
-        other = Problem(domain=self.domain, time=None if self.is_static else self.time, **changed)
+        other = Problem(domain=self.stated, time=None if self.is_static else self.time, **changed)
         return other.with_symbols(self.parameters.symbols) if self.parameters.symbols else other
 
     @spelled(ProblemError)
@@ -237,7 +240,7 @@ class Problem:
         u_xx
         """
         other = object.__new__(Problem)
-        other._read(self._stated(), self.domain, None if self.is_static else self.time, names)
+        other._read(self._stated(), self.stated, None if self.is_static else self.time, names)
         return other
 
     @spelled(ProblemError)
@@ -268,13 +271,17 @@ class Problem:
     ) -> None:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
-        domain, boundary = _with_periodic_axes(domain, given["boundary"])
+        named, frame = read_coordinates(domain, given.get("coordinates"))
+        written = given["boundary"]
+        domain, boundary = (named, written) if frame is None else (frame.domain, frame.boundary(written))
+        domain, boundary = _with_periodic_axes(domain, boundary)
+        keep(frame=frame, stated=domain if frame is None else frame.stated)
         span = None if time is None else read_span(time)
-        given = with_tables({**given, "boundary": boundary}, domain, span)
+        given = with_tables({**given, "boundary": boundary}, domain if frame is None else self.stated, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
         known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
-        resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols)
+        resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols, frame)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
         keep(equations=self._solved(residuals, static))
@@ -291,7 +298,9 @@ class Problem:
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         self._probe_data()
         check_eigenproblem(self)
-        keep(given=given)  # the last: data that can't be pickled say so before
+        keep(
+            given=given if frame is None else {**given, "boundary": written}
+        )  # the last: data that can't be pickled say so before
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""

@@ -14,6 +14,7 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
+from frozenpinn.language.chart import Chart
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import parse_sides
@@ -24,6 +25,7 @@ from frozenpinn.statement.composites import Composites, declared, flat, found_co
 from frozenpinn.statement.conditions import Condition, normal_symbols
 from frozenpinn.statement.continuation import is_solved
 from frozenpinn.statement.equation import EquationText, as_equations, field_names, no_unknown, read_residual
+from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.parameters import Parameters, read_parameters
 from frozenpinn.statement.parts import is_complex_datum
 
@@ -38,23 +40,35 @@ class Resolved:
 
 
 def resolve(
-    given: Mapping[str, Any], domain: Domain, jets: JetSpace, time: tuple[float, float] | None, symbols: Sequence[str]
+    given: Mapping[str, Any],
+    domain: Domain,
+    jets: JetSpace,
+    time: tuple[float, float] | None,
+    symbols: Sequence[str],
+    frame: Frame | None = None,
 ) -> Resolved:
     """Find the fields of a statement and read its equations."""
+    chart = Chart(jets) if frame is None else frame.chart(jets)
+    own_chart = None if frame is None else chart
     static, start = time is None, 0.0 if time is None else time[0]
     texts = as_equations(given["equation"], static)
     written = [value for value in given["parameters"].values() if isinstance(value, str)]
-    names = field_names(texts, jets, list(given["parameters"]), static)
+    names = field_names(texts, chart, list(given["parameters"]), static)
     if static and len(names) < len(texts):  # div(sigma) = 0, where a parameter says what sigma is
-        other = [name for name in unknowns_in(written, jets, list(given["parameters"])) if name not in names]
+        other = [name for name in unknowns_in(written, chart, list(given["parameters"])) if name not in names]
         names += other[: len(texts) - len(names)]
     if not names:
         raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
     conditions = list(_conditions(given["boundary"]))
     vectors = _vectors([*texts, *written], conditions, names, given["initial"]) if domain.dimension > 1 else []
-    composites = declared(names, given.get("vectors"), given.get("complex"), vectors, jets.coordinates)
+    composites = declared(names, given.get("vectors"), given.get("complex"), vectors, chart.names)
+    if composites.vectors and frame is not None and set(frame.inner) != {"same"}:
+        raise ProblemError(
+            f"'{next(iter(composites.vectors))}' is a vector, and its components have no smooth values on the axis of "
+            f"the {frame.kind} coordinates; state the problem in Cartesian coordinates, or away from the axis."
+        )
     while True:
-        parameters = read_parameters(given["parameters"], jets, composites, symbols, domain, start)
+        parameters = read_parameters(given["parameters"], jets, composites, symbols, domain, start, own_chart)
         scope = replace(parameters.scope(jets, composites.real), static=static, interfaces=True)
         values = [read_residual(text, scope) for text in texts]
         more = {*found_complex(values, composites, jets, static)}
@@ -65,7 +79,7 @@ def resolve(
         composites = with_complex(composites, sorted(more))
     for part in composites.real:
         if part not in composites.names:
-            check_name(part, "field", jets, [other for other in composites.real if other != part])
+            check_name(part, "field", chart, [other for other in composites.real if other != part])
     return Resolved(composites, parameters, tuple(part for value in values for part in flat(value)))
 
 

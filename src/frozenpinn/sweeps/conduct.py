@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import time
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import xarray
 
 Told = Callable[[str], None]
+_LOG = logging.getLogger("frozenpinn.sweep")
 
 
 @spelled(SettingsError)
@@ -101,6 +103,7 @@ def sweep(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"sweep() takes a Problem, got {type(problem).__name__}.")
+    told = _teller(progress)
     for name, value, least in (("workers", workers, 1), ("chunk", chunk, 1)):
         if value is not None and (not is_whole(value) or value < least):
             raise SettingsError(f"{name} is a whole number from {least} on, got {shown(value)}.")
@@ -126,7 +129,7 @@ def sweep(
     check(applied(problem, table.names, table.rows[0]))
     store = Store(definition, out, overwrite, chunk)
     try:
-        return _filled(definition, store, workers, client, share, _teller(progress))
+        return _filled(definition, store, workers, client, share, told)
     except KeyboardInterrupt:
         dataset = None if store.file is not None else store.partial()
         raise InterruptionError(f"the sweep was interrupted; {store.told}.", dataset) from None
@@ -201,7 +204,9 @@ class _Clock:
         left = self._pending - self._finished
         seconds = (time.perf_counter() - self._started) / self._finished * left
         rest = f", about {_duration(seconds)} left" if left else ""
-        self._told(f"{self._total - left} of {self._total} runs{rest}")
+        text = f"{self._total - left} of {self._total} runs{rest}"
+        _LOG.info("%s", text)
+        self._told(text)
 
 
 def _duration(seconds: float) -> str:

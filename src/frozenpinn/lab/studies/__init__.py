@@ -30,6 +30,7 @@ from frozenpinn.lab.studies import (
     static_width,
     svd_layer,
     svd_threshold,
+    sweep,
     width,
     width_burgers,
     width_heat,
@@ -69,6 +70,7 @@ STUDIES: dict[str, Study] = {
         coverage.STUDY,
         static_width.STUDY,
         fuzz.STUDY,
+        sweep.STUDY,
     )
 }
 

@@ -51,7 +51,7 @@ def _sheet(
     when = checked_times(times, problem)
     names = problem.composites.tabulated if field is None else problem.composites.components(solution._field(field))
     drawn = [drawn for name in names for drawn in quantities(solution, name, derivative, show)]
-    if problem.domain.dimension > 1:
+    if problem.stated.dimension > 1:
         if when is None:
             when = np.zeros(1) if problem.is_static else np.linspace(*problem.time, 1 if ax is not None else 4)
             when = when if ax is None or problem.is_static else np.array(problem.time[1:])

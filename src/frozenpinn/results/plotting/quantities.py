@@ -29,7 +29,7 @@ class Labels:
 
     def __init__(self, units: Mapping[str, str] | None, problem: Problem) -> None:
         own = dict.fromkeys((*problem.composites.tabulated, *problem.fields))
-        known = (*problem.domain.coordinates, *(() if problem.is_static else ("t",)), *own)
+        known = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)), *own)
         if units is not None and not isinstance(units, Mapping):
             raise EvaluationError(f"units are given by name, such as {{'x': 'm'}}; got {shown(units)}.")
         for name in units or {}:
@@ -106,7 +106,7 @@ def quantities(solution: Solution, field: str, derivative: str, show: str) -> li
 def quantity(solution: Solution, field: str, derivative: str, show: str) -> Quantity:
     """Return what is drawn of one field."""
     problem = solution.problem
-    common = {"domain": problem.domain, "time": problem.time, "field": field, "static": problem.is_static}
+    common = {"domain": problem.stated, "time": problem.time, "field": field, "static": problem.is_static}
     if show == "values":
         label = f"{field}_{derivative}" if derivative else field
         return Quantity(

@@ -1,0 +1,300 @@
+"""Problems in polar, cylindrical and spherical coordinates: on which domain, in which coordinates they are solved.
+
+Coordinates stay as they are where they are regular. Where the axis r = 0 belongs to the domain and nothing depends on
+the angle around it, r² takes the place of r: smooth functions around an axis are smooth in r², and Δ has polynomial
+coefficients there. Likewise the cosine of the polar angle takes the place of that angle. Whole disks, cylinders, balls
+and shells are solved in Cartesian coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.errors import ProblemError, choices
+from frozenpinn.geometry import Ball, Box, Disk, Domain, Interval, Shell
+from frozenpinn.geometry.solids import Extruded
+from frozenpinn.language.curvilinear import Curvilinear
+from frozenpinn.language.jets import JetSpace
+from frozenpinn.statement.conditions import Free
+
+Array = np.ndarray
+NAMES: Mapping[str, Mapping[int, tuple[str, ...]]] = {
+    "polar": {1: ("r",), 2: ("r", "theta")},
+    "cylindrical": {1: ("r",), 2: ("r", "z"), 3: ("r", "theta", "z")},
+    "spherical": {1: ("r",), 2: ("r", "theta"), 3: ("r", "theta", "phi")},
+}  #: the coordinates of each kind, by their number
+_TURN, _CLOSE = 2 * np.pi, 1e-9
+_CHANGE: Mapping[str, Callable[[Array], Array]] = {"same": lambda c: c, "square": np.square, "cosine": np.cos}
+_ONE, _ZERO = sp.Integer(1), sp.Integer(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The coordinates of a statement and of its solve.
+
+    Attributes
+    ----------
+    kind, names
+        What the coordinates of the statement are called.
+    stated, domain
+        The domain in coordinates of the statement, and the one that is solved on.
+    inner
+        What takes the place of each coordinate: "same", "square", "cosine"; or "cartesian" of all.
+    sides
+        Sides of the domain that is solved on by axis and end of the stated one; the axis r = 0 is none.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    stated: Domain
+    domain: Domain
+    inner: tuple[str, ...]
+    sides: Mapping[tuple[int, int], str]
+
+    @property
+    def is_called(self) -> bool:
+        """Whether solutions are called with these coordinates: not on shapes, which have Cartesian ones."""
+        return isinstance(self.stated, Box)
+
+    @property
+    def is_cartesian(self) -> bool:
+        """Whether the problem is solved in Cartesian coordinates."""
+        return self.inner == ("cartesian",)
+
+    @property
+    def axes(self) -> frozenset[str]:
+        """Sides of the domain that is solved on where the axis is: no boundary, solutions are smooth there."""
+        inside = isinstance(self.stated, Box) and not self.is_cartesian
+        return frozenset({side.name for side in self.domain.sides} - set(self.sides.values()) if inside else ())
+
+    # ---- coordinates ----------------------------------------------------------------------------
+
+    def to_inner(self, *coordinates: Array) -> list[Array]:
+        """Return the coordinates that are solved in."""
+        if self.is_cartesian:
+            return self._cartesian(*coordinates)
+        return [_CHANGE[how](c) for how, c in zip(self.inner, coordinates, strict=True)]
+
+    def _cartesian(self, r: Array, *more: Array) -> list[Array]:
+        if self.kind != "spherical":
+            theta, *z = more
+            return [r * np.cos(theta), r * np.sin(theta), *z]
+        theta, phi = (*more, np.zeros(())) if len(more) == 1 else more
+        return [r * np.sin(theta) * np.cos(phi), r * np.sin(theta) * np.sin(phi), r * np.cos(theta)]
+
+    def off_axis(self, coordinates: Sequence[Array]) -> list[Array]:
+        """Return coordinates a hair's breadth off the axis, where derivatives along them exist in Cartesian ones."""
+        if not self.is_cartesian:
+            return list(coordinates)
+        r = np.maximum(coordinates[0], 1e-7 * float(np.max(np.abs(self.stated.upper))))
+        angles = [np.clip(c, 1e-7, np.pi - 1e-7) if self.kind == "spherical" and i == 0 else c
+                  for i, c in enumerate(coordinates[1:])]  # fmt: skip
+        return [r, *angles]
+
+    def chart(self, jets: JetSpace) -> Curvilinear:
+        """Return how texts are read."""
+        if self.is_cartesian:
+            places, rows = _cartesian_rows(self.kind, jets, len(self.names))
+            lengths = _lengths(self.kind, self.names, places)
+            return Curvilinear(jets, self.kind, self.names, places, rows, lengths, sp.Mul(*lengths), None)
+        places, slopes = [], []  # ξᵢ(xᵢ) and dxᵢ/dξᵢ
+        for x, how in zip(jets.x, self.inner, strict=True):
+            positive = sp.Symbol(x.name, real=True)
+            places.append({"same": x, "square": sp.sqrt(positive), "cosine": sp.acos(x)}[how])
+            slopes.append({"same": _ONE, "square": 2 * sp.sqrt(positive), "cosine": -sp.sqrt(1 - x**2)}[how])
+        lengths = _lengths(self.kind, self.names, places)
+        volume = _volume(self.kind, places)
+        rows = [[s if i == j else _ZERO for j in range(len(slopes))] for i, s in enumerate(slopes)]
+        squares = [sp.expand(h**2) / s**2 for h, s in zip(lengths, slopes, strict=True)]
+        senses = [-1 if how == "cosine" else 1 for how in self.inner]
+        inner_volume = sp.powsimp(volume / sp.Mul(*slopes, *senses))
+        return Curvilinear(jets, self.kind, self.names, places, rows, lengths, volume, (squares, inner_volume), senses)
+
+    def weight(self, jets: JetSpace) -> sp.Expr:
+        """Return the volume element of the domain that is solved on, over whole turns that nothing depends on."""
+        chart = self.chart(jets)
+        if chart.inner is None:
+            return _ONE
+        turns = {
+            ("spherical", 1): 4,
+            ("spherical", 2): 2,
+            ("polar", 1): 2,
+            ("cylindrical", 1): 2,
+            ("cylindrical", 2): 2,
+        }
+        factor = turns.get((self.kind, len(self.names)), 0)
+        return chart.inner[1] * (factor * sp.pi if factor else _ONE)
+
+    # ---- boundary -------------------------------------------------------------------------------
+
+    def boundary(self, given: Any) -> Any:
+        """Return the conditions by sides of the domain that is solved on; nothing is prescribed on the axis."""
+        if not isinstance(self.stated, Box):
+            return given
+        if given is None and self.sides:
+            names = [f"{self.names[axis]}{'-+'[end]}" for axis, end in self.sides]
+            raise ProblemError(
+                f"no boundary condition for the sides {choices(names)}; write boundary='u = 0' or a dict."
+            )
+        free = {name: Free() for name in sorted(self.axes)}
+        if isinstance(given, Mapping):
+            return {self._side(key): value for key, value in given.items()} | free
+        return (dict.fromkeys(self.sides.values(), given) | free) if self.sides or free else given
+
+    def _side(self, key: str) -> str:
+        assert isinstance(self.stated, Box)
+        side = self.stated.side(key)
+        if (side.axis, side.end) not in self.sides:
+            raise ProblemError(
+                f"'{key}' is the axis of the coordinates and no boundary: solutions are smooth there; leave it out."
+            )
+        return self.sides[side.axis, side.end]
+
+
+def make_frame(kind: str, names: Sequence[str] | None, domain: Domain) -> Frame:
+    """Return how a problem in coordinates of some kind is solved on a domain that is given in them."""
+    known = NAMES[kind]
+    if not isinstance(domain, Box):
+        return _on_shape(kind, names, domain)
+    if domain.dimension not in known:
+        raise ProblemError(
+            f'coordinates="{kind}" are {" or ".join(", ".join(own) for own in known.values())}; the domain has '
+            f"{domain.dimension} dimensions."
+        )
+    own = tuple(names) if names else known[domain.dimension]
+    stated = cast(Box, _whole_turns(kind, domain).with_coordinates(own))
+    low, high = stated.lower, stated.upper
+    _check_ranges(kind, stated)
+    d, solid = stated.dimension, low[0] == 0.0
+    poles = kind == "spherical" and d > 1 and (low[1] < _CLOSE or high[1] > np.pi - _CLOSE)
+    if d == 1 or (kind == "cylindrical" and d == 2):
+        return _in_place(kind, own, stated, ("square" if solid else "same", *("same",) * (d - 1)))
+    if kind == "spherical" and d == 2 and not solid:
+        return _in_place(kind, own, stated, ("same", "cosine"))
+    if not solid and not poles:
+        return _in_place(kind, own, stated, ("same",) * d)
+    return _whole(kind, own, stated)
+
+
+def _on_shape(kind: str, names: Sequence[str] | None, domain: Domain) -> Frame:
+    """Return a frame for a shape in Cartesian coordinates, whose texts are written in others."""
+    wanted = 2 if kind == "polar" else 3
+    if domain.dimension != wanted:
+        raise ProblemError(f'coordinates="{kind}" on {domain!r}: it has {domain.dimension} dimensions, not {wanted}.')
+    own = tuple(names) if names else NAMES[kind][wanted]
+    return Frame(kind, own, domain, domain, ("cartesian",), {})
+
+
+def _whole_turns(kind: str, domain: Box) -> Box:
+    """Return a box with the angles periodic that make a whole turn."""
+    around = {"polar": 1, "cylindrical": 1, "spherical": 2}[kind]
+    if domain.dimension <= around or (kind == "cylindrical" and domain.dimension == 2):
+        return domain
+    if abs(domain.lengths[around] - _TURN) > _CLOSE:
+        return domain
+    return domain.with_periodic([around])
+
+
+def _check_ranges(kind: str, stated: Box) -> None:
+    names, low, high = stated.coordinates, stated.lower, stated.upper
+    if low[0] < 0:
+        raise ProblemError(f"'{names[0]}' runs from {low[0]:g}; a distance from the axis is not negative.")
+    if stated.periodic[0]:
+        raise ProblemError(f"'{names[0]}' is a distance and can't be periodic.")
+    if kind == "spherical" and len(names) > 1 and (low[1] < -_CLOSE or high[1] > np.pi + _CLOSE):
+        raise ProblemError(f"'{names[1]}' runs from {low[1]:g} to {high[1]:g}; the polar angle lies between 0 and pi.")
+    around = {"polar": 1, "cylindrical": 1 if len(names) == 3 else 9, "spherical": 2}[kind]
+    if len(names) > around and stated.lengths[around] > _TURN + _CLOSE:
+        raise ProblemError(
+            f"'{names[around]}' runs from {low[around]:g} to {high[around]:g}, more than a whole turn; 2*pi is one."
+        )
+
+
+def _in_place(kind: str, names: tuple[str, ...], stated: Box, inner: tuple[str, ...]) -> Frame:
+    """Return a frame in the same coordinates, or squares and cosines of them."""
+    ends = np.array([stated.lower, stated.upper])
+    new = np.sort(np.stack([_CHANGE[how](ends[:, i]) for i, how in enumerate(inner)], axis=1), axis=0)
+    new = np.where(np.abs(new) < 1e-15, 0.0, new)
+    suffix = {"same": "", "square": "2", "cosine": ""}
+    called = [
+        f"cos{name}" if how == "cosine" else f"{name}{suffix[how]}" for name, how in zip(names, inner, strict=True)
+    ]
+    one = len(names) == 1
+    box = Interval(float(new[0, 0]), float(new[1, 0])) if one else Box(new[0], new[1], stated.periodic)
+    domain = cast(Box, box.with_coordinates(called))
+    sides = {}
+    for side in domain.sides:
+        end = 1 - side.end if inner[side.axis] == "cosine" else side.end
+        at = (stated.lower, stated.upper)[end][side.axis]
+        pole = inner[side.axis] == "cosine" and min(at, np.pi - at) < _CLOSE
+        if not pole and not (inner[side.axis] == "square" and side.end == 0):
+            sides[side.axis, end] = side.name
+    return Frame(kind, names, stated, domain, inner, sides)
+
+
+def _whole(kind: str, names: tuple[str, ...], stated: Box) -> Frame:
+    """Return a frame in Cartesian coordinates for what contains the axis: disk, cylinder, ball, shell."""
+    low, high = stated.lower, stated.upper
+    turn = kind == "spherical" and stated.dimension == 2
+    turn = turn or bool(stated.periodic[2 if kind == "spherical" else 1])
+    poles = kind != "spherical" or (low[1] < _CLOSE and high[1] > np.pi - _CLOSE)
+    if not turn or not poles:
+        raise ProblemError(
+            f"the {'centre' if low[0] == 0 else 'axis'} of the {kind} coordinates is a corner of the domain "
+            f"{stated!r}, where they are singular; start at '{names[0]}' > 0, take whole turns, or state the "
+            "problem in Cartesian coordinates, for example on fp.Disk() & fp.Polygon(…)."
+        )
+    radius, sides = float(high[0]), {(0, 1): "boundary"}
+    domain: Domain
+    if kind == "polar":
+        domain = Disk(radius=radius)
+    elif kind == "cylindrical":
+        domain = Extruded(Disk(radius=radius), float(low[2]), float(high[2]))
+        sides |= {(2, end): domain.sides[1 + end].name for end in (0, 1)}
+    elif low[0] == 0:
+        domain = Ball([0.0, 0.0, 0.0], radius)
+    else:
+        domain, sides = Shell(float(low[0]), radius, [0.0, 0.0, 0.0]), {(0, 0): "inner", (0, 1): "outer"}
+    return Frame(kind, names, stated, domain, ("cartesian",), sides)
+
+
+# ---- formulas -------------------------------------------------------------------------------------
+
+
+def _lengths(kind: str, names: Sequence[str], places: Sequence[sp.Expr]) -> list[sp.Expr]:
+    """Return the lengths of unit steps along the coordinates."""
+    r = places[0]
+    if kind == "spherical":
+        return [_ONE, r, r * _sine(places)][: len(names)]
+    return [_ONE, _ONE] if kind == "cylindrical" and len(names) == 2 else [_ONE, r, _ONE][: len(names)]
+
+
+def _volume(kind: str, places: Sequence[sp.Expr]) -> sp.Expr:
+    r = places[0]
+    if kind == "spherical":
+        return r**2 * (_sine(places) if len(places) > 1 else _ONE)
+    return r
+
+
+def _sine(places: Sequence[sp.Expr]) -> sp.Expr:
+    """Return sin θ; of acos(m), √(1 − m²)."""
+    return sp.sin(places[1]) if len(places) > 1 else _ONE
+
+
+def _cartesian_rows(kind: str, jets: JetSpace, count: int) -> tuple[list[sp.Expr], list[list[sp.Expr]]]:
+    """Return the coordinates as functions of Cartesian ones, and derivatives along them."""
+    x, y, *rest = jets.x
+    if kind != "spherical":
+        r = sp.sqrt(x**2 + y**2)
+        more = [_ZERO] * len(rest)
+        rows = [[x / r, y / r, *more], [-y, x, *more], *([[_ZERO, _ZERO, _ONE]] if rest else [])]
+        return [r, sp.atan2(y, x), *rest][:count], rows[:count]
+    (z,) = rest
+    rho, r = sp.sqrt(x**2 + y**2), sp.sqrt(x**2 + y**2 + z**2)
+    rows = [[x / r, y / r, z / r], [x * z / rho, y * z / rho, -rho], [-y, x, _ZERO]]
+    return [r, sp.atan2(rho, z), sp.atan2(y, x)][:count], rows[:count]
