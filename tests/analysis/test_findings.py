@@ -151,7 +151,7 @@ def test_exact_solutions_in_any_units(unit):
 
 
 def test_what_was_told_is_not_repeated():
-    problem = stated(initial="sign(x - 0.5)", boundary="u_n = 0")
+    problem = stated(initial=lambda x: np.sign(x - 0.5), boundary="u_n = 0")
     with pytest.warns(fp.FrozenPinnWarning, match="jumps"):
         fp.check(problem)
     with pytest.warns(fp.FrozenPinnWarning, match="jumps"):

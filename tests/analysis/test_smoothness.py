@@ -95,10 +95,15 @@ def test_corners_are_no_jumps(function, where):
 
 
 def test_a_jump_is_told_with_its_place_and_a_smooth_replacement():
-    for initial in ("heaviside(x - 0.25)", lambda x: np.where(x > 0.25, 1.0, 0.0)):
-        problem = stated(initial)
-        with pytest.warns(fp.FrozenPinnWarning, match=r"the initial value of u jumps from 0 to 1 at x = 0.25: .*tanh"):
-            fp.check(problem)
+    problem = stated(lambda x: np.where(x > 0.25, 1.0, 0.0))
+    with pytest.warns(fp.FrozenPinnWarning, match=r"the initial value of u jumps from 0 to 1 at x = 0.25: .*tanh"):
+        fp.check(problem)
+
+
+def test_a_step_whose_front_is_known_is_only_a_note():
+    (finding,) = [f for f in roughness(stated("heaviside(x - 0.25)")) if f.kind == "jump"]
+    assert finding.severity == "note"
+    assert "jumps at x = 0.25: what spreads from there is known" in finding.text
 
 
 def test_noise_is_told_with_its_level_and_a_remedy():

@@ -73,7 +73,7 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
         else:
             share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share
             # as if the shares of ever finer functions fell exponentially
-            ratio = np.log(task.tolerances.solution) / np.log(max(share, 1e-12))
+            ratio = np.log(task.tolerances.solution) / np.log(np.clip(share, 1e-12, 0.99))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
     if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
         width = _width_for_solution(problem, task, width)

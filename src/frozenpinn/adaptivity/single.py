@@ -24,8 +24,10 @@ from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, 
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.statement.fronts import fronts_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.apply import solve_through
+from frozenpinn.transforms.fronts import WithoutFronts
 from frozenpinn.transforms.restriction import NotReducibleError
 from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
 from frozenpinn.transforms.units import Units, measured_sizes
@@ -79,6 +81,8 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
     def inner(reduced: Problem, known: Knowledge) -> Outcome:
         return _in_units(reduced, task, known, progress)
 
+    if (fronts := fronts_of(problem)) is not None:
+        return Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
     directions = task.settings.subspace
     if directions is None or task.start is not None:
         return inner(problem, knowledge)

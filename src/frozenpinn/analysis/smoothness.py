@@ -17,6 +17,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
+from frozenpinn.statement.fronts import fronts_of, without_fronts
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -32,7 +33,19 @@ _LINES = 4  # in several dimensions, beside those along the axes
 def roughness(problem: Problem) -> tuple[Finding, ...]:
     """Return what is rough in initial data, forcing and boundary data."""
     rough = [_finding(*entry) for entry in _rough_data(problem)]
-    return (*_seams(problem), *dict.fromkeys(rough))
+    return (*_seams(problem), *dict.fromkeys(rough), *_split_off(problem))
+
+
+def _split_off(problem: Problem) -> Iterator[Finding]:
+    """Yield jumps of initial data from which something known spreads."""
+    fronts = fronts_of(problem)
+    for front in () if fronts is None else fronts.fronts:
+        if front.kind == "step" and problem.domain.lower[front.axis] < front.place < problem.domain.upper[front.axis]:
+            place = f"{problem.domain.coordinates[front.axis]} = {front.place:.6g}"
+            text = (
+                f"the initial value jumps at {place}: what spreads from there is known in closed form, and split off."
+            )
+            yield Finding("jump", "note", text)
 
 
 def _seams(problem: Problem) -> Iterator[Finding]:
@@ -68,7 +81,9 @@ def _ends(problem: Problem, datum: Datum, axis: int) -> tuple[float, float]:
 def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severity]]:
     """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
     lines = list(_lines_through(problem.domain))
-    for datum in problem.initial_data:
+    fronts = fronts_of(problem)
+    smoother = problem if fronts is None else without_fronts(problem, fronts)
+    for datum in smoother.initial_data:
         if not _is_polynomial(datum.expression):
             own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
             x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x

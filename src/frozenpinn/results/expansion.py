@@ -24,6 +24,7 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import axes_of
 from frozenpinn.language.jets import Jet
+from frozenpinn.results.added import Added
 from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
@@ -140,6 +141,8 @@ class Piece:
         What carried the coefficients through the window.
     system
         The discretisation, from which time derivatives are found; None for a solution that was read from a file.
+    added
+        Known functions that belong to the solution beside what the networks have found.
     """
 
     expansions: tuple[Expansion, ...]
@@ -149,6 +152,7 @@ class Piece:
     loss: float = 0.0
     integrator: str = ""
     system: Discretisation | None = None
+    added: Added | None = None
 
     @classmethod
     def of(cls, system: Discretisation, trajectory: Trajectory, loss: float = 0.0, integrator: str = "") -> Piece:
@@ -185,8 +189,12 @@ class Piece:
 
     def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values at all points and all times, shape (n, m); of products, along the axes of a grid."""
+        found = self._outer(x, times, jet, interpolated)
+        return found if self.added is None else found + self.added.outer(x, np.asarray(times, dtype=float), jet)
+
+    def _outer(self, x: Array, times: Array, jet: Jet, interpolated: bool) -> Array:
         if len(x) >= _FEW_PLACES and self.is_separable(jet.field) and (axes := axes_of(x)) is not None:
-            return self.on_grid(axes, times, jet, interpolated).reshape(len(x), len(times))
+            return self._on_grid(axes, times, jet, interpolated).reshape(len(x), len(times))
         index, expansion = self.expansion_of(jet.field)
         coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
         lifted = expansion.lifted(times, jet.time)
@@ -201,6 +209,10 @@ class Piece:
 
     def on_grid(self, axes: Sequence[Array], times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values of a separable field on a tensor grid, shape (n₁, n₂, …, m)."""
+        found = self._on_grid(axes, times, jet, interpolated)
+        return found if self.added is None else found + self.added.on_grid(axes, np.asarray(times, dtype=float), jet)
+
+    def _on_grid(self, axes: Sequence[Array], times: Array, jet: Jet, interpolated: bool) -> Array:
         index, expansion = self.expansion_of(jet.field)
         _, terms = expansion.pulled(np.empty((0, len(axes))), [Term(jet.field, derivative_of(jet))])
         basis = expansion.basis
@@ -226,6 +238,12 @@ class Piece:
 
     def at_start(self, x: Array, field: str) -> Array:
         """Return a field and, if it is of second order in time, its velocity at the start, one column for each."""
+        found = self._at_start(x, field)
+        if self.added is not None:
+            found = found + self.added.outer(x, np.array([self.start]), Jet(field, (0,) * x.shape[1]))
+        return found
+
+    def _at_start(self, x: Array, field: str) -> Array:
         index, expansion = self.expansion_of(field)
         coefficients = np.stack(self.layout.split(self.initial_state)[index], axis=1)
         lifted = None
@@ -241,6 +259,10 @@ class Piece:
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
+        found = self._paired(x, times, jet)
+        return found if self.added is None else found + self.added.paired(x, times, jet)
+
+    def _paired(self, x: Array, times: Array, jet: Jet) -> Array:
         index, expansion = self.expansion_of(jet.field)
         x, terms = expansion.pulled(x, [Term(jet.field, derivative_of(jet))])
 

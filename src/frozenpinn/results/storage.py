@@ -13,6 +13,7 @@ from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
+from frozenpinn.results.added import Added
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
@@ -113,7 +114,8 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
-    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions}
+    added = None if piece.added is None else piece.added.as_dict()
+    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -253,7 +255,8 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         pullbacks = () if about["units"] is None else (InUnits(about["units"]),)
         expansions.append(Expansion(basis, lift, about["order"], pullbacks))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
-    return Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    return piece if entry.get("added") is None else replace(piece, added=Added.from_dict(entry["added"]))
 
 
 def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:

@@ -16,6 +16,7 @@ from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.findings import UNDERFLOW, Finding
+from frozenpinn.statement.fronts import fronts_of
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -57,10 +58,16 @@ def _against_initial(problem: Problem, condition: LinearCondition) -> str | None
     gap = _gap(problem, condition, points, problem.initial, start, condition.value(points.x, start))
     if not gap > 0:
         return None
-    return (
+    what = (
         f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
-        f"by {gap:.3g} at t = {start:g}; the solution has a layer there that limits the accuracy. Change one of them, "
-        "or let the boundary data grow smoothly from the initial value."
+        f"by {gap:.3g} at t = {start:g}"
+    )
+    fronts = fronts_of(problem)
+    if fronts is not None and (condition.fields[0], condition.side.name) in fronts.sides:
+        return f"{what}; the layer that spreads from there is known in closed form, and split off."
+    return (
+        f"{what}; the solution has a layer there that limits the accuracy. Change one of them, or let the boundary "
+        "data grow smoothly from the initial value."
     )
 
 

@@ -1,0 +1,368 @@
+"""Fronts that spread from jumps: parts of a solution that are known beforehand, so that the rest is smooth.
+
+Diffusion turns a step of the initial value into (1 + erf z)/2 with z = (x − a − c·τ)/√(4Dτ), and a contradiction
+between initial value and boundary value into erfc z. Both satisfy e_t = D e_xx − c e_x, so that almost nothing of them
+is left in the equation for what remains. Transport alone carries a step along. In a static problem in the plane, a
+value that jumps along a side is that of an angle, whose Laplacian is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.geometry import Box, FlatSide
+from frozenpinn.language.algebra import expanded
+from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.conditions import LinearCondition
+from frozenpinn.statement.data import Datum
+from frozenpinn.statement.equation import Equation, split_right_side
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
+
+_WIDTH = 1e-9  # of a front at the start, as part of the axis
+_MOST = 12  # fronts
+_IMAGES = 3  # periods on each side from which fronts arrive, at most
+_HALF = sp.Rational(1, 2)
+_SEEN = 1e-10  # of the size of the data: smaller contradictions are none
+
+
+class Front(NamedTuple):
+    """A function of one coordinate and time; ``kind`` is "step", "low" or "high" (which side it comes from)."""
+
+    function: AppliedUndef
+    axis: int
+    place: float
+    diffusion: float
+    speed: float
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Fronts:
+    """The known part of each field, in terms of fronts, and the initial value of the rest.
+
+    Attributes
+    ----------
+    fronts
+        The functions.
+    parts
+        The known part of each field.
+    initial
+        What is left of the initial value.
+    sides
+        Conditions, by field and name of the side, that contradict the initial value no more.
+    """
+
+    fronts: tuple[Front, ...]
+    parts: Mapping[str, sp.Expr]
+    initial: Mapping[str, sp.Expr]
+    sides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+
+@remembered
+def fronts_of(problem: Problem) -> Fronts | None:
+    """Find the fronts of a linear problem on a box; None if there are none, or if nobody knows how they spread.
+
+    In nonlinear equations, what remains would meet coefficients as steep as the fronts.
+    """
+    if not isinstance(problem.domain, Box) or problem.interfaces is not None or not problem.is_linear:
+        return None
+    if problem.is_static:
+        return _angles(problem)
+    finder = _Finder(problem)
+    for equation in problem.equations:
+        datum = problem.initial.get(equation.field)
+        if equation.order == 1 and not equation.mass and datum is not None and datum.expression is not None:
+            finder.look_at(equation, datum.expression)
+    if not finder.fronts or len(finder.fronts) > _MOST:
+        return None
+    return Fronts(tuple(finder.fronts), finder.parts, finder.initial, frozenset(finder.sides))
+
+
+class _Finder:
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.fronts: list[Front] = []
+        self.parts: dict[str, sp.Expr] = {}
+        self.initial: dict[str, sp.Expr] = {}
+        self.sides: set[tuple[str, str]] = set()
+
+    def look_at(self, equation: Equation, start: sp.Expr) -> None:
+        """Find the fronts of one field."""
+        before = len(self.fronts)
+        steps, rest = self._steps(equation, start)
+        edges, rest = self._edges(equation, rest)
+        if len(self.fronts) > before:
+            self.parts[equation.field], self.initial[equation.field] = steps + edges, rest
+
+    # ---- steps of the initial value -----------------------------------------------------------------
+
+    def _steps(self, equation: Equation, start: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """Return the part of the initial value that spreads from steps, and what is left of that value."""
+        zero = sp.Integer(0)
+        written = _in_steps(start)
+        steps = sorted(written.atoms(sp.Heaviside), key=str)
+        if not steps or len(steps) > _MOST:
+            return zero, start
+        found: dict[sp.Expr, tuple[int, float, int]] = {}
+        for step in steps:
+            place = self._plane(step.args[0])
+            if place is None:
+                return zero, start
+            found[step] = place
+        names = {step: sp.Dummy(real=True) for step in steps}
+        polynomial = sp.Poly(expanded(written.xreplace(names)), *names.values(), domain="EX")
+        if any(max(powers) > 1 for powers in polynomial.monoms()):
+            return zero, start
+        known, back = zero, {name: step for step, name in names.items()}
+        functions: dict[sp.Expr, sp.Expr] = {}
+        if not self._closes(polynomial, [found[step][0] for step in steps]):
+            return zero, start
+        for powers, coefficient in polynomial.terms():
+            own = [step for step, power in zip(steps, powers, strict=True) if power]
+            if not own:
+                continue
+            frozen = coefficient.as_expr().xreplace(
+                {self.problem.jets.x[found[s][0]]: sp.Float(found[s][1]) for s in own}
+            )
+            for step in own:
+                if step not in functions:
+                    spread = self._spread(equation, *found[step])
+                    if spread is None:
+                        return zero, start
+                    functions[step] = spread
+            known += frozen * sp.Mul(*(names[s] for s in own))
+        steady = known.xreplace(back)
+        return known.xreplace({names[s]: f for s, f in functions.items()}), expanded(written - steady)
+
+    def _plane(self, argument: sp.Expr) -> tuple[int, float, int] | None:
+        """Return axis, place and direction of a step across one axis, inside the domain."""
+        jets, domain = self.problem.jets, self.problem.domain
+        own = [i for i, x in enumerate(jets.x) if x in argument.free_symbols]
+        if len(own) != 1 or argument.free_symbols != {jets.x[own[0]]}:
+            return None
+        slope = sp.diff(argument, jets.x[own[0]])
+        if not slope.is_number or slope == 0:
+            return None
+        place = float(-argument.xreplace({jets.x[own[0]]: sp.Integer(0)}) / slope)
+        if not float(domain.lower[own[0]]) < place < float(domain.upper[own[0]]):
+            return None
+        return own[0], place, 1 if float(slope) > 0 else -1
+
+    def _closes(self, polynomial: sp.Poly, axes: list[int]) -> bool:
+        """Whether what rises along a periodic axis falls again, so that nothing jumps where the axis closes."""
+        for axis in {a for a in axes if self.problem.domain.periodic[a]}:
+            own = [k for k, a in enumerate(axes) if a == axis]
+            if any(sum(powers) > 1 for powers in polynomial.monoms()):
+                return False
+            total = sum(c.as_expr() for powers, c in polynomial.terms() if any(powers[k] for k in own))
+            if expanded(sp.sympify(total)) != 0:
+                return False
+        return True
+
+    def _spread(self, equation: Equation, axis: int, place: float, direction: int) -> sp.Expr | None:
+        """Return what becomes of a step."""
+        pace = self._pace(equation, axis, place)
+        if pace is None:
+            return None
+        diffusion, speed = pace
+        length, (start, end) = float(self.problem.domain.lengths[axis]), self.problem.time
+        images = [0]
+        if self.problem.domain.periodic[axis]:
+            reach = 6.0 * np.sqrt(4.0 * diffusion * (end - start)) + abs(speed) * (end - start)
+            count = int(np.ceil(reach / length))
+            if count > _IMAGES:
+                return None
+            images = list(range(-count, count + 1))
+        found = [self._new(axis, place + k * length, diffusion, speed, "step") for k in images]
+        total = sp.Add(*found) - (len(images) - 1) // 2  # those from the left have passed already
+        return total if direction > 0 else 1 - total
+
+    def _pace(self, equation: Equation, axis: int, place: float) -> tuple[float, float] | None:
+        """Return diffusion and speed along an axis; None without diffusion."""
+        jets, domain = self.problem.jets, self.problem.domain
+        middle = dict(zip(jets.x, map(float, (domain.lower + domain.upper) / 2), strict=True))
+        middle[jets.x[axis]] = place
+        second = Jet(equation.field, tuple(2 * (i == axis) for i in range(jets.dimension)))
+        first = Jet(equation.field, tuple(int(i == axis) for i in range(jets.dimension)))
+        lap = replace(jets.field(equation.field), laps=1)
+        found = []
+        for own in ((second, lap), (first,)):
+            total = sum((equation.linear.get(jet, sp.Integer(0)) for jet in own), sp.Integer(0))
+            if total.atoms(AppliedUndef) or any(jet in equation.linear_in_time for jet in own):
+                return None
+            found.append(float(total.subs(middle)))
+        diffusion, speed = found[0], -found[1]
+        carried = equation.is_linear and {*equation.linear} == {first} and equation.linear[first].is_number
+        return (diffusion, speed) if diffusion > 0 or (diffusion == 0 and carried) else None
+
+    def _new(self, axis: int, place: float, diffusion: float, speed: float, kind: str) -> sp.Expr:
+        jets = self.problem.jets
+        function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], jets.t)
+        self.fronts.append(Front(function, axis, place, diffusion, speed, kind))
+        return function
+
+    # ---- contradictions at the sides ------------------------------------------------------------------
+
+    def _edges(self, equation: Equation, start: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """Return the part that spreads from sides where boundary and initial value differ, and the initial value."""
+        gaps = list(self._gaps(equation, start))
+        values = {value for _, value, _ in gaps}
+        alike = len(values) == 1 and start.is_number and all(value.is_number for value in values)
+        found: dict[int, list[sp.Expr]] = {}
+        total = sp.Integer(0)
+        for side, value, place in gaps:
+            pace = self._pace(equation, side.axis, place)
+            if pace is None or not pace[0]:
+                continue
+            front = self._new(side.axis, place, pace[0], 0.0, ("low", "high")[side.end])
+            self.sides.add((equation.field, side.name))
+            found.setdefault(side.axis, []).append(front)
+            at = {self.problem.jets.x[side.axis]: sp.Float(place)}
+            total += (value - start.xreplace(at)) * front
+        if alike and len(found) > 1:  # what is left in a corner is the product of what is left along each axis
+            left = sp.Mul(*(1 - sp.Add(*fronts) for fronts in found.values()))
+            total = (start - gaps[0][1]) * (left - 1)
+        return total, start
+
+    def _gaps(self, equation: Equation, start: sp.Expr) -> Iterator[tuple[FlatSide, sp.Expr, float]]:
+        """Yield sides with a value that differs from the initial one, that value at the start, and their place."""
+        problem, jets = self.problem, self.problem.jets
+        value = jets.field(equation.field)
+        for condition in problem.conditions:
+            side = condition.side
+            if condition.jets != (value,) or not isinstance(side, FlatSide) or condition.coefficients[0] != 1:
+                continue
+            if condition.value.expression is None or condition.value.expression.atoms(AppliedUndef):
+                continue
+            place = float((problem.domain.lower, problem.domain.upper)[side.end][side.axis])
+            at = {jets.x[side.axis]: sp.Float(place), jets.t: sp.Float(problem.time[0])}
+            wanted = condition.value.expression.xreplace(at)
+            x = problem.domain.sample_side(side, 16, "random", 0).x
+            with np.errstate(all="ignore"):
+                both = problem.compile([wanted, start.xreplace(at)])(*x.T, problem.time[0])
+            gap, size = float(np.max(np.abs(both[0] - both[1]))), max(float(np.max(np.abs(v))) for v in both)
+            if np.isfinite(gap) and gap > _SEEN * size:
+                yield side, wanted, place
+
+
+def _angles(problem: Problem) -> Fronts | None:
+    """Find values that jump along the sides of a rectangle, in static problems led by a Laplacian."""
+    jets, domain, parts = problem.jets, problem.domain, dict[str, sp.Expr]()
+    if domain.dimension != 2:
+        return None
+    for condition in problem.conditions:
+        side, name = condition.side, condition.fields[0]
+        second = [jet for jet in problem.equation(name).linear if jet.order == 2 and jet.field == name]
+        simple = [jet for jet in second if jet.laps == 1] == second and len(second) == 1
+        value = condition.value.expression
+        if condition.jets != (jets.field(name),) or not isinstance(side, FlatSide) or value is None:
+            continue
+        if not simple or condition.coefficients[0] != 1 or not value.has(sp.Heaviside, sp.sign, sp.Piecewise):
+            continue
+        along = jets.x[1 - side.axis]
+        place = float((domain.lower, domain.upper)[side.end][side.axis])
+        inward = (jets.x[side.axis] - sp.Float(place)) * (1, -1)[side.end]
+        written = _in_steps(value)
+        for step in sorted(written.atoms(sp.Heaviside), key=str):
+            where = _Finder(problem)._plane(step.args[0])
+            name_of = sp.Dummy(real=True)
+            factor = sp.diff(written.xreplace({step: name_of}), name_of)
+            if where is None or where[0] == side.axis or name_of in factor.free_symbols:
+                continue
+            size = factor.xreplace({along: sp.Float(where[1]), jets.x[side.axis]: sp.Float(place)})
+            angle = sp.atan2(inward, (along - sp.Float(where[1])) * where[2])
+            parts[name] = parts.get(name, sp.Integer(0)) + size * (1 - angle / sp.pi)
+    return Fronts((), parts, {}) if parts else None
+
+
+def _in_steps(expression: sp.Expr) -> sp.Expr:
+    """Write signs and simple cases as steps."""
+    table: dict[sp.Expr, sp.Expr] = {}
+    for node in expression.atoms(sp.sign):
+        table[node] = 2 * sp.Heaviside(node.args[0], _HALF) - 1
+    for node in expression.atoms(sp.Heaviside):
+        table[node] = sp.Heaviside(node.args[0], _HALF)
+    for node in expression.atoms(sp.Piecewise):
+        if len(node.args) == 2 and node.args[1][1] == sp.true and node.args[0][1].is_Relational:
+            (first, condition), (second, _) = node.args
+            table[node] = second + (first - second) * sp.Heaviside(condition.gts - condition.lts, _HALF)
+    return expression.xreplace(table)
+
+
+# ---- the problem of what remains ----------------------------------------------------------------------
+
+
+def formula(front: Front, problem: Problem) -> sp.Expr:
+    """Return a front as a function of its coordinate and time."""
+    jets, since = problem.jets, problem.jets.t - sp.Float(problem.time[0])
+    least = (_WIDTH * float(problem.domain.lengths[front.axis])) ** 2
+    width = sp.sqrt(4 * sp.Float(front.diffusion) * since + sp.Float(least))
+    z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width
+    return {"step": (1 + sp.erf(z)) / 2, "low": 1 - sp.erf(z), "high": 1 + sp.erf(z)}[front.kind]
+
+
+def known_parts(problem: Problem, fronts: Fronts) -> dict[str, sp.Expr]:
+    """Return the known part of each field as a formula."""
+    table = {front.function: formula(front, problem) for front in fronts.fronts}
+    return {name: part.xreplace(table) for name, part in fronts.parts.items()}
+
+
+def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
+    """Return the problem of what remains of each field after its known part is subtracted."""
+    jets, table = problem.jets, {f.function: formula(f, problem) for f in fronts.fronts}
+
+    def written(expression: sp.Expr) -> sp.Expr:
+        return expression.xreplace(table).doit()
+
+    def equation(own: Equation) -> Equation:
+        known = {s: jet for s, jet in jets.jets_in(own.right_side).items() if jet.field in fronts.parts}
+        shifted = own.right_side.xreplace(
+            {s: s + jets.differentiate(fronts.parts[jet.field], jet) for s, jet in known.items()}
+        )
+        if own.field in fronts.parts:
+            shifted -= _rate(fronts, fronts.parts[own.field], jets.t)
+        return split_right_side(own.field, own.order, written(expanded(shifted)), jets)
+
+    def condition(own: LinearCondition) -> LinearCondition:
+        terms = dict(zip(own.jets, own.coefficients, strict=True))
+        known = [c * jets.differentiate(fronts.parts[j.field], j) for j, c in terms.items() if j.field in fronts.parts]
+        side = own.side
+        if not known or own.value.expression is None or not isinstance(side, FlatSide):
+            return own
+        place = float((problem.domain.lower, problem.domain.upper)[side.end][side.axis])
+        value = own.value.expression - written(sp.Add(*known)).xreplace({jets.x[side.axis]: sp.Float(place)})
+        datum = Datum(value, problem.parameters.scope(jets), problem.parameters.functions, own.value.what)
+        return LinearCondition(own.side, terms, datum, own.text, jets, problem.parameters)
+
+    scope, functions = problem.parameters.scope(jets), problem.parameters.functions
+    initial = {
+        name: Datum(fronts.initial[name], scope, functions, datum.what) if name in fronts.initial else datum
+        for name, datum in problem.initial.items()
+    }
+    return problem.replaced(
+        equations=tuple(map(equation, problem.equations)),
+        conditions=tuple(map(condition, problem.conditions)),
+        initial=initial,
+        exact={},
+        given={},
+    )
+
+
+def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
+    """Return ∂ₜ of a known part, in which each front changes as diffusion and transport make it."""
+    rate = sp.diff(part, t)
+    table = {}
+    for front in fronts.fronts:
+        e, x = front.function, front.function.args[0]
+        drift = sp.Float(front.speed) * sp.diff(e, x) if front.speed else sp.Integer(0)
+        table[sp.Derivative(e, t)] = sp.Float(front.diffusion) * sp.diff(e, x, 2) - drift
+    return rate.xreplace(table)

@@ -1,0 +1,115 @@
+"""Jumps of the data from which something known spreads, against series and closed forms."""
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+import frozenpinn as fp
+from frozenpinn.statement.fronts import fronts_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*contradict:frozenpinn.FrozenPinnWarning")
+LINE, RING = fp.Interval(0, 1), fp.Interval(0, 1, periodic=True)
+X = np.linspace(0.0, 1.0, 501)
+N = np.arange(1, 2001)[:, None]
+
+
+def heated(x, t):
+    """u_t = u_xx, u = 1 at the left end, 0 at the right end and at the start."""
+    return 1 - x - np.sum(2 / (N * np.pi) * np.sin(N * np.pi * x) * np.exp(-((N * np.pi) ** 2) * t), axis=0)
+
+
+def relaxed(x, t):
+    """u_t = u_xx, insulated, a step at the middle at the start."""
+    terms = 2 / (N * np.pi) * np.sin(N * np.pi / 2) * np.cos(N * np.pi * x) * np.exp(-((N * np.pi) ** 2) * t)
+    return 0.5 - np.sum(terms, axis=0)
+
+
+@pytest.mark.parametrize(
+    ("initial", "boundary", "exact"),
+    [
+        (0, {"left": "u = 1", "right": "u = 0"}, heated),
+        ("heaviside(x - 0.5)", "u_n = 0", relaxed),
+        ("(1 + sign(x - 1/2))/2", "u_n = 0", relaxed),
+        ("where(x < 0.5, 0, 1)", "u_n = 0", relaxed),
+    ],
+)
+def test_contradictions_and_steps_in_one_dimension(initial, boundary, exact, tmp_path):
+    solution = fp.solve(fp.Problem("u_t = u_xx", LINE, (0, 0.2), initial, boundary), tol=1e-6)
+    assert solution.status == "converged"
+    for t in (1e-3, 0.01, 0.2):
+        assert np.abs(solution(X, t) - exact(X, t)).max() < 1e-7
+    assert np.allclose(solution(X, 0.01, derivative="x")[1:-1], np.gradient(solution(X, 0.01), X)[1:-1], atol=5e-3)
+    solution.save(tmp_path / "u.fpinn")
+    assert np.allclose(fp.load(tmp_path / "u.fpinn")(X, 0.01), solution(X, 0.01), atol=1e-12)
+    assert "known in closed form" in str(solution.report)
+
+
+def wave(x, t, diffusion):
+    """Return a square wave on a ring that moves with speed 1 and diffuses."""
+    n = np.arange(1, 4001)[:, None]
+    decay = 2 / (n * np.pi) * np.exp(-((2 * np.pi * n) ** 2) * diffusion * t)
+    return 0.25 + np.sum(decay * np.sin(n * np.pi / 4) * np.cos(2 * np.pi * n * (x - t - 0.375)), axis=0)
+
+
+def test_square_waves_on_a_ring():
+    start = "heaviside(x - 0.25) - heaviside(x - 0.5)"
+    solution = fp.solve(fp.Problem("u_t + u_x = 0.01*u_xx", RING, (0, 0.5), start), tol=1e-4)
+    assert np.abs(solution(X, 0.5) - wave(X, 0.5, 0.01)).max() < 1e-9
+    carried = fp.solve(fp.Problem("u_t + u_x = 0", RING, (0, 0.6), start), tol=1e-4)
+    away = np.abs(X - 0.85) > 1e-3
+    away &= np.abs(X - 0.1) > 1e-3
+    assert np.allclose(carried(X, 0.6)[away], ((X > 0.85) | (X < 0.1))[away], atol=1e-9)
+
+
+def test_corners_of_a_square():
+    problem = fp.Problem("u_t = lap(u)", fp.Box([0, 0], [1, 1]), (0, 0.1), 1, "u = 0")
+    solution = fp.solve(problem, tol=1e-4)
+
+    def cooled(x, t):
+        n = np.arange(1, 401, 2)[:, None]
+        return np.sum(4 / (n * np.pi) * np.sin(n * np.pi * x) * np.exp(-((n * np.pi) ** 2) * t), axis=0)
+
+    assert solution.status == "converged"
+    for t in (1e-3, 0.02, 0.1):
+        assert np.abs(solution(X, 0.3, t) - cooled(X, t) * cooled(np.array([0.3]), t)).max() < 1e-4
+    step = fp.Problem(
+        "u_t = 0.01*lap(u)", fp.Box([0, 0], [1, 1]), (0, 0.5), "heaviside(x - 0.5)*heaviside(y - 0.4)", "u_n = 0"
+    )
+    found = fp.solve(step, tol=1e-4)
+    width = np.sqrt(4 * 0.01 * 0.1)
+    near = (1 + erf((X - 0.5) / width)) / 2 * (1 + erf((0.45 - 0.4) / width)) / 2
+    assert np.abs(found(X, 0.45, 0.1) - near).max() < 1e-4
+
+
+def test_values_that_jump_along_a_side():
+    sides = {"left": "u = 0", "right": "u = 0", "bottom": "u = 0", "top": "u = sign(x)"}
+    solution = fp.solve(fp.Problem("lap(u) = 0", fp.Box([-1, 0], [1, 1]), boundary=sides), tol=1e-4)
+    n = np.arange(1, 200)[:, None]
+    x = np.linspace(0.05, 0.95, 19)
+    terms = (
+        2
+        * (1 - np.cos(n * np.pi))
+        / (n * np.pi)
+        * np.sin(n * np.pi * x)
+        * np.sinh(n * np.pi * 0.5)
+        / np.sinh(n * np.pi)
+    )
+    assert solution.status == "converged"
+    assert np.abs(solution(x, 0.5) - terms.sum(axis=0)).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("equation", "domain", "initial", "boundary"),
+    [
+        ("u_t = u_xx", LINE, "sin(pi*x)", "u = 0"),  # nothing jumps
+        ("u_t = -u_xxxx", RING, "heaviside(x - 0.2) - heaviside(x - 0.5)", None),  # not diffusion
+        ("u_t + u_x = u", RING, "heaviside(x - 0.2) - heaviside(x - 0.5)", None),  # carried, but not alone
+        ("u_t = u_xx", RING, "heaviside(x - 0.2)", None),  # jumps where the ring closes, too
+        ("u_t = u_xx", LINE, "heaviside(sin(9*x))", "u_n = 0"),  # no plane
+        ("u_tt = u_xx", LINE, "heaviside(x - 0.5)", "u_n = 0"),
+        ("u_t = u_xx + u*(1 - u)", LINE, "heaviside(x - 0.5)", "u_n = 0"),
+    ],
+)
+def test_where_nothing_is_known(equation, domain, initial, boundary):
+    velocity = 0 if "u_tt" in equation else None
+    assert fronts_of(fp.Problem(equation, domain, (0, 1), initial, boundary, velocity)) is None
