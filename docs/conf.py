@@ -78,6 +78,15 @@ def _escape_bars(app, what, name, obj, options, lines):
             lines[k] = "``".join(parts)
 
 
+def _list_every_page(app, docname, source):
+    """Put pages that the menu does not name at its end, so that none is lost."""
+    if docname == "index":
+        missing = [page.stem for page in sorted(HERE.glob("*.md")) if f"\n{page.stem}\n" not in source[0]]
+        pages = "\n".join(name for name in missing if name != "index")
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: More\n\n{pages}\n```\n" if pages else ""
+
+
 def setup(app):
     """Connect what is defined here."""
+    app.connect("source-read", _list_every_page)
     app.connect("autodoc-process-docstring", _escape_bars)

@@ -110,9 +110,8 @@ WAVES = [
     solved("kdv", "A soliton", "The Korteweg–de Vries equation keeps its shape.",
            '"u_t + 6*u*u_x + u_xxx = 0", fp.Interval(-10, 10, periodic=True), (0, 1), "0.5/cosh(x/2)**2",\n'
            '    exact="0.5/cosh((x - t)/2)**2"', "1e-3", True),
-    solved("schroedinger", "A quantum wave", "Real and imaginary part are two fields.",
-           '["a_t = -b_xx/2", "b_t = a_xx/2"], fp.Interval(0, 2*np.pi, periodic=True), (0, 2),\n'
-           '    {"a": "cos(x) + cos(2*x)", "b": "sin(x)"}', "1e-6"),
+    solved("schroedinger", "A quantum wave", "A complex field; the plot shows its real and its imaginary part.",
+           '"I*psi_t = -psi_xx/2 + x**2/2*psi", fp.Interval(-9, 9), (0, 3), "exp(-(x - 2)**2/2)", "psi = 0"', "1e-6"),
 ]  # fmt: skip
 REACTIONS = [
     solved("fisher", "An invasion", "The Fisher–KPP equation: growth and diffusion make a wave.",

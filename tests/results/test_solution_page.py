@@ -1,5 +1,6 @@
 """The page that moves: its numbers are those of Python, it fits on a phone, and asks nobody for anything."""
 
+import base64
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from frozenpinn import EvaluationError, StorageError
 from frozenpinn.geometry.outline import loops
 from frozenpinn.results.page import page_data
 from frozenpinn.results.page.modes import followed
+from frozenpinn.results.page.tables import dataset_data
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
@@ -227,6 +229,27 @@ def test_parameters_of_a_sweep_have_sliders(tmp_path):
     found = json.loads(re.search(r'<pre id="probe">(.*?)</pre>', dom)[1])
     np.testing.assert_allclose(found, [0.3 + 0.55 * 0.25, 0.6], atol=1e-6)
     assert 'id="parameter-nu"' in dom
+
+
+def test_pages_of_sweeps(tmp_path):
+    problem = fp.Problem(
+        "u_t = k*u_xx - c*u", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1, "c": 0}
+    )
+    runs = fp.sweep(problem, {"k": [0.3, 0.1], "c": [0, 1, 2]}, points=9, times=[0, 1])
+    data = dataset_data(runs)
+    assert data["equations"] == ["u_t = k*u_xx - c*u"]
+    assert [(p["name"], p["values"]) for p in data["parameters"]] == [("k", [0.1, 0.3]), ("c", [0, 1, 2])]
+    assert [field["name"] for field in data["fields"]] == ["u"]
+    table = data["fields"][0]["table"]
+    values = np.frombuffer(base64.b64decode(table["values"]["data"]), "<f4").reshape(2, 3, 9, 2)
+    np.testing.assert_allclose(values[1, 2, :, 1], fp.solve(problem.at(k=0.3, c=2))(np.linspace(0, 1, 9), 1), atol=1e-6)
+    fp.page(runs, tmp_path / "grid.html")
+    one = dataset_data(fp.sweep(problem, {"k": fp.Uniform(0.1, 0.3)}, samples=3, points=9, times=[0, 1]))
+    assert [p["name"] for p in one["parameters"]] == ["k"]
+    assert one["parameters"][0]["values"] == sorted(one["parameters"][0]["values"])
+    two = {"k": fp.Uniform(0.1, 0.3), "c": fp.Uniform(0, 1)}
+    scattered = dataset_data(fp.sweep(problem, two, samples=3, points=9, times=[0, 1]))
+    assert [p["name"] for p in scattered["parameters"]] == ["run"], "a slider through the runs"
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ def find_subspace(problem: Problem) -> Subspace | None:
     Dirichlet condition brings its axis into the subspace.
     """
     domain = problem.domain
-    if domain.dimension < 2 or not isinstance(domain, Box | Ball) or problem.laws:
+    if domain.dimension < 2 or not isinstance(domain, Box | Ball) or problem.laws or problem.jets.quantities:
         return None
     try:
         for step in _STEPS:

@@ -39,6 +39,8 @@ class Symbol:
             for jet, coefficient in equation.linear_in_time.items():
                 table[jet] = table.get(jet, sp.Integer(0)) + coefficient
             for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+                if jet.field in problem.jets.quantities:  # does not make short waves grow
+                    continue
                 slope = sp.diff(equation.nonlinear, symbol)
                 values = at_initial(slope, problem, initial, velocity)
                 if values is None:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import EvaluationError
@@ -181,6 +182,10 @@ def _lift_maps(
             if equation.field in space.fields and space.order:  # the lifting moves by itself: −M ∂ₜᵐ of it
                 own_side = left.get(equation.field, [Term(equation.field, zero, 1.0)])
                 table.setdefault(space.order, []).extend(t._replace(coefficient=-t.coefficient) for t in own_side)
+            for matrix, term in linear_quantities(layout.problem, equation, layout.x, space.network.points.weights):
+                if term.field in space.fields:
+                    lifted = Dense(matrix @ space.network.lift_at_points([term]).dense())
+                    maps.append((space, 0, rows, projector @ lifted))
             for order, own in table.items():
                 if own:
                     maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))

@@ -60,13 +60,13 @@ def _pointwise(system: Discretisation, part: PointwisePart, vectors: Operator, l
     """Return (t, z) → left·n(t, vectors·z), with as much multiplied beforehand as the operators allow."""
     layout = system.layout
     indices = {name: system.space_of(name)[0] for name in part.fields}
-    if isinstance(vectors, Dense) and isinstance(left, Dense):
+    if isinstance(vectors, Dense) and isinstance(left, Dense) and not part.quantities:
         rights = [vectors.matrix[block] for block in layout.blocks]
         parts = {name: left.matrix[:, layout.blocks[i]] for name, i in indices.items()}
         lefts = {name: (system.field_projector(name).T @ own.T).T for name, own in parts.items()}
         return part.transformed(rights, lefts)
     before, after = diagonal_blocks(vectors), diagonal_blocks(left)
-    if before is not None and after is not None:
+    if before is not None and after is not None and not part.quantities:
         maps = {name: after[i] @ system.field_projector(name) for name, i in indices.items()}
         return part.transformed_by_axes(before, maps, layout.blocks)
 

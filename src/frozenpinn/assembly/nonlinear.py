@@ -7,18 +7,54 @@ a compiled program turns them into values and, for the Jacobian, partial derivat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.nonlocal_terms import matrix_of
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
 from frozenpinn.language.jets import Jet
+from frozenpinn.language.program import Program
+from frozenpinn.language.quantities import Quantity
 from frozenpinn.operators import Block, Operator, stack
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+
+
+class _Hidden(NamedTuple):
+    """A nonlocal quantity at the points: which jet it is, the matrix to it, programs of what is under the integral."""
+
+    place: int
+    matrix: Array
+    value_program: Program
+    slope_program: Program
+    inner: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, problem: Problem, place: int, quantity: Quantity, jets: Sequence[Jet], x: Array, weights: Array
+    ) -> _Hidden:
+        """Prepare a quantity."""
+        own = [jet for jet in jets if problem.jets.symbol(jet) in quantity.inner.free_symbols]
+        slopes = [sp.diff(quantity.inner, problem.jets.symbol(jet)) for jet in own]
+        programs = problem.compile([quantity.inner], own), problem.compile(slopes, own)
+        return cls(place, matrix_of(problem, quantity, x, x, weights), *programs, tuple(jets.index(jet) for jet in own))
+
+    def value(self, x: Array, t: float, values: Sequence[Array]) -> Array:
+        """Return the quantity at the points."""
+        with np.errstate(all="ignore"):
+            inner = self.value_program(*x.T, t, *(values[j] for j in self.inner))[0]
+        return np.broadcast_to(self.matrix @ np.broadcast_to(inner, len(x)), len(x))
+
+    def slopes(self, x: Array, t: float, values: Sequence[Array]) -> list[tuple[int, Array]]:
+        """Return the derivatives of what is under the integral by each jet in it."""
+        with np.errstate(all="ignore"):
+            found = self.slope_program(*x.T, t, *(values[j] for j in self.inner))
+        return [(j, np.broadcast_to(slope, len(x))) for j, slope in zip(self.inner, found, strict=True)]
 
 
 class PointwisePart:
@@ -30,6 +66,11 @@ class PointwisePart:
         found: dict[Jet, None] = {}
         for expression in expressions.values():
             found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
+        self.quantities = {
+            jet: problem.jets.quantities[jet.field] for jet in found if jet.field in problem.jets.quantities
+        }
+        for quantity in self.quantities.values():
+            found.update(dict.fromkeys(problem.jets.jets_in(quantity.inner).values()))
         self.jets = tuple(found)
         self._names = list(expressions)
         self.space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
@@ -43,14 +84,20 @@ class PointwisePart:
                     self.partials.append((name, k))
                     partials.append(partial)
         self._jacobian_program = problem.compile(partials, self.jets)
-        self._vectorised = not problem.parameters.functions  # users' functions take points, not grids
+        self._vectorised = not problem.parameters.functions and not self.quantities  # these take points, not grids
+        self._hidden = [
+            _Hidden.of(problem, k, self.quantities[jet], self.jets, x, spaces[0].network.points.weights)
+            for k, jet in enumerate(self.jets)
+            if jet in self.quantities
+        ]
         self._stack()
 
     def _stack(self) -> None:
         """Evaluate basis and lifting for every jet; stack those of one space and time order."""
         self.groups: dict[tuple[int, int], list[int]] = {}
         for k, jet in enumerate(self.jets):
-            self.groups.setdefault((self.space_index[jet.field], jet.time), []).append(k)
+            if jet not in self.quantities:
+                self.groups.setdefault((self.space_index[jet.field], jet.time), []).append(k)
         self._parts: dict[tuple[int, int], list[Operator]] = {}
         self.operators: dict[tuple[int, int], Operator] = {}
         self._lift: dict[tuple[int, int], Operator] = {}
@@ -94,6 +141,8 @@ class PointwisePart:
             stacked = self.operators[key] @ state[space][order] + self._lifted(key, t)
             for i, k in enumerate(members):
                 values[k] = stacked[i * n : (i + 1) * n]
+        for hidden in self._hidden:
+            values[hidden.place] = hidden.value(self.x, t, values)
         return values
 
     def values(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
@@ -194,8 +243,10 @@ class PointwisePart:
 
     def differential(self, t: float, state: Sequence[Sequence[Array]]) -> Differential:
         """Return the derivative of the values in the direction of other coefficients, without any matrix."""
+        values = self.jet_values(t, state)
+        inner = {part.place: (part.matrix, part.slopes(self.x, t, values)) for part in self._hidden}
         with np.errstate(all="ignore"):
-            return Differential(self, self._jacobian_program(*self.x.T, t, *self.jet_values(t, state)))
+            return Differential(self, self._jacobian_program(*self.x.T, t, *values), inner)
 
     def mean_partials(
         self, t: float, state: Sequence[Sequence[Array]], weights: Array
@@ -204,20 +255,26 @@ class PointwisePart:
         with np.errstate(all="ignore"):
             partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
         for (name, k), partial in zip(self.partials, partials, strict=True):
-            yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
+            if self.jets[k] not in self.quantities:
+                yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
 
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
+        values = self.jet_values(t, state)
         with np.errstate(all="ignore"):
-            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+            partials = self._jacobian_program(*self.x.T, t, *values)
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
+        hidden = {part.place: part for part in self._hidden}
         for (name, k), partial in zip(self.partials, partials, strict=True):
-            key = (self.space_index[self.jets[k].field], self.jets[k].time)
-            scaled = self._rows(k) * (partial[:, None] if np.ndim(partial) else partial)
-            if (name, key) in sums:
-                sums[name, key] += scaled
+            column = np.broadcast_to(partial, len(self.x))[:, None]
+            if k in hidden:
+                inner = hidden[k].slopes(self.x, t, values)
+                parts = [(j, column * (hidden[k].matrix @ (slope[:, None] * self._rows(j)))) for j, slope in inner]
             else:
-                sums[name, key] = scaled
+                parts = [(k, self._rows(k) * column)]
+            for j, scaled in parts:
+                key = (self.space_index[self.jets[j].field], self.jets[j].time)
+                sums[name, key] = sums[name, key] + scaled if (name, key) in sums else scaled
         for (name, key), matrix in sums.items():
             yield self.space_index[name], name, key[0], key[1], matrix
 
@@ -225,14 +282,26 @@ class PointwisePart:
 class Differential:
     """The derivative of the pointwise part at one state: directions in, changes of the values at the points out."""
 
-    def __init__(self, part: PointwisePart, partials: Sequence[Array]) -> None:
-        self._part, self._factors = part, partials
+    def __init__(
+        self,
+        part: PointwisePart,
+        partials: Sequence[Array],
+        hidden: Mapping[int, tuple[Array, list[tuple[int, Array]]]],
+    ) -> None:
+        self._part, self._factors, self._hidden = part, partials, hidden
 
     def __call__(self, direction: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
         """Yield (space, field, changes at the points) for coefficients split as states are."""
         part, n = self._part, len(self._part.x)
         moved = {key: part.operators[key] @ direction[key[0]][key[1]] for key in part.groups}
-        for (name, k), factor in zip(part.partials, self._factors, strict=True):
+
+        def change(k: int) -> Array:
+            if k in self._hidden:
+                matrix, slopes = self._hidden[k]
+                return np.asarray(matrix @ sum(slope * change(j) for j, slope in slopes))
             key = (part.space_index[part.jets[k].field], part.jets[k].time)
             i = part.groups[key].index(k)
-            yield part.space_index[name], name, factor * moved[key][i * n : (i + 1) * n]
+            return np.asarray(moved[key][i * n : (i + 1) * n])
+
+        for (name, k), factor in zip(part.partials, self._factors, strict=True):
+            yield part.space_index[name], name, np.broadcast_to(factor * change(k), n)

@@ -34,7 +34,7 @@ def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
         return False
     if problem.interfaces is not None and axis_cuts(problem, fields[0]) is None:
         return False
-    if any(fields[0] in law.fields for law in problem.laws):
+    if problem.jets.quantities or any(fields[0] in law.fields for law in problem.laws):
         return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:

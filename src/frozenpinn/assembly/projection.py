@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.sparse as sps
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.mass import inverse_mass, left_terms
+from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
@@ -85,6 +86,8 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
                 for target, part in ((odd, uneven), (velocity if order else even, [t for t in own if t not in uneven])):
                     if part:
                         target.add(row, column, _projected(spaces[row], projector, space, part, inverses[row]))
+    for row, column, operator in _nonlocal_blocks(problem, spaces, projectors, inverses):
+        even.add(row, column, operator)
     relaxations = tuple(
         None if space.soft is None else space.soft.relaxation(space.network, space.order, projector.dense())
         for space, projector in zip(spaces, projectors, strict=True)
@@ -97,6 +100,22 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     position = even.operator() if uneven_part is None else even.operator() + uneven_part
     speeds = velocity.operator(moving=True) if velocity.entries and len(layout.moving) else None
     return Projected(terms, projectors, position, speeds, uneven_part, relaxations, left, inverses)
+
+
+def _nonlocal_blocks(
+    problem: Problem,
+    spaces: Sequence[Space],
+    projectors: Sequence[Operator],
+    inverses: Sequence[Operator | None],
+) -> Iterator[tuple[int, int, Operator]]:
+    """Yield what linear nonlocal terms of the equations of one space take from another."""
+    points = spaces[0].network.points
+    for equation in problem.equations:
+        row = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
+        projector = divided(inverses[row], field_columns(spaces[row], projectors[row], equation.field))
+        for matrix, term in linear_quantities(problem, equation, points.x, points.weights):
+            column = next(i for i, space in enumerate(spaces) if term.field in space.fields)
+            yield row, column, projector @ Dense(matrix @ spaces[column].network.at_points([term]).dense())
 
 
 def _inverse(problem: Problem, space: Space, projector: Operator, left: Mapping[str, list[Term]]) -> Operator | None:

@@ -17,6 +17,8 @@ from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_de
 from frozenpinn.language.hints import STEPS, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.lexer import Token, pointed, shortened
+from frozenpinn.language.nonlocal_calls import fractional, integrated, integration_variables
+from frozenpinn.language.quantities import FRACTIONAL, NONLOCAL
 from frozenpinn.language.scope import (
     FUNCTIONS,
     KINKED,
@@ -58,6 +60,7 @@ class _Calls:
         self.depth = 0
         self.effort = 0
         self.arithmetic = Arithmetic(self.compute)
+        self.variables: dict[str, sp.Symbol] = {}  # of integration, inside integral(…)
 
     # ---- plumbing ---------------------------------------------------------------------------
 
@@ -209,6 +212,8 @@ class _Calls:
         foreign = not own and not soft and not is_builtin(word, scope.chart)
         if foreign and (hint := derivative_hint(self.text, token.position) or case_hint(word)):
             raise self.fail(f"unknown function '{word}'. {hint}", token)
+        if soft and word in NONLOCAL:
+            return self.nonlocal_term(word, token)
         arguments = self.arguments(")") if not self.accept(")") else []
         if soft and word == "where":
             return self.where(arguments, token)
@@ -229,6 +234,18 @@ class _Calls:
         text = f"unknown function '{word}'.{suggestion(word, callables)} Known: {', '.join(callables)}."
         raise self.fail(text, token)
 
+    def nonlocal_term(self, word: str, token: Token) -> Value:
+        """Return an integral, a mean or a fractional Laplacian; fields may be taken at variables of integration."""
+        names = integration_variables(self) if word != FRACTIONAL else ()
+        known, self.variables = self.variables, {name: sp.Symbol(name, real=True) for name in names}
+        arguments = [self.number_of(argument, token) for argument in self.arguments(")")]
+        self.variables = known
+        self.require(arguments, 2 if word == FRACTIONAL else 1, token)
+        if word == FRACTIONAL:
+            power = self.real(arguments[1], token)
+            return each(lambda part: fractional(self, part, power, token) if part != 0 else part, arguments[0])
+        return each(lambda part: integrated(self, part, word, names, token) if part != 0 else part, arguments[0])
+
     def builtin(self, word: str, arguments: list[Value], token: Token, soft: bool) -> Value | None:
         """Apply a function or operator of the language; None if it is none."""
         if word in FUNCTIONS or (soft and word in COMPLEX_FUNCTIONS):
@@ -243,7 +260,8 @@ class _Calls:
 
     def field_call(self, word: str, arguments: Sequence[Value], token: Token) -> Value:
         value = self.scope.lookup(word)
-        if tuple(arguments) == self.scope.place:
+        at_variables = bool(self.variables) and tuple(arguments) == tuple(self.variables.values())
+        if tuple(arguments) == self.scope.place or at_variables:
             assert value is not None
             return value
         raise self.fail(

@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ExpressionError
 from frozenpinn.language.algebra import expanded
+from frozenpinn.language.quantities import Quantity
 
 TIME = "t"
 MAX_ORDER = 12  # no floating point number survives more differences
@@ -60,6 +61,7 @@ class JetSpace:
         self.t = sp.Symbol(TIME, real=True)
         self._jets: dict[sp.Symbol, Jet] = {}
         self._symbols: dict[Jet, sp.Symbol] = {}
+        self.quantities: dict[str, Quantity] = {}  #: nonlocal ones, by the name under which they stand as fields
 
     def field(self, name: str) -> Jet:
         """Return the undifferentiated jet of a field."""
@@ -77,6 +79,18 @@ class JetSpace:
             self._symbols[jet] = symbol
             self._jets[symbol] = jet
         return self._symbols[jet]
+
+    def quantity(self, quantity: Quantity) -> sp.Expr:
+        """Return the symbol of a nonlocal quantity."""
+        if quantity.inner == 0 or quantity.kernel == 0:
+            return sp.Integer(0)
+        self.quantities.setdefault(quantity.name, quantity)
+        return self.symbol(self.field(quantity.name))
+
+    def quantities_in(self, expression: sp.Expr) -> dict[Jet, Quantity]:
+        """Return the nonlocal quantities that occur in an expression."""
+        found = self.jets_in(expression).values()
+        return {jet: self.quantities[jet.field] for jet in found if jet.field in self.quantities}
 
     def name(self, jet: Jet) -> str:
         """Return the readable name, e.g. ``u_xxt`` or ``lap(lap(u_x))``."""
@@ -183,6 +197,8 @@ class JetSpace:
     def _chain_rule(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
         if node.is_Symbol:
             jet = self._jets.get(node)
+            if jet is not None and jet.field in self.quantities:
+                return self.quantities[jet.field].derivative(axis, self)
             if jet is not None:
                 return self.symbol(self.shifted(jet, axis))
             return sp.Integer(int(node == (self.t if axis is None else self.x[axis])))
@@ -217,6 +233,8 @@ class JetSpace:
         linear = sp.Integer(0)
         rest = expanded(expression)
         for symbol, jet in jets.items():
+            if jet.field in self.quantities:
+                continue
             coefficient = rest.coeff(symbol, 1)
             if coefficient != 0 and not (coefficient.free_symbols & {*self.x, *jets}):
                 linear += coefficient * self.symbol(replace(jet, laps=jet.laps + 1))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import sympy as sp
@@ -28,6 +29,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_hint
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, tokenize
+from frozenpinn.language.nonlocal_calls import fractional
 from frozenpinn.language.program import constant_value
 from frozenpinn.language.scope import FUNCTIONS, Scope, is_builtin
 from frozenpinn.language.suffixes import suffix_hint
@@ -234,7 +236,9 @@ class _Parser(_Calls):
             return self.arithmetic.power(base, exponent)
         if exponent.is_number:
             power = constant_value(exponent)
-            self.refuse_fractional(base, power, token)
+            operator = self.fractional(base, power, token)
+            if operator is not None:
+                return operator
             factors = sp.Mul.make_args(base)
             inner = [constant_value(f.exp) for f in factors if f.is_Pow and f.exp.is_number and not f.is_number]
             largest = max([power, *(power * e for e in inner)], key=abs)
@@ -245,17 +249,22 @@ class _Parser(_Calls):
                 raise self.fail("this constant is beyond the range of floating point numbers.", token)
         return self.compute(sp.Pow, base, exponent)
 
-    def refuse_fractional(self, base: sp.Expr, power: float, token: Token) -> None:
-        """Refuse (-lap(u))**0.9, which means an operator elsewhere and would be a power of numbers here."""
-        jets = self.scope.jets.jets_in(base)
-        split = self.scope.jets.affine(base) if power != int(power) and jets else None
-        if split is not None and any(jet.order and not jet.order % 2 for jet in split[0]):
+    def fractional(self, base: sp.Expr, power: float, token: Token) -> sp.Expr | None:
+        """Read (-lap(u))**0.9 as the operator that it means elsewhere; None for powers of numbers."""
+        jets = self.scope.jets
+        split = jets.affine(base) if power != int(power) and jets.jets_in(base) else None
+        if split is None or not any(jet.order and not jet.order % 2 for jet in split[0]):
+            return None
+        ((jet, factor), *more) = split[0].items()
+        plain = jets.field(jet.field)
+        laplacians = {replace(plain, laps=1), replace(plain, alpha=(2,)) if jets.dimension == 1 else None}
+        if more or split[1] != 0 or jet not in laplacians or not factor.is_number or not factor < 0:
             raise self.fail(
-                f"'(…)**{power:g}' of a Laplacian is not the power of a number but an operator, a fractional "
-                "Laplacian, which acts over all of space. It can't be written as a power; for that of a number, write "
-                f"abs(…)**{power:g}.",
+                f"'(…)**{power:g}' of a Laplacian is no number but an operator, a fractional Laplacian. Write it as "
+                f"(-lap(u))**{power:g} or fraclap(…, {power:g}), and the power of a number as abs(…)**{power:g}.",
                 token,
             )
+        return (-factor) ** power * fractional(self, jets.symbol(plain), sp.Float(power), token)
 
     def postfix(self) -> Value:
         value = self.atom()
@@ -297,6 +306,8 @@ class _Parser(_Calls):
 
     def name(self, token: Token) -> Value:
         word = token.text
+        if word in self.variables:
+            return self.variables[word]
         value = self.scope.lookup(word)
         if value is not None:
             return value

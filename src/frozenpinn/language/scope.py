@@ -14,6 +14,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.quantities import NONLOCAL
 from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
 HALF = sp.Rational(1, 2)
@@ -88,7 +89,8 @@ def is_soft(word: str, chart: Chart, *, called: bool) -> bool:
     if not called:
         return word in SOFT_CONSTANTS
     return (
-        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, "where", *_SYNONYMS) or derivative_call(word, chart) is not None
+        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", *_SYNONYMS)
+        or derivative_call(word, chart) is not None
     )
 
 

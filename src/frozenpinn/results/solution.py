@@ -12,6 +12,7 @@ import numpy as np
 from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.nonlocal_terms import quantity_values
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
@@ -276,6 +277,8 @@ class Solution(Shown):
         errors of the time integration become visible.
         """
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
+        if jet.field in self.problem.jets.quantities:
+            return quantity_values(self.problem, self.jet_values, x, times, jet)
         out, window = np.empty((len(x), len(times))), self._window(times)
         for k in np.unique(window):
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnError, ProblemError, choices
+from frozenpinn.errors import ProblemError, choices
 from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.functions import Given, checked_values, place_of
@@ -27,6 +27,7 @@ from frozenpinn.statement.data import Datum
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.parameters import Parameters
 from frozenpinn.statement.parts import apart
+from frozenpinn.statement.repetition import check_repetition
 
 Array = np.ndarray
 
@@ -184,7 +185,7 @@ def read_boundary(
                         raise ProblemError(f"side '{side.name}' is declared twice: '{linear.text}' repeats it.")
                     laws.append(linear)
                     continue
-                _check_repetition(linear, before, domain)
+                check_repetition(linear, before, domain)
                 before.append(linear)
         for name in sorted(free & covered):
             raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
@@ -405,44 +406,3 @@ def _normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters)
     split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
     assert split is not None
     return split[0]
-
-
-def _check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:
-    """Refuse a condition that adds nothing to the ones before it on the same side.
-
-    Decided by the rank of the coefficients at many points, whatever way the conditions are written: one
-    condition may hold on one part of a side and another one on the rest.
-    """
-    side, text = condition.side, condition.text
-    x = domain.sample_side(side, 64, "random", rng=0)
-    together = [*before, condition]
-    columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
-    matrices = np.zeros((len(x), len(together), len(columns)))
-    for row, linear in enumerate(together):
-        for jet, values in zip(linear.jets, linear.coefficients_at(x), strict=True):
-            matrices[:, row, columns[jet]] = values
-    sizes = np.maximum(np.max(np.abs(matrices), axis=2, keepdims=True), 1e-300)
-    matrices /= sizes
-    if not np.any(matrices[:, -1]):
-        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
-    if before and np.all(
-        np.linalg.matrix_rank(matrices, tol=1e-12) == np.linalg.matrix_rank(matrices[:, :-1], tol=1e-12)
-    ):
-        names = " and ".join(f"'{name}'" for name in condition.fields)
-        gap = _contradiction(together, matrices, sizes[:, :, 0], x.x)
-        more = f" with another value: they contradict each other by {gap:.3g}. Keep one of them" if gap else ""
-        raise ProblemError(f"side '{side.name}' is declared twice for {names}: '{text}' repeats a condition{more}.")
-
-
-def _contradiction(together: Sequence[LinearCondition], matrices: Array, sizes: Array, x: Array) -> float:
-    """Return by how much the last condition, a combination of the others on the left, differs from it on the right."""
-    try:
-        values = np.stack([c.value(x, 0.0) for c in together], axis=1) / sizes
-    except FrozenPinnError:  # not known at this time: what repeats a condition is refused either way
-        return 0.0
-    gaps = [
-        abs(value[-1] - np.linalg.lstsq(rows[:-1].T, rows[-1], rcond=1e-12)[0] @ value[:-1])
-        for rows, value in zip(matrices, values, strict=True)
-    ]
-    worst = int(np.argmax(gaps))
-    return float(gaps[worst] * sizes[worst, -1]) if gaps[worst] > 1e-9 * np.max(np.abs(values)) else 0.0

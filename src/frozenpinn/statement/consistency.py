@@ -310,6 +310,8 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
     jets = problem.jets
     left_side = equation.left_side(jets)
     needed = {**{jets.symbol(jet): jet for jet in left_side}, **jets.jets_in(equation.right_side)}
+    if any(jet.field in jets.quantities for jet in needed.values()):
+        return None
     table = {symbol: problem.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
     if any(value is None for value in table.values()):
         return None

@@ -24,6 +24,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names, maximal_time_order
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_sides, refuse_other_notations
+from frozenpinn.language.quantities import Quantity
 from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.unknowns import fields_in, unknowns_in
@@ -44,6 +45,7 @@ class Equation:
 
     ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t. ``mass`` has those of the
     left-hand side of an implicit equation; it is empty where that is ``∂ₜ^order field`` alone.
+    ``nonlocal_linear`` has those of integrals and the like that are linear in the fields.
     """
 
     field: str
@@ -54,6 +56,7 @@ class Equation:
     forcing: sp.Expr = ZERO
     nonlinear: sp.Expr = ZERO
     mass: Mapping[Jet, sp.Expr] = default(default_factory=dict)
+    nonlocal_linear: Mapping[Jet, sp.Expr] = default(default_factory=dict)
 
     def left_side(self, jets: JetSpace) -> Mapping[Jet, sp.Expr]:
         """Return the terms of the left-hand side; none of a static equation."""
@@ -125,7 +128,8 @@ def solve_for_time_derivatives(
 
     ``x`` are points all over the domain, where the coefficients of those derivatives must not all vanish.
     """
-    occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
+    found = (jet for residual in residuals for jet in jets.jets_in(residual).values())
+    occurring = {jet for jet in found if jet.field not in jets.quantities}
     orders = {name: maximal_time_order(occurring, name) for name in fields}
     _check_solvable(residuals, fields, orders, occurring)
     if any(jet.order and jet.time == orders[jet.field] for jet in occurring):
@@ -238,6 +242,7 @@ def split_right_side(name: str, order: int, right_side: sp.Expr, jets: JetSpace)
         {jet: c for jet, c in parts.in_time.items() if c != 0},
         sp.Add(*parts.forcing),
         sp.Add(*parts.nonlinear),
+        nonlocal_linear={jet: c for jet, c in parts.nonlocal_linear.items() if c != 0},
     )
 
 
@@ -250,10 +255,14 @@ class _Parts:
         self.in_time: dict[Jet, sp.Expr] = {}
         self.forcing: list[sp.Expr] = []
         self.nonlinear: list[sp.Expr] = []
+        self.nonlocal_linear: dict[Jet, sp.Expr] = {}
 
     def sort(self, term: sp.Expr) -> None:
         split = self.jets.affine(term)
-        if split is None:
+        quantities = self.jets.quantities_in(term)
+        if quantities and self._sort_nonlocal(split, quantities):
+            return
+        if split is None or quantities:
             self.nonlinear.append(term)
             return
         coefficients, rest = split
@@ -261,6 +270,20 @@ class _Parts:
         for jet, coefficient in coefficients.items():
             part = self.in_time if self.jets.t in coefficient.free_symbols else self.linear
             part[jet] = part.get(jet, ZERO) + coefficient
+
+    def _sort_nonlocal(
+        self, split: tuple[dict[Jet, sp.Expr], sp.Expr] | None, quantities: Mapping[Jet, Quantity]
+    ) -> bool:
+        """Take a term that is a multiple of a linear quantity; return whether it is one."""
+        if split is None or split[1] != 0 or set(split[0]) != set(quantities):
+            return False
+        affine = [self.jets.affine(quantity.inner) for quantity in quantities.values()]
+        linear = all(q.is_linear(self.jets) for q in quantities.values()) and all(a and a[1] == 0 for a in affine)
+        if not linear or any(self.jets.t in c.free_symbols for c in split[0].values()):
+            return False
+        for jet, coefficient in split[0].items():
+            self.nonlocal_linear[jet] = self.nonlocal_linear.get(jet, ZERO) + coefficient
+        return True
 
 
 def no_unknown(texts: str, static: bool) -> str:

@@ -24,7 +24,7 @@ _NEVER = -1e6  # what it costs to give a field an equation without its time deri
 
 def highest_jets(residual: sp.Expr, orders: Mapping[str, int], jets: JetSpace) -> list[Jet]:
     """Return the highest time derivatives of all fields in an equation, differentiated in space or not."""
-    return [jet for jet in jets.jets_in(residual).values() if jet.time == orders[jet.field]]
+    return [jet for jet in jets.jets_in(residual).values() if jet.time == orders.get(jet.field, -1)]
 
 
 def split_mass(residual: sp.Expr, orders: Mapping[str, int], jets: JetSpace) -> tuple[Mass, sp.Expr]:

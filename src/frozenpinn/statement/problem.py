@@ -14,6 +14,7 @@ from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
+from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
@@ -33,6 +34,7 @@ from frozenpinn.statement.equation import (
 from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.nonlocality import check_quantities, refuse_static
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
@@ -195,7 +197,10 @@ class Problem:
     def spatial_order(self, field: str) -> int:
         """Return the highest spatial derivative of a field in any equation."""
         jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
-        return max((jet.order for jet in jets if jet.field == field), default=0)
+        hidden = [self.jets.quantities[jet.field] for jet in jets if jet.field in self.jets.quantities]
+        inner = [(j, q.kind == FRACTIONAL) for q in hidden for j in self.jets.jets_in(q.inner).values()]
+        orders = [j.order for j in jets if j.field == field]
+        return max([*orders, *(j.order + 2 * acts for j, acts in inner if j.field == field)], default=0)
 
     def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
         """Compile expressions in the coordinates, time and the given jets, in this order."""
@@ -285,6 +290,7 @@ class Problem:
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
         keep(equations=self._solved(residuals, static))
+        check_quantities(self)
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
@@ -305,6 +311,7 @@ class Problem:
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
         if static:
+            refuse_static(residuals, self.jets)
             return tuple(static_equations(residuals, self.fields, self.jets))
         points = self.domain.sample(256, "random", rng=0).x
         return tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ def error_table(solution: Solution, field: str) -> dict[str, Any] | None:
 
 def dataset_data(runs: xarray.Dataset) -> dict[str, Any]:
     """Return what the page of a sweep shows: each dimension that is neither a coordinate nor time has a slider."""
+    runs = _unfolded(runs)
     space = [name for name in ("x", "y") if name in runs.dims]
     time = ["t"] if "t" in runs.dims else []
     if not space or "z" in runs.dims or "x1" in runs.dims:
@@ -79,7 +81,7 @@ def dataset_data(runs: xarray.Dataset) -> dict[str, Any]:
     ends = [axes[dim] for dim in space]
     return {
         "kind": "table",
-        "equations": [str(runs.attrs["problem"])] if "problem" in runs.attrs else [],
+        "equations": _equations(runs),
         "domain": "",
         "told": [f"{int(np.prod([len(axes[dim]) for dim in others]))} runs"],
         "coordinates": space,
@@ -91,6 +93,35 @@ def dataset_data(runs: xarray.Dataset) -> dict[str, Any]:
         "parameters": [{"name": str(dim), "values": axes[dim].tolist()} for dim in others],
         "fields": fields,
     }
+
+
+def _unfolded(runs: xarray.Dataset) -> xarray.Dataset:
+    """Return a table whose parameters are dimensions, if its runs are a grid of them, as sweeps make it."""
+    along = [name for name, c in runs.coords.items() if c.dims == ("run",) and name != "run"]
+    numbers = [name for name in along if np.issubdtype(runs[name].dtype, np.number)]
+    if "run" not in runs.dims or not numbers or len(numbers) < len(along):
+        return runs
+    distinct = [np.unique(runs[name].to_numpy()) for name in numbers]
+    if np.prod([len(values) for values in distinct]) != runs.sizes["run"]:
+        return runs.sortby(numbers[0]).swap_dims(run=numbers[0]).drop_vars("run") if len(numbers) == 1 else runs
+    kept = [name for name, v in runs.data_vars.items() if "run" in v.dims and np.issubdtype(v.dtype, np.floating)]
+    plain = runs[kept].drop_vars("run", errors="ignore")
+    if len(numbers) == 1:
+        return plain.swap_dims(run=numbers[0])
+    return plain.set_index(run=numbers).unstack("run")
+
+
+def _equations(runs: xarray.Dataset) -> list[str]:
+    """Return what a table says it is a solution of."""
+    if "problem" in runs.attrs:
+        return [str(runs.attrs["problem"])]
+    try:
+        found = json.loads(runs.attrs.get("sweep", "{}")).get("equation", [])
+    except (ValueError, AttributeError):
+        return []
+    return [
+        str(e) for e in (found.values() if isinstance(found, dict) else [found] if isinstance(found, str) else found)
+    ]
 
 
 def _axis(table: xarray.Dataset, dim: Hashable) -> Array:
