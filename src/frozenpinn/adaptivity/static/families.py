@@ -157,7 +157,12 @@ def best_family(plan: StaticPlan, start: Function, known: Family | None = None) 
 
 
 def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
-    """Try special functions beside the best features; if they help, ask again which features are best."""
+    """Try special functions beside the best features; if they help, ask again which features are best.
+
+    Beside neurons on parts of a domain there are none but those of the parts.
+    """
+    if plan.problem.interfaces is not None:
+        return best
     kinds, rules = families(plan), plan.task.rules.static
     reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
     near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
