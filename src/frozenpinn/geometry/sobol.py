@@ -39,10 +39,11 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     shift = own.integers(2, size=(d, _BITS), dtype=np.uint32) @ (2 ** np.arange(_BITS, dtype=np.uint32))
     lower = np.tril(own.integers(2, size=(d, _BITS, _BITS), dtype=np.uint32), -1) + np.eye(_BITS, dtype=np.uint32)
     bits = (_directions(d)[:, :, None] >> _DOWN) & 1
-    scrambled = np.sum((np.einsum("dpk,djk->djp", lower, bits) & 1) << _DOWN, axis=2, dtype=np.uint32)
+    mixed = np.einsum("dpk,djk->djp", lower, bits) & 1
+    scrambled = np.asarray(np.sum(mixed << _DOWN, axis=2, dtype=np.uint32))
     numbers = np.arange(n, dtype=np.uint32)
     gray = numbers ^ (numbers >> 1)
-    out: Array = np.tile(shift.astype(np.uint32), (n, 1))
+    out = np.tile(shift.astype(np.uint32), (n, 1))
     for bit in range(int(n - 1).bit_length()):
         chosen = np.flatnonzero((gray >> bit) & 1)
         out[chosen] ^= scrambled[:, bit]
