@@ -20,7 +20,7 @@ from frozenpinn.language.jets import TIME
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_value
 from frozenpinn.language.program import Program
-from frozenpinn.language.scope import Scope
+from frozenpinn.language.scope import POINT, Scope
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
 
@@ -254,6 +254,10 @@ class PointFunction:
             if scope.own_chart is not None:  # called with the coordinates of the text
                 own = replace(scope, functions={**scope.functions, GIVEN: function.names})
                 expression, functions, function = own.function(GIVEN), {**functions, GIVEN: function}, None
+        elif any(f.func == POINT for f in expression.atoms(AppliedUndef)):
+            raise ProblemError(
+                f"{what} contains delta(…), which stands in equations only, as a source; write a narrow Gaussian."
+            )
         elif jets := scope.jets.jets_in(expression):
             raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
         vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)
