@@ -122,6 +122,7 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
+    before: Problem | None = None  #: the problem from whose solution known parts were subtracted
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
 
     def __init__(

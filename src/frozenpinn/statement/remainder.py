@@ -71,6 +71,7 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         conditions=tuple(map(condition, problem.conditions)),
         initial=initial,
         points=(),
+        before=problem,
         exact={},
         given={},
     )
