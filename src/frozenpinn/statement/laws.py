@@ -80,6 +80,13 @@ class BoundaryLaw:
     def differentiated(self, times: int) -> sp.Expr:
         """Return the time derivative of the residual along solutions."""
         result = self.residual
+        jumps = [j for j in result.atoms(sp.Heaviside, sp.sign, sp.Piecewise) if self.jets.t in j.free_symbols]
+        if times and jumps:
+            raise ProblemError(
+                f"the boundary condition '{self.text}' on '{self.side.name}' jumps in time, and its time derivative is "
+                "needed; write a short smooth transition instead, such as (1 + tanh((t - 0.3)/0.01))/2, or solve up to "
+                "the jump and go on with initial=solution."
+            )
         for _ in range(times):
             result = self.jets.total_derivative(result, None)
         return resolve_function_derivatives(result, self.parameters.scope(self.jets), self._unknown)
