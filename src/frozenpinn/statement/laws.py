@@ -130,13 +130,18 @@ class BoundaryLaw:
         return f"BoundaryLaw({self.side.name}: {self.text})"
 
 
-def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool) -> None:
+def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool, implicit: Sequence[str] = ()) -> None:
     """Refuse what can't be kept: time in static problems, time derivatives that are too high or not linear."""
     where = f"the boundary condition '{law.text}' on '{law.side.name}'"
     if static:
         if law.time_order or law.depends_on_time:
             raise ProblemError(f"{where} contains time, but the problem has none; write time=(0, 1), initial=….")
         return
+    for name in (name for name in law.fields if name in implicit):
+        raise ProblemError(
+            f"{where} is nonlinear or changes in time, and the equation of '{name}' has spatial derivatives of its "
+            "highest time derivative; such equations need linear conditions with coefficients in the coordinates."
+        )
     for jet in law.jets_in():
         if jet.time > orders[jet.field]:
             raise ProblemError(

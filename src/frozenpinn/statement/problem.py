@@ -296,7 +296,8 @@ class Problem:
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:
-            check_law(law, {e.field: e.order for e in self.equations}, static)
+            implicit = [e.field for e in self.equations if e.mass]
+            check_law(law, {e.field: e.order for e in self.equations}, static, implicit)
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
