@@ -1,7 +1,5 @@
 """Pictures of domains, and of solutions on domains that are no boxes."""
 
-from types import SimpleNamespace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from domain_shapes import shape
 from frozenpinn import EvaluationError
 from frozenpinn.geometry import Annulus, Box, Disk, Interval, Shell
 from frozenpinn.results.plotting import plot_solution
+from frozenpinn.statement.problem import Problem
 
 plt.switch_backend("Agg")
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -56,7 +55,7 @@ def solved(domain):
     """Return what looks like a solution: |x|² + t, which refuses points outside."""
 
     class Fake:
-        problem = SimpleNamespace(domain=domain, time=(0.0, 1.0), fields=("u",), is_static=False)
+        problem = Problem("u_t = lap(u)", domain, (0, 1), 0, "u = 0")
 
         def __call__(self, *arguments, field, derivative):
             *x, t = np.broadcast_arrays(*arguments)

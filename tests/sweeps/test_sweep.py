@@ -57,6 +57,7 @@ def test_static_problems_and_points_of_ones_own():
     assert found.u.dims == ("run", "point")
     np.testing.assert_allclose(found.u, np.outer([1, 2], [-1.0, -0.75]), atol=1e-4)
     np.testing.assert_array_equal(found.x, x[:, 0])
+    assert {"f", "x", "y"} <= set(found.coords)
 
 
 def test_systems_and_random_starts():
@@ -146,6 +147,18 @@ def test_a_store_of_another_sweep_is_refused(tmp_path, change, text):
     with pytest.raises(fp.StorageError, match=rf"'.*r\.zarr' belongs to another sweep; {text}.*overwrite=True"):
         fp.sweep(**given, out=tmp_path / "r.zarr")
     assert fp.sweep(HEAT, {"k": KS}, **FEW, out=tmp_path / "r.zarr").sizes["run"] == 6
+
+
+def test_a_store_of_another_python_function_is_refused(tmp_path):
+    def problem(f):
+        parameters = {"k": 0.1, "f": f}
+        return fp.Problem("u_t = k*u_xx + f", fp.Interval(0, 1), (0, 0.5), "0", "u = 0", parameters=parameters)
+
+    given = {"varied": {"k": [0.1, 0.2]}, **FEW, "out": tmp_path / "r.zarr"}
+    found = fp.sweep(problem(lambda x: x**2), **given)
+    assert same(fp.sweep(problem(lambda x: x**2), **given), found)
+    with pytest.raises(fp.StorageError, match="belongs to another sweep; it differs in functions"):
+        fp.sweep(problem(lambda x: x**3), **given)
 
 
 def test_files_that_are_no_stores_are_kept(tmp_path):

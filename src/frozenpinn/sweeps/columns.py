@@ -76,8 +76,8 @@ def decoded(dataset: xarray.Dataset) -> xarray.Dataset:
     for name in [str(n) for n in dataset.variables if str(n).endswith(TEXT)]:
         texts = [bytes(row).rstrip(b"\0").decode(errors="ignore") for row in np.asarray(dataset[name], dtype=np.uint8)]
         dataset = dataset.drop_vars(name).assign({name.removesuffix(TEXT): ("run", np.array(texts, dtype=object))})
-    varied = json.loads(dataset.attrs["sweep"])["varied"]
-    dataset = dataset.set_coords([name for name in (*varied, "t", *dataset.dims, "x", "y", "z") if name in dataset])
+    about = json.loads(dataset.attrs["sweep"])
+    dataset = dataset.set_coords([name for name in (*about["varied"], *about["axes"], "t") if name in dataset])
     return dataset.assign_coords(run=np.arange(dataset.sizes["run"]))
 
 

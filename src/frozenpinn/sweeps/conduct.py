@@ -147,7 +147,7 @@ def _filled(definition: Definition, store: Store, workers: int, client: Any, sha
     n = len(definition.table)
     pending = [k for k in range(n) if k not in store.done]
     if pending and store.plan is None:
-        store.keep_plan(_planned(definition, workers, told) if share else Plan())
+        store.keep_plan(_planned(definition, store, workers, told) if share else Plan())
     plan = store.plan or Plan()
     clock = _Clock(len(pending), n, told)
 
@@ -168,21 +168,23 @@ def _filled(definition: Definition, store: Store, workers: int, client: Any, sha
     return store.finish()
 
 
-def _planned(definition: Definition, workers: int, told: Told) -> Plan:
-    """Solve the pilots, on this machine."""
-    found: dict[int, First | None] = dict.fromkeys(pilots_of(definition))
+def _planned(definition: Definition, store: Store, workers: int, told: Told) -> Plan:
+    """Solve the pilots that are missing, on this machine."""
+    found = {index: store.pilot(index) for index in pilots_of(definition)}
+    pending = [index for index, raw in found.items() if raw is None]
 
     def put(index: int, raw: bytes | None) -> None:
-        stored = json.loads(raw or b"null")
-        found[index] = None if stored is None else First.of_list(stored)
+        found[index] = raw
+        store.put_pilot(index, raw or b"null")
 
-    if found:
-        told(f"{len(found)} pilots")
+    if pending:
+        told(f"{len(pending)} pilots")
     if workers > 1:
-        in_processes(partial(_pilot, definition), list(found), put, lambda index, why: None, workers)
+        in_processes(partial(_pilot, definition), pending, put, lambda index, why: put(index, None), workers)
     else:
-        serially(partial(_pilot, definition), list(found), put)
-    return make_plan(definition, found)
+        serially(partial(_pilot, definition), pending, put)
+    stored = {index: json.loads(raw or b"null") for index, raw in found.items()}
+    return make_plan(definition, {k: None if s is None else First.of_list(s) for k, s in stored.items()})
 
 
 def _pilot(definition: Definition, index: int) -> bytes:

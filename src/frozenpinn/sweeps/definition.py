@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -72,7 +74,10 @@ class Definition:
     def document(self) -> dict[str, Any]:
         """What is compared with a store: plain texts and numbers."""
         rows = json.dumps(self.table.rows)
-        stated = problem_to_dict(self.problem) or {"problem": repr(self.problem), "functions": _functions(self.problem)}
+        stated = problem_to_dict(self.problem) or {
+            "problem": repr(self.problem),
+            "functions": _functions(self.problem.given),
+        }
         return {
             "format": FORMAT,
             **stated,
@@ -85,6 +90,7 @@ class Definition:
             "settings": repr(self.settings),
             "time_limit": self.time_limit,
             "memory_limit": self.memory_limit,
+            "axes": list(self.places.coordinates),
             "points": _digest(*(self.places.axes if self.places.points is None else (self.places.points,))),
             "times": None if self.places.times is None else _digest(self.places.times),
         }
@@ -123,10 +129,22 @@ def make_places(problem: Problem, points: Any, times: Any) -> Places:
     return Places(domain.coordinates, axes, own, uniform_times(problem, 51 if times is None else times))
 
 
-def _functions(problem: Problem) -> str:
-    return ", ".join(
-        sorted(f"{name}: {getattr(v, '__qualname__', v)}" for name, v in problem.given.items() if callable(v))
-    )
+def _functions(value: Any) -> Any:
+    """Return what tells Python functions apart, wherever they stand in a statement: their code."""
+    if isinstance(value, Mapping):
+        return {str(key): _functions(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_functions(v) for v in value]
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        return f"{value.__name__} {hashlib.sha256(_bytes(code)).hexdigest()[:12]}"
+    return type(value).__name__ if callable(value) else str(value)
+
+
+def _bytes(code: CodeType) -> bytes:
+    """Return the code of a function, and of those inside it."""
+    constants = [_bytes(c) if isinstance(c, CodeType) else repr(c).encode() for c in code.co_consts]
+    return b"".join([code.co_code, repr(code.co_names).encode(), *constants])
 
 
 def _digest(*arrays: Array) -> str:

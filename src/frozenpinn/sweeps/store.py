@@ -156,6 +156,19 @@ class Store:
         if self.rows is not None:
             self._write_json("plan.json", plan.as_dict())
 
+    def pilot(self, index: int) -> bytes | None:
+        """Return what a pilot has found, if it is known."""
+        path = "" if self.rows is None else os.path.join(self.rows.folder, f"{index:08d}.pilot.json")
+        if not os.path.exists(path):
+            return None
+        with open(path, "rb") as handle:
+            return handle.read()
+
+    def put_pilot(self, index: int, raw: bytes) -> None:
+        """Take what a pilot has found."""
+        if self.rows is not None:
+            self._write_json(f"{index:08d}.pilot.json", json.loads(raw))
+
     def put(self, index: int, raw: bytes | None) -> None:
         """Take a finished run; None if its file is there already."""
         if self.rows is None:
@@ -246,7 +259,7 @@ class Store:
         plan = (self.plan or Plan()).as_dict()
         return {"sweep": json.dumps(self.definition.document), "plan": json.dumps(plan)}
 
-    def _write_json(self, name: str, document: dict[str, Any]) -> None:
+    def _write_json(self, name: str, document: Any) -> None:
         assert self.rows is not None
         try:
             with replacing(os.path.join(self.rows.folder, name)) as part, open(part, "x", encoding="utf-8") as handle:

@@ -115,7 +115,7 @@ def _rewritten(raw: bytes, change: Callable[[dict[str, Any], dict[str, Array]], 
             handle.write(raw)
         meta, arrays = Reader(file, FORMAT).read()
         change(meta, arrays)
-        write_archive(file, meta, arrays)
+        write_archive(file, meta, arrays, overwrite=True)
         with open(file, "rb") as handle:
             return handle.read()
 

@@ -1,4 +1,4 @@
-"""Gallery: how many of other people's two-dimensional problems are solved to a tolerance within a minute.
+"""Gallery: how many of other people's problems are solved to a tolerance within a minute.
 
 The problems are in ``gallery_problems``. Each is solved once per seed, as a user would: ``solve(problem, tol=…,
 time_limit=…)``. The true error is measured against a formula (``exact``) where there is one. Where there is none, a
@@ -218,6 +218,6 @@ STUDY = Study(
     details=("source", "status", "truth"),
     beside=("seconds", "width"),
     draw=draw,
-    size=(10, 9),
+    size=(10, 22),
     options=("only", "tol", "time_limit"),
 )

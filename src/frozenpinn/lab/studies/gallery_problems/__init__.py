@@ -1,19 +1,19 @@
-"""Two-dimensional problems as the galleries of py-pde, FiPy and PINNacle have them, with parameters of our own.
+"""Problems as the galleries of others have them, with parameters of our own.
 
-Some of these galleries' problems can't be stated: noise in space or time (py-pde's stochastic equations), integrals of
-the solution (py-pde's nonlocal example), constraints without a time derivative (incompressible flow, electrostatics,
-FiPy's Stokes cavity, PINNacle's Navier–Stokes), level sets, fields that jump, and wells of logarithmic potentials.
-Those on disks and around holes are stated on other domains than boxes and are not asked for here.
+Some of these galleries' problems can't be stated: noise in space or time (py-pde's stochastic equations), flows of
+incompressible fluids in time, level sets, moving interfaces, contact and wells of logarithmic potentials. Eigenvalues
+and unknown coefficients have studies of their own.
 """
 
 from __future__ import annotations
 
-from frozenpinn.lab.studies.gallery_problems import diffusion, reactions, transport, waves
+from frozenpinn.lab.studies.gallery_problems import diffusion, lines, reactions, shapes, statics, transport, waves
 from frozenpinn.lab.studies.gallery_problems.entry import GalleryProblem
 
 GALLERY: dict[str, GalleryProblem] = {
     problem.name: problem
-    for problem in (*diffusion.PROBLEMS, *transport.PROBLEMS, *waves.PROBLEMS, *reactions.PROBLEMS)
+    for room in (diffusion, transport, waves, reactions, lines, statics, shapes)
+    for problem in room.PROBLEMS
 }
 
 __all__ = ["GALLERY", "GalleryProblem"]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from math import pi
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 
-from frozenpinn.geometry import Box
+from frozenpinn.geometry import Box, Domain
+from frozenpinn.statement.equation import Equations
 from frozenpinn.statement.problem import Problem
 
-PY_PDE, FIPY, PINNACLE = "py-pde", "FiPy", "PINNacle"
+PY_PDE, FIPY, PINNACLE, DEEPXDE = "py-pde", "FiPy", "PINNacle", "DeepXDE"
+SCIKIT_FEM, DOLFINX, DEDALUS, EXPONAX = "scikit-fem", "DOLFINx", "Dedalus", "exponax"
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,25 @@ class GalleryProblem:
     name: str
     source: str
     build: Callable[[], Problem]
+
+
+def stated(
+    name: str,
+    source: str,
+    equation: Equations,
+    domain: Domain,
+    time: tuple[float, float] | None,
+    initial: Any,
+    boundary: Any = None,
+    **more: Any,
+) -> GalleryProblem:
+    """Return a problem by its statement; an initial value without arguments is made when it is needed."""
+
+    def build() -> Problem:
+        made = isinstance(initial, FunctionType) and not signature(initial).parameters
+        return Problem(equation, domain, time, initial() if made else initial, boundary, **more)
+
+    return GalleryProblem(name, source, build)
 
 
 def box(x: float = 1.0, y: float = 1.0) -> Box:
