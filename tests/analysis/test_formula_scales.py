@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import frozenpinn as fp
 from frozenpinn import Box, Interval, Problem
 from frozenpinn.adaptivity.features import is_abrupt, narrow_places, parts_of_time, telling_times
 from frozenpinn.analysis.formula_scales import formula_scales
@@ -123,3 +124,15 @@ def test_a_feature_is_told():
 def test_python_functions_are_left_to_samples():
     problem = heat("f", parameters={"f": lambda x, t: x * t})
     assert not formula_scales(problem).features
+
+
+def test_points_of_a_box_are_dense_where_formulas_are_narrow():
+    ridge = "exp(-((x - 0.37)/0.001)**2)"
+    problem = fp.Problem(f"u_t = 0.1*lap(u) - 100*{ridge}*u", fp.Box([0, 0], [1, 1]), (0, 0.1), "cos(pi*y)", "u_n = 0")
+    along_x, along_y = narrow_places(problem)
+    assert len(along_x.sizes) >= 1
+    assert not along_y.sizes
+    solution = fp.solve(problem, settings=fp.Settings(width=(60, 12)))
+    x, y = (np.unique(solution.collocation[:, axis]) for axis in range(2))
+    assert np.count_nonzero(np.abs(x - 0.37) < 0.003) >= 8
+    assert np.count_nonzero(np.abs(y - 0.37) < 0.003) <= 1

@@ -205,6 +205,8 @@ def _estimate(
             gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = _mean(gaps, times) / scale
+        if stepped and (steps := step_errors(solution)) is not None:  # they may be large between these times
+            overall[name] = max(overall[name], steps.whole(name) / scale)
         if problem.is_linear and overall[name] > rules.parted and not problem.is_static:
             # what has nothing in common with the truth is not judged by its own size
             known = sizes_of(problem)[name]

@@ -69,14 +69,19 @@ def _joined(stretches: list[Stretch]) -> list[Stretch]:
 
 
 @remembered
-def narrow_places(problem: Problem) -> Slopes | None:
-    """Return places on an interval, and how densely points are needed by each narrow feature; None if there is none."""
-    if problem.domain.dimension != 1:
+def narrow_places(problem: Problem) -> tuple[Slopes, ...] | None:
+    """Return places on each axis, and how densely points are needed by each narrow feature; None if there is none."""
+    scales, axes = formula_scales(problem), range(problem.domain.dimension)
+    if not any(scales.stretches(axis) for axis in axes):
         return None
-    stretches = formula_scales(problem).stretches(0)
-    if not stretches:
-        return None
-    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    ends = zip(problem.domain.lower.tolist(), problem.domain.upper.tolist(), strict=True)
+    return tuple(
+        _places_on(scales.stretches(axis), lower, upper) for axis, (lower, upper) in zip(axes, ends, strict=True)
+    )
+
+
+def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:
+    """Return places on an axis with features at some stretches; without any it is even."""
     own = [_widened(s, lower, upper) for s in stretches]
     parts = [np.linspace(s.low, s.high, min(4001, _PER_FEATURE + int(4 * (s.high - s.low) / s.width))) for s in own]
     x = np.unique(np.concatenate([np.linspace(lower, upper, _PLACES), *parts]))

@@ -15,20 +15,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.features import is_abrupt
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.geometry.points import gauss
 from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.solvers.interpolation import DEGREE
 
 Array = np.ndarray
-_GROUPS = (24, 96)  # of steps, each judged by one of them: at least and at most, …
-_PER_GROUP = 8  # … and steps of each in between
+_PER_GROUP = 8  # steps of each group, if that makes neither too few nor too many groups
 _FEWEST = 4  # groups of a window, if there are many
-_SMOOTH = 12  # functions of all fields together, …
-_EACH = 4  # … and of each field at least
-_NODES = 5  # of the quadrature over a step
+_SCANNED = 2000  # steps up to which all of them are looked at where right-hand sides have corners
+_CORNERS = 3.0  # by how much these are underestimated, as no quadrature is exact at a corner
+_LARGE = 400  # coefficients of a product from which on a look at many states costs as much as steps
+
+
+class _Effort(NamedTuple):
+    """How closely one looks: groups of steps, nodes on a step, smooth functions in all and of each field, states."""
+
+    groups: tuple[int, int]
+    nodes: int
+    smooth: int
+    each: int
+    states: int
+
+
+_CLOSE, _BRIEF = _Effort((24, 96), 5, 12, 4, 4), _Effort((8, 16), 4, 2, 1, 2)
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
 _LARGEST = 1e200  # beyond which nothing is told any more
@@ -66,12 +80,14 @@ def step_errors(solution: Solution) -> StepErrors | None:
     if not all(_can_be_judged(piece) for piece in pieces):
         return None
     total = sum(max(1, piece.trajectory.steps) for piece in pieces)
-    groups = min(max(_GROUPS[0], total // _PER_GROUP), _GROUPS[1])
+    large = max(piece.layout.size for piece in pieces) > _LARGE and pieces[0].expansions[0].basis.is_product
+    effort = _BRIEF if large else _CLOSE
+    groups = min(max(effort.groups[0], total // _PER_GROUP), effort.groups[1])
     times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
         count = max(_FEWEST, round(groups * max(1, piece.trajectory.steps) / total))
-        part = _of_piece(piece, count)
+        part = _of_piece(piece, count, effort)
         if part is None:
             return None
         times.append(part.times)
@@ -99,23 +115,28 @@ class _Part(NamedTuple):
     rest: Array
 
 
-def _of_piece(piece: Piece, count: int) -> _Part | None:
+def _of_piece(piece: Piece, count: int, effort: _Effort) -> _Part | None:
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
     breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
     if len(breaks) < 2:
         return None
-    breaks, chosen = _grouped(breaks, count, 2 * count if trajectory.kind == "modal" else count // 2)
+    if trajectory.kind == "modal":  # polynomials of high degree on long steps
+        effort = effort._replace(nodes=DEGREE)
+    breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
-    step = _sampled(breaks, edges)
+    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states == _CLOSE.states:
+        step, weight = _worst_steps(piece, breaks, chosen)
+    else:
+        step, weight = _sampled(breaks, edges), np.ones(len(edges) - 1)
     a, b = breaks[step], breaks[step + 1]
-    nodes, weights = gauss(_NODES)
+    nodes, weights = gauss(effort.nodes)
     moments = a[:, None] + (b - a)[:, None] * nodes
-    middle = _NODES // 2
+    middle = effort.nodes // 2
     with np.errstate(all="ignore"):
         states = trajectory(np.concatenate([moments.ravel(), a, b]))
         states, first, last = np.split(states, [moments.size, moments.size + len(a)])
-        shape = (len(step), _NODES, states.shape[1])
+        shape = (len(step), effort.nodes, states.shape[1])
         wanted = system.rates(moments.ravel(), states).reshape(shape)
         found = trajectory.rates(moments.ravel()).reshape(shape)
         states = states.reshape(shape)[:, middle]
@@ -125,14 +146,15 @@ def _of_piece(piece: Piece, count: int) -> _Part | None:
             return None
         worst = np.einsum("k,gkn->gn", weights, left)
         worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
-        vectors = _directions(system, [states[0], states[len(states) // 2], states[-1], worst])
+        seen = [worst, states[-1], states[0], states[len(states) // 2]]
+        vectors = _directions(system, seen[: effort.states], effort)
         jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
         if not np.all(np.isfinite(jacobians)):
             return None
         added = jumps @ vectors
-        for k in range(_NODES):
+        for k in range(effort.nodes):
             added += weights[k] * _carried(jacobians, b - moments[:, k], left[:, k] @ vectors)
-    return _followed(piece, edges, vectors, jacobians, added)
+    return _followed(piece, edges, vectors, jacobians, weight[:, None] * added)
 
 
 def _carried(jacobians: Array, times: Array, errors: Array) -> Array:
@@ -166,12 +188,32 @@ def _sampled(breaks: Array, edges: Array) -> Array:
     return np.clip(np.searchsorted(breaks, moments, side="right") - 1, 0, len(breaks) - 2)
 
 
-def _directions(system: Discretisation, states: Sequence[Array]) -> Array:
+def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> tuple[Array, Array]:
+    """Return the step of each group that leaves most, and by how much all of the group leave more than its rate.
+
+    Where right-hand sides have corners, one step of many may have all of the error.
+    """
+    assert piece.system is not None
+    moments = breaks[:-1] + 0.4 * np.diff(breaks)
+    with np.errstate(all="ignore"):
+        left = piece.trajectory.rates(moments) - piece.system.rates(moments, piece.trajectory(moments))
+        sizes = np.nan_to_num(np.linalg.norm(left, axis=1) * np.diff(breaks))
+    steps, weights = [], []
+    for a, b in pairwise(chosen.tolist()):
+        k = a + int(np.argmax(sizes[a:b]))
+        whole, length = float(np.sum(sizes[a:b])), float(breaks[b] - breaks[a])
+        steps.append(k)
+        share = float(breaks[k + 1] - breaks[k]) / length
+        weights.append(_CORNERS * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
+    return np.array(steps), np.array(weights)
+
+
+def _directions(system: Discretisation, states: Sequence[Array], effort: _Effort) -> Array:
     """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
     layout, n = system.layout, system.layout.coefficients
     columns = []
     for block, space in zip(layout.blocks, system.spaces, strict=True):
-        for k in _smoothest(space.network.sizes, max(_EACH, _SMOOTH // len(system.spaces))):
+        for k in _smoothest(space.network.sizes, max(effort.each, effort.smooth // len(system.spaces))):
             columns.append(np.eye(1, n, block.start + k)[0])
         for state in states:
             own = np.zeros(n)
@@ -198,7 +240,13 @@ def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
 
 
 def _jacobians(system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array) -> Array:
-    """Return the linearisation in some directions at several times and states, by differences, (groups, r, r)."""
+    """Return the linearisation in some directions at several times and states, (groups, r, r).
+
+    Differences are cheapest, of all states at once; corners of a right-hand side need the derivatives themselves.
+    """
+    if is_abrupt(system.problem):
+        operators = [system.jacobian_operator(float(t), y) for t, y in zip(times, states, strict=True)]
+        return np.stack([vectors.T @ np.stack([j @ v for v in vectors.T], axis=1) for j in operators])
     norms = np.linalg.norm(states, axis=1)
     nudges = _NUDGE * np.maximum(norms, max(_SMALL * float(np.max(norms)), 1e-300))
     moved = states[:, None, :] + nudges[:, None, None] * vectors.T[None]

@@ -78,7 +78,7 @@ class March:
         slopes = narrow_places(self.problem)
         if slopes is None or not self._can_be_graded:
             return self._even(stage), 0.0
-        return self._graded(stage, [slopes], Windows())
+        return self._graded(stage, slopes, Windows())
 
     def _largest(self, system: Discretisation) -> float:
         """Return a magnitude of the state over all parts of the time: what drives it may come late."""
@@ -99,7 +99,8 @@ class March:
         """Whether points and neurons can be placed by where something happens."""
         settings, frame = self.plan.task.settings, self.plan.frame
         line = self.problem.domain.dimension == 1 and hasattr(self.plan.sampler, "graded") and frame.method == "gauss"
-        return line and frame.strategy.renewable and settings.cutoff is not None and settings.points is None
+        suits = line or (frame.product and not any(self.problem.domain.periodic))
+        return suits and frame.strategy.renewable and settings.cutoff is not None and settings.points is None
 
     def _windows(self, renewal: Renewal) -> Windows | None:
         """Return how to follow the solution; None where one basis is kept."""

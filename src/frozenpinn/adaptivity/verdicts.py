@@ -7,6 +7,7 @@ import numpy as np
 from frozenpinn.adaptivity.axis_misfit import axis_misfits
 from frozenpinn.adaptivity.missed import features_missed
 from frozenpinn.adaptivity.rules import EstimateRules
+from frozenpinn.adaptivity.step_errors import step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 
@@ -32,6 +33,8 @@ def limits(solution: Solution, rules: EstimateRules) -> list[str]:
     rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
     if np.isfinite(rate) and rate * (end - start) > _GROWTH:
         told.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
+    elif (steps := step_errors(solution)) is not None and steps.factor > np.exp(_GROWTH):
+        told.append(f"errors are multiplied by up to {steps.factor:.0e} on the way")
     return told
 
 

@@ -245,15 +245,24 @@ class PointwisePart:
         """Return the derivative of the values in the direction of other coefficients, without any matrix."""
         values = self.jet_values(t, state)
         inner = {part.place: (part.matrix, part.slopes(self.x, t, values)) for part in self._hidden}
+        return Differential(self, self._slopes(t, values), inner)
+
+    def _slopes(self, t: float, values: Sequence[Array]) -> list[Array]:
+        """Return the partial derivatives at the points.
+
+        Where they are infinite, as that of √max(u, 0) at zero is, zero is taken: they steer iterations, no more.
+        """
         with np.errstate(all="ignore"):
-            return Differential(self, self._jacobian_program(*self.x.T, t, *values), inner)
+            slopes = self._jacobian_program(*self.x.T, t, *values)
+        if not all(np.all(np.isfinite(own)) for own in values):
+            return list(slopes)
+        return [slope if np.all(np.isfinite(slope)) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
 
     def mean_partials(
         self, t: float, state: Sequence[Sequence[Array]], weights: Array
     ) -> Iterator[tuple[str, Jet, float]]:
         """Yield (field, jet, mean of the derivative of the field's part by that jet)."""
-        with np.errstate(all="ignore"):
-            partials = self._jacobian_program(*self.x.T, t, *self.jet_values(t, state))
+        partials = self._slopes(t, self.jet_values(t, state))
         for (name, k), partial in zip(self.partials, partials, strict=True):
             if self.jets[k] not in self.quantities:
                 yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
@@ -261,8 +270,7 @@ class PointwisePart:
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
         values = self.jet_values(t, state)
-        with np.errstate(all="ignore"):
-            partials = self._jacobian_program(*self.x.T, t, *values)
+        partials = self._slopes(t, values)
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
         hidden = {part.place: part for part in self._hidden}
         for (name, k), partial in zip(self.partials, partials, strict=True):
