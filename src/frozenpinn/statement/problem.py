@@ -158,7 +158,7 @@ class Problem:
             "contact": contact,
         }
         self._read(with_named(given), domain, time)
-        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
+        for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
             warn(finding.text)
         for text in check_axis(self):
             warn(text)
