@@ -323,7 +323,7 @@ class Problem:
     def _read_start(self, given: Mapping[str, Any], static: bool) -> dict[str, Any]:
         """Read initial data, or what makes a static solution unique."""
         scope = self.parameters.scope(self.jets)
-        constraints = read_constraints(given.get("constraint"), self.fields, self.domain, scope)
+        constraints = read_constraints(given.get("constraint"), self.composites, self.domain, scope, self.frame)
         if static:
             for name in ("initial", "initial_velocity"):
                 if given[name] is not None:
