@@ -37,6 +37,7 @@ from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.nonlocality import check_quantities, refuse_static
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.span import read_span
@@ -112,6 +113,7 @@ class Problem:
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
     laws: tuple[BoundaryLaw, ...]
+    points: tuple[PointSource, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -120,6 +122,7 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
+    before: Problem | None = None  #: the problem from whose solution known parts were subtracted
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
 
     def __init__(
@@ -292,14 +295,16 @@ class Problem:
         resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols, frame)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
-        keep(equations=self._solved(residuals, static))
+        equations, points = taken_points(self._solved(residuals, static), self.jets, domain)
+        keep(equations=equations, points=points)
         check_quantities(self)
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:
-            check_law(law, {e.field: e.order for e in self.equations}, static)
+            implicit = [e.field for e in self.equations if e.mass]
+            check_law(law, {e.field: e.order for e in self.equations}, static, implicit)
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
@@ -322,7 +327,7 @@ class Problem:
     def _read_start(self, given: Mapping[str, Any], static: bool) -> dict[str, Any]:
         """Read initial data, or what makes a static solution unique."""
         scope = self.parameters.scope(self.jets)
-        constraints = read_constraints(given.get("constraint"), self.fields, self.domain, scope)
+        constraints = read_constraints(given.get("constraint"), self.composites, self.domain, scope, self.frame)
         if static:
             for name in ("initial", "initial_velocity"):
                 if given[name] is not None:
