@@ -14,6 +14,11 @@ import frozenpinn  # noqa: E402
 gallery_problems.write(HERE / "gallery")
 reference.write(HERE / "reference")
 
+live = HERE / "_static" / "burgers.html"  # the page that moves, to be tried on the site
+if not live.exists():
+    burgers = frozenpinn.Problem("u_t + u*u_x = 0.01*u_xx", frozenpinn.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
+    frozenpinn.solve(burgers, tol=1e-4, progress=False).page(live, title="Burgers' equation")
+
 project = "frozenpinn"
 author = "the frozenpinn developers"
 copyright = f"2026, {author}"
@@ -34,7 +39,6 @@ suppress_warnings = ["config.cache", "ref.python"]  # attributes of several clas
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_numpy_docstring, napoleon_google_docstring = True, False
 napoleon_use_rtype = napoleon_use_param = False
 napoleon_use_ivar = True
@@ -51,7 +55,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "matplotlib_animations": False,
     "plot_gallery": "True",
-    "min_reported_time": 1000,
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -80,10 +84,11 @@ def _escape_bars(app, what, name, obj, options, lines):
 
 def _list_every_page(app, docname, source):
     """Put pages that the menu does not name at its end, so that none is lost."""
-    if docname == "index":
-        missing = [page.stem for page in sorted(HERE.glob("*.md")) if f"\n{page.stem}\n" not in source[0]]
+    if docname == "guide":
+        menus = "".join((HERE / f"{name}.md").read_text(encoding="utf-8") for name in ("index", "guide", "background"))
+        missing = [page.stem for page in sorted(HERE.glob("*.md")) if f"\n{page.stem}\n" not in menus]
         pages = "\n".join(name for name in missing if name != "index")
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: More\n\n{pages}\n```\n" if pages else ""
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n" if pages else ""
 
 
 def setup(app):

@@ -28,7 +28,7 @@ def solved(name: str, title: str, words: str, problem: str, tol: str = "1e-4", e
     """Return an entry that solves one problem to a tolerance and draws it."""
     code = f"problem = fp.Problem(\n    {problem.strip()}\n)\n" + SOLVE.format(tol=tol)
     code += EXACT.format(tol=tol) if exact else ""
-    return Entry(name, title, words, code + "solution.plot()\nprint(repr(solution))\n")
+    return Entry(name, title, words, code + "solution.plot()\nprint(solution.status, solution.error_estimate)\n")
 
 
 DIFFUSION = [

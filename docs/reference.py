@@ -16,6 +16,7 @@ GROUPS = {
     "Eigenvalues, steady states, paths": (
         *("modes", "steady", "stability", "follow", "Eigenvalue", "Mode", "Modes", "Stability", "Path"),
     ),
+    "Many problems": ("sweep", "Normal", "Uniform", "model"),
     "Inverse problems": (
         *("infer", "design", "Unknown", "UnknownField", "Measurements", "Relative"),
         *("Estimate", "Inferred", "InferredField", "Design"),
@@ -66,7 +67,7 @@ def write(folder: Path) -> int:
     rest = [name for name in top if name not in known and name not in errors]
     groups = {heading: [n for n in names if n in top] for heading, names in GROUPS.items()}
     groups |= ({"More": rest} if rest else {}) | {"Errors and warnings": errors}
-    pages = {"index": page(frozenpinn, groups, "frozenpinn")}
+    pages = {"index": page(frozenpinn, groups, "Reference")}
     modules = [name for name in frozenpinn.__all__ if isinstance(getattr(frozenpinn, name), ModuleType)]
     for name in modules:
         module = getattr(frozenpinn, name)

@@ -183,3 +183,37 @@ def test_xarray():
 def test_what_can_not_be_measured(make, text):
     with pytest.raises(fp.FrozenPinnError, match=text):
         fp.infer(heat(), make())
+
+
+# ---- what else is told ------------------------------------------------------------------------------------
+
+
+def test_a_field_that_jumps_is_told_and_its_band_is_wide():
+    """u = x below 1/2 and 1 - x above of u_xx = s would need a delta function; a source that jumps is enough."""
+    problem = fp.Problem("u_xx = -s", LINE, boundary="u = 0", parameters={"s": fp.UnknownField()})
+    x = np.linspace(0.02, 0.98, 80)
+    jumping = np.where(x < 0.5, 3 / 8 * x - x**2 / 2, (1 - x) / 8)  # of s = 1 below 1/2, 0 above
+    found = fp.infer(problem, fp.Measurements(x, jumping + 1e-4 * RNG.standard_normal(80), noise=1e-4))
+    assert "if it jumps there" in found.report
+    inside = judged(found.field("s"), np.where(GRID < 0.5, 1.0, 0.0))[1]
+    assert inside > 0.85
+
+
+def test_a_start_that_is_wrong_by_orders_of_magnitude():
+    problem = fp.Problem("u_t = k*u_xx", LINE, (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(100.0)})
+    data = fp.Measurements(np.full(10, 0.5), value(0.5, TEN) + 1e-3 * RNG.standard_normal(10), TEN, noise=1e-3)
+    found = fp.infer(problem, data)
+    assert float(found.parameters["k"]) == pytest.approx(0.1, rel=0.02)
+
+
+def test_nonlinear_conditions_and_jumps_are_known_with_numbers_only():
+    cooled = fp.Problem(
+        "u_t = k*u_xx",
+        LINE,
+        (0, 1),
+        "1 + 0*x",
+        {"left": "u_n = 0", "right": "u_n = -s*(u**4 - 1)"},
+        parameters={"s": fp.Unknown(0.2), "k": fp.UnknownField(1.0)},
+    )
+    with pytest.raises(fp.SettingsError, match=r"infer\(\) knows nonlinear boundary conditions in evolutions with unk"):
+        fp.infer(cooled, fp.Measurements([0.5], [1.0], times=0.5))

@@ -22,7 +22,6 @@ from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
-from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
@@ -142,8 +141,13 @@ def _asked(
             "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
             "solve(problem)."
         )
-    refuse_laws(problem.laws, f"{who}()")
     check_present(problem)
+    jumps, laws = problem.interfaces is not None, bool(problem.laws)
+    if (jumps or laws) and (problem.is_static or problem.parameters.unknown_fields):
+        raise SettingsError(
+            f"{who}() knows {'coefficients that jump' if jumps else 'nonlinear boundary conditions'} in evolutions "
+            "with unknown numbers only; write a smooth transition such as tanh((x - a)/w), or a linear condition."
+        )
     settings = Settings() if settings is None else settings
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
     return Question(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)

@@ -73,6 +73,21 @@ def test_diagrams_compare_all_recipes_with_the_meshes():
         assert told & {("iga", None), ("fem", None)}
 
 
+def test_diagrams_of_static_cases_compare_with_elements_where_there_are_some():
+    found = points(CASES.values(), ALL)
+    told = {(task.case.name, task.method, task.recipe) for task in found if task.case.is_static}
+    for name in ("nonlinear-poisson", "nonlinear-helmholtz", "bratu", "liouville", "l-shape"):
+        assert {(name, "fem", None), (name, "frozen-pinn", "auto"), (name, "frozen-pinn", "best")} <= told
+    assert ("helmholtz-solid", "frozen-pinn", "paper") in told
+    assert not any(name == "membrane-modes" for name, *_ in told)
+
+
+def test_points_of_static_diagrams_are_solved():
+    found = points([CASES["bratu-line"]], ALL)
+    record = next(task for task in found if task.recipe == "best").carry_out(lambda text: None)
+    assert record["rel_l2"] < 1e-2
+
+
 def test_peers_have_settings():
     assert {"iga", "spacetime-elm", "spacetime-swim", *PINNS} == set(baselines_of("advection"))
     assert "fem" in baselines_of("nonlinear-diffusion")

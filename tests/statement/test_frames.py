@@ -137,3 +137,40 @@ def test_places_that_are_refused():
         solution(1.5, 0.3, derivative="x")
     with pytest.raises(fp.EvaluationError, match="integrals over sides are not known in polar coordinates"):
         solution.integral("u", side="left")
+
+
+@pytest.mark.parametrize(
+    ("equation", "domain", "coordinates"),
+    [
+        ("u_rr + u_r/r - u/r**2 = 0", RADIUS, "cylindrical"),
+        ("lap(u) + u/r = 0", RADIUS, "spherical"),
+        ("lap(u) - u**2/r**2 = 0", RADIUS, "polar"),
+        ("lap(u) - u/sin(theta)**2 = 1", fp.Box([1, 0], [2, np.pi]), "spherical"),
+        ("lap(u) - u/r**2 = 1", fp.Box([0, 0], [1, TURN]), "polar"),
+    ],
+)
+def test_coefficients_that_are_infinite_on_the_axis(equation, domain, coordinates):
+    with pytest.raises(fp.ProblemError, match=r"is infinite on the axis of the coordinates, so solutions behave like"):
+        state(domain, coordinates, equation)
+
+
+@pytest.mark.parametrize(
+    ("initial", "equation", "smooth"),
+    [
+        ("1 - r**2", "lap(u)", True),
+        ("sin(pi*r)/r", "lap(u)", True),
+        ("1 - r**2", "lap(u) + r*u_r", True),
+        (lambda r: np.cos(np.pi * r / 2), "lap(u)", True),
+        ("1 - r", "lap(u)", False),
+        (lambda r: 1 - r, "lap(u)", False),
+        ("1 - r**2", "lap(u) + u_r", False),
+    ],
+)
+def test_what_is_not_even_around_the_axis(initial, equation, smooth):
+    import warnings
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fp.Problem(f"u_t = {equation}", RADIUS, (0, 0.1), initial, "u = 0", coordinates="spherical")
+    odd = [w for w in found if "is not even in the coordinates around the axis" in str(w.message)]
+    assert len(odd) == (0 if smooth else 1)

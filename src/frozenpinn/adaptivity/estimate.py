@@ -137,14 +137,15 @@ def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: E
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
     """Whether residuals tell how much better one static solution is than another.
 
-    They do not where an error hardly leaves a residual, nor between projection and least squares: the latter makes
-    residuals small, and errors no smaller.
+    They do not where an error hardly leaves a residual, nor if the finer one is by least squares and the other by
+    projection: the former makes residuals small, and errors no smaller.
     """
     one, other = coarser.facts, finer.facts
     if one is None or other is None:
         return True
+    projected = isinstance(finer.width, tuple)  # on a product: it does not trade values for residuals
     sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
-    return sharp and coarser.integrator == finer.integrator
+    return sharp and (projected or coarser.integrator == finer.integrator)
 
 
 def _places(solution: Solution, witness: Solution) -> Probe:

@@ -245,8 +245,9 @@ class Search:
         a, b = self.attempts[-2:]
         if b.steps > 0.5 * b.error and b.steps > self.rules.steps * self.tol:  # wider networks would not help
             return self.rules.step
-        far = np.log(b.error / (self.rules.safety * self.tol))
-        gained, wider = np.log(a.error / b.error), b.task.effort - a.task.effort
+        with np.errstate(all="ignore"):  # errors may be unknown, and so infinite
+            far, gained = np.log(b.error / (self.rules.safety * self.tol)), np.log(a.error / b.error)
+        wider = b.task.effort - a.task.effort
         if not (np.isfinite(far) and gained > 0):
             needed = self.rules.stride if not far <= np.log(self.rules.far) else self.rules.step
         else:

@@ -21,8 +21,9 @@ from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.conditions import LinearCondition, normal_symbols
+from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -17,7 +17,7 @@ from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.language.program import Program
 from frozenpinn.operators import LeastSquares
-from frozenpinn.statement.conditions import normal_symbols
+from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -101,15 +101,16 @@ def _is_long(run: BenchRun) -> bool:
 
 
 def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
-    """Return the points of the work–precision diagrams of all cases with a peer that has a ladder."""
+    """Return the points of the work–precision diagrams: of cases with a peer that has a ladder, and of static ones."""
     from frozenpinn.lab.cases.peer_settings import LADDERS
 
     found: list[DiagramPoint] = []
     budget = scope.budget or (QUICK_BUDGET if scope.quick else BUDGET)
     for case in cases:
-        if case.name not in LADDERS or (scope.quick and case.name in QUICK_UNDRAWN):
+        alone = case.name not in LADDERS
+        if (alone and not _draws_alone(case, scope)) or (scope.quick and case.name in QUICK_UNDRAWN):
             continue
-        for method, ladder in LADDERS[case.name].items():
+        for method, ladder in LADDERS.get(case.name, {}).items():
             known = method in (*MESHES, *GRIDS, *FEATURES)
             if method in scope.methods and known and not (scope.quick and method in FEATURES):
                 steps = ladder[:QUICK_RUNGS] if scope.quick else ladder
@@ -122,6 +123,11 @@ def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
     return found
 
 
+def _draws_alone(case: Case, scope: Selection) -> bool:
+    """Whether a case has a diagram of our own recipes: static ones with a solution, in a full report."""
+    return case.is_static and case.values is None and not scope.quick
+
+
 def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield our own ladders: tolerances of "auto", widths or tolerances of "best", the paper's two precisions."""
     variant = case.variants[0]
@@ -129,7 +135,7 @@ def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Map
     if AUTO in scope.recipes:
         yield from ((AUTO, f"tol {tol:g}", {"tol": tol}) for tol in tolerances)
     if "best" in scope.recipes and ("best", "high") in case.settings:
-        for name, settings in _best_ladder(case.choices("best", "high", variant)):
+        for name, settings in _best_ladder(case.choices("best", "high", variant), case.is_static):
             yield "best", name, {"settings": settings}
     if "paper" in scope.recipes and not (scope.quick and "paper" in case.costly):
         for precision in ("low", "high"):
@@ -137,11 +143,11 @@ def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Map
                 yield "paper", precision, case.options("paper", precision, variant)
 
 
-def _best_ladder(best: Settings) -> Iterator[tuple[str, Settings]]:
+def _best_ladder(best: Settings, static: bool = False) -> Iterator[tuple[str, Settings]]:
     """Yield the recipe with fewer and with more neurons, and with a tolerance in time that matches their error."""
     sampler, width = best.sampler, best.width
     for share in SHARES:
-        settings = replace(best, rtol=(best.rtol or RTOL) ** min(share, 1.2))
+        settings = best if static else replace(best, rtol=(best.rtol or RTOL) ** min(share, 1.2))
         if sampler is not None and not isinstance(sampler, str):
             neurons = max(8, round(share * sampler.width))
             points = max(16, round(share * best.points)) if isinstance(best.points, int) else best.points

@@ -6,7 +6,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Number
 from typing import Any, TypeAlias, cast
@@ -27,7 +27,6 @@ from frozenpinn.language.values import Complex, Value, kind_of, pair
 Array = np.ndarray
 Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
 Place: TypeAlias = Callable[[int], str]  # describes the point with a given index, for error messages
-GIVEN = "given_function"  # the name of a Python function inside an expression
 POINTS = "points"  # the name of an argument that takes all coordinates as one array
 
 
@@ -219,6 +218,26 @@ def callable_arguments(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ChartedFunction:
+    """A Python function of the coordinates of a text, called with those that are solved in."""
+
+    own: UserFunction
+    places: Program
+
+    def __call__(self, points: Array, t: float = 0.0) -> Array:
+        """Return the values at points (n, d)."""
+        with np.errstate(all="ignore"):
+            columns = [np.broadcast_to(column, len(points)) for column in self.places(*points.T)]
+        return self.own.at(np.stack(columns, axis=1), t)
+
+
+def _charted(function: UserFunction, scope: Scope) -> UserFunction:
+    places = Program([scope.coordinate(name) for name in scope.chart.names], scope.jets.x)
+    arguments = (POINTS, TIME) if TIME in function.arguments else (POINTS,)
+    return UserFunction(ChartedFunction(function, places), function.what, scope.jets.coordinates, arguments)
+
+
 # ---- both alike -----------------------------------------------------------------------------------
 
 
@@ -251,9 +270,8 @@ class PointFunction:
             function = given
         elif expression is None:
             function = UserFunction.read(cast(Callable[..., Any], given), scope.chart.names, what)
-            if scope.own_chart is not None:  # called with the coordinates of the text
-                own = replace(scope, functions={**scope.functions, GIVEN: function.names})
-                expression, functions, function = own.function(GIVEN), {**functions, GIVEN: function}, None
+            if scope.own_chart is not None:
+                function = _charted(function, scope)
         elif jets := scope.jets.jets_in(expression):
             raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
         vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)

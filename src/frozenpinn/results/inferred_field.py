@@ -13,6 +13,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Domain
 
 Array = np.ndarray
+_STEP = 1e-4  # of a difference, in units of the domain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +34,9 @@ class InferredField:
         How many of the coefficients the data tell about; the others rest on the prior.
     level
         Of :meth:`band`.
+    steep
+        If the field may jump: by how much the place of a change is uncertain, which then is part of the deviations; a
+        smooth field has 0.
     """
 
     name: str
@@ -45,6 +49,7 @@ class InferredField:
     positive: bool
     effective: float
     level: float = 0.95
+    steep: float = 0.0
 
     def __repr__(self) -> str:
         return f"InferredField('{self.name}', {self.effective:.3g} effective degrees of freedom)"
@@ -76,7 +81,19 @@ class InferredField:
     def _inner(self, x: Array) -> tuple[Array, Array]:
         rows = self.functions(x)
         variances = np.einsum("ij,jk,ik->i", rows, self.covariance, rows, optimize=True)
+        if self.steep:
+            variances = variances + (self.steep * self.slope(x)) ** 2
         return self.start + rows @ self.mean, np.sqrt(np.maximum(variances, 0.0))
+
+    def slope(self, x: Array) -> Array:
+        """Return the length of the gradient of what the field, or its logarithm, is combined of."""
+        squares, sizes = np.zeros(len(x)), np.asarray(self.domain.lengths, dtype=float)
+        for axis, size in enumerate(sizes):
+            step = np.zeros(len(sizes))
+            step[axis] = _STEP * size
+            change = (self.functions(x + step) - self.functions(x - step)) @ self.mean / (2.0 * _STEP * size)
+            squares += change**2
+        return np.sqrt(squares)
 
     def _points(self, where: tuple[Any, ...]) -> tuple[Array, tuple[int, ...]]:
         d = self.domain.dimension

@@ -20,8 +20,8 @@ Array = np.ndarray
 _STEPS = 25  # of Newton's method
 _INNER = 60  # iterations of GMRES before a restart, …
 _RESTARTS = 4  # … and restarts
-_ACCURACY = 1e-14  # of inner solves, relative to the right-hand side, …
-_LOOSE = (0.1, 1e-2)  # … or this part of the last correction, at most this of the first: the next step mends it
+_ACCURACY = 1e-9  # of inner solves, relative to the right-hand side: the next step mends the rest; …
+_LOOSE = (0.1, 1e-2)  # … or this part of the last correction, at most this of the first
 _SHORTEST = 1.0 / 256.0  # step
 _SETTLED = 0.7  # ratio of two corrections from which on they are round-off, …
 _SMALL = 1e-6  # … if they are small
@@ -35,8 +35,12 @@ class Balanced(NamedTuple):
     eigenvalues: Array
 
 
-def balance(system: Discretisation, start: Array, accuracy: float, told: Callable[[], None]) -> Balanced:
+def balance(
+    system: Discretisation, start: Array, accuracy: float, told: Callable[[], None], restarts: int = _RESTARTS
+) -> Balanced:
     """Solve L c + b + n(c) = 0; ``told`` is called before every product with the Jacobian, and may break off.
+
+    ``restarts`` limits the iterations of inner solves.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def balance(system: Discretisation, start: Array, accuracy: float, told: Callabl
             raise ConvergenceError("the linear part has no modes along the axes.")
         loose = _LOOSE[0] * min([_LOOSE[1], *changes[-1:]])
         rtol = _ACCURACY if direct else max(_ACCURACY, loose)
-        correction = -_solved(system, modes, state, system.rhs(0.0, state), rtol, told)
+        correction = -_solved(system, modes, state, system.rhs(0.0, state), (rtol, restarts), told)
         size = float(np.linalg.norm(correction))
         state, share = _damped(system, modes, state, correction)
         changes.append(size / max(float(np.linalg.norm(state)), 1e-300))
@@ -90,7 +94,7 @@ def _solved(
     modes: AxisModes,
     state: Array,
     right_side: Array,
-    rtol: float,
+    limits: tuple[float, int],
     told: Callable[[], None],
 ) -> Array:
     """Solve with the Jacobian at a state, by GMRES unless the modes are those of all of it."""
@@ -104,7 +108,8 @@ def _solved(
 
     scaled = LinearOperator((size, size), product, dtype=float)
     target = _divided(modes, right_side)
-    found, info = gmres(scaled, target, rtol=rtol, atol=0.0, restart=_INNER, maxiter=_RESTARTS)
+    rtol, restarts = limits
+    found, info = gmres(scaled, target, rtol=rtol, atol=0.0, restart=_INNER, maxiter=restarts)
     left = float(np.linalg.norm(scaled @ found - target))
     if info and left > max(1e-9, rtol) * float(np.linalg.norm(target)):
         raise ConvergenceError("the linear systems of Newton's method are too far from a sum over the axes.")

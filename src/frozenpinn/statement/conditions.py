@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices
-from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
+from frozenpinn.geometry import BoundaryPoints, Box, Domain, Side
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
@@ -25,6 +24,7 @@ from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.statement.composites import flat
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.laws import BoundaryLaw
+from frozenpinn.statement.normals import normal_symbols, normal_terms, outward, without_normal
 from frozenpinn.statement.parameters import Parameters
 from frozenpinn.statement.parts import apart
 from frozenpinn.statement.repetition import check_repetition
@@ -124,12 +124,6 @@ class LinearCondition:
 
     def __repr__(self) -> str:
         return f"LinearCondition({self.side.name}: {self.text})"
-
-
-@lru_cache
-def normal_symbols(dimension: int) -> tuple[sp.Symbol, ...]:
-    """Return symbols for the components of the outward normal, the same in every process; no text can name them."""
-    return tuple(sp.Dummy(f"n{i + 1}", dummy_index=i, real=True) for i in range(dimension))
 
 
 def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
@@ -292,7 +286,7 @@ def _from_object(
 ) -> LinearCondition | BoundaryLaw:
     scope = parameters.scope(jets)
     value = jets.field(name)
-    normal = _normal_terms(name, side, jets, parameters)
+    normal = normal_terms(name, side, jets, parameters)
     what = f"the boundary value of {name} on '{side.name}'"
     terms: dict[Jet, sp.Expr] = {}
     if isinstance(condition, Dirichlet):
@@ -329,7 +323,7 @@ def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: P
     """Return a condition that no fixed basis obeys, with normal derivatives along the axes."""
     table = {}
     for symbol, jet in jets.jets_in(residual).items():
-        table[symbol] = sp.Add(*(f * jets.symbol(plain) for plain, f in _without_normal(jet, side).items()))
+        table[symbol] = sp.Add(*(f * jets.symbol(plain) for plain, f in without_normal(jet, side).items()))
     residual = residual.xreplace(table)
     fields = tuple(dict.fromkeys(jet.field for jet in jets.jets_in(residual).values()))
     return BoundaryLaw(side, residual, text, fields, jets, parameters, normal_symbols(len(jets.x)))
@@ -339,7 +333,7 @@ def _from_text(
     text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
 ) -> list[LinearCondition | BoundaryLaw]:
     """Translate a text: one condition for each real part of each component that it sets."""
-    scope = replace(parameters.scope(jets, fields, normal=True), normal=_normal(side, jets, parameters))
+    scope = replace(parameters.scope(jets, fields, normal=True), normal=outward(side, jets, parameters))
     parts = [expanded(part) for part in flat(parse_sides(text, scope))]
     own = [part for part in parts if part != 0] or parts[:1]
     return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
@@ -358,7 +352,7 @@ def _from_residual(
         return _law(residual, text, side, jets, parameters)
     terms: dict[Jet, sp.Expr] = {}
     for jet, coefficient in split[0].items():
-        for plain, factor in _without_normal(jet, side).items():
+        for plain, factor in without_normal(jet, side).items():
             terms[plain] = terms.get(plain, sp.Integer(0)) + factor * coefficient
     terms = {jet: c for jet, c in terms.items() if expanded(c) != 0}
     if not terms:
@@ -366,43 +360,3 @@ def _from_residual(
     value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
-
-
-def _without_normal(jet: Jet, side: Side) -> dict[Jet, sp.Expr]:
-    """Write normal derivatives as derivatives along the axes: Σ nᵢ ∂ᵢ; on the side of a box, ±∂ along one of them."""
-    table: dict[Jet, sp.Expr] = {replace(jet, normal=0): sp.Integer(1)}
-    for _ in range(jet.normal):
-        new: dict[Jet, sp.Expr] = {}
-        for plain, factor in table.items():
-            for axis, component in _components(side, len(jet.alpha)):
-                alpha = tuple(a + (i == axis) for i, a in enumerate(plain.alpha))
-                shifted = replace(plain, alpha=alpha)
-                new[shifted] = new.get(shifted, sp.Integer(0)) + component * factor
-        table = new
-    return table
-
-
-def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
-    """Return the components of the outward normal that are not zero everywhere on a side."""
-    if isinstance(side, FlatSide):
-        return [(side.axis, sp.Integer((-1, 1)[side.end]))]
-    return list(enumerate(normal_symbols(dimension)))
-
-
-def _normal(side: Side, jets: JetSpace, parameters: Parameters) -> tuple[sp.Expr, ...]:
-    """Return the components of the outward normal on a side, along the unit vectors of the calculus."""
-    known = dict(_components(side, jets.dimension))
-    if parameters.chart is not None:
-        known = {axis: component * parameters.chart.senses[axis] for axis, component in known.items()}
-    return tuple(known.get(axis, sp.Integer(0)) for axis in range(jets.dimension))
-
-
-def _normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters) -> dict[Jet, sp.Expr]:
-    """Return the derivative of a field along the outward normal, as coefficients of derivatives along the axes."""
-    if parameters.chart is None:
-        return _without_normal(replace(jets.field(name), normal=1), side)
-    scope = replace(parameters.scope(jets, [name], normal=True), normal=_normal(side, jets, parameters))
-    value = scope.lookup(f"{name}_n")
-    split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
-    assert split is not None
-    return split[0]

@@ -236,7 +236,9 @@ class _Finder:
     def _gaps(self, equation: Equation, start: sp.Expr) -> Iterator[tuple[FlatSide, sp.Expr, float]]:
         """Yield sides with a value that differs from the initial one, that value at the start, and their place."""
         problem, jets = self.problem, self.problem.jets
-        value = jets.field(equation.field)
+        value, given = jets.field(equation.field), problem.initial[equation.field].expression
+        if given is None or given.atoms(AppliedUndef):  # a Python function can't be written at one place
+            return
         for condition in problem.conditions:
             side = condition.side
             if condition.jets != (value,) or not isinstance(side, FlatSide) or condition.coefficients[0] != 1:

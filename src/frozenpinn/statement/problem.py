@@ -16,6 +16,7 @@ from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.statement.axis import check_axis
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
@@ -157,8 +158,10 @@ class Problem:
             "contact": contact,
         }
         self._read(with_named(given), domain, time)
-        for finding in () if self.parameters.unknown_fields else inconsistencies(self):
+        for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
             warn(finding.text)
+        for text in check_axis(self):
+            warn(text)
 
     def __repr__(self) -> str:
         equations = "; ".join(str(e) for e in self.equations)

@@ -22,10 +22,11 @@ from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.unknowns import unknowns_in, vectors_in
 from frozenpinn.language.values import Value
 from frozenpinn.statement.composites import Composites, declared, flat, found_complex, with_complex
-from frozenpinn.statement.conditions import Condition, normal_symbols
+from frozenpinn.statement.conditions import Condition
 from frozenpinn.statement.continuation import is_solved
 from frozenpinn.statement.equation import EquationText, as_equations, field_names, no_unknown, read_residual
 from frozenpinn.statement.frames import Frame
+from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.parameters import Parameters, read_parameters
 from frozenpinn.statement.parts import is_complex_datum
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -141,6 +141,17 @@ class Constant:
         return np.full(len(points), self.value)
 
 
+@dataclass(frozen=True)
+class Stacked:
+    """A function of points, called with a column for each argument."""
+
+    function: Callable[[Array], Array]
+
+    def __call__(self, *columns: Array | float) -> Array:
+        """Return the values; one number stands for all points."""
+        return self.function(np.stack(np.broadcast_arrays(*map(np.atleast_1d, columns)), axis=1))
+
+
 def inner_name(name: str, unknown: UnknownField) -> str:
     """Return the name of the function that is looked for: the field, or its logarithm if it is positive."""
     return f"log{name}" if unknown.positive else name
@@ -171,9 +182,12 @@ def field_functions(name: str, unknown: UnknownField, jets: JetSpace) -> dict[st
     }
 
 
-def as_function(function: object, name: str, unknown: UnknownField, jets: JetSpace) -> UserFunction:
+def as_function(function: Callable[[Array], Array], name: str, unknown: UnknownField, jets: JetSpace) -> UserFunction:
     """Return a function of points, a column for each argument, in the form in which problems keep Python functions."""
-    return UserFunction(function, f"the field '{name}'", unknown.arguments(jets), (POINTS,))  # type: ignore[arg-type]
+    arguments = unknown.arguments(jets)
+    if arguments == jets.coordinates:
+        return UserFunction(function, f"the field '{name}'", jets.coordinates, (POINTS,))
+    return UserFunction(Stacked(function), f"the field '{name}'", jets.coordinates, arguments)
 
 
 def atoms(name: str, unknown: UnknownField, jets: JetSpace) -> list[sp.Expr]:

@@ -27,8 +27,9 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
+from frozenpinn.statement.conditions import Free, LinearCondition
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,34 @@ from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.assembly.tangent import Tangent, TangentSpace, tangent_space
 from frozenpinn.basis.samplers import MultiScale, Waves
-from frozenpinn.errors import FrozenPinnWarning
+from frozenpinn.errors import FrozenPinnWarning, warn
 from frozenpinn.geometry import Box
 from frozenpinn.results.solution import Solution
 from frozenpinn.solvers.columns import Step, integrate_columns
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+
+
+class Run(NamedTuple):
+    """A solution on the way, and what there would be to warn of if it were the last one."""
+
+    solution: Solution
+    warnings: tuple[Warning | str, ...]
+
+    @classmethod
+    def of(cls, problem: Problem, task: Task) -> Run:
+        """Solve a problem without a word."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FrozenPinnWarning)
+            solution = solve_once(problem, task, Knowledge()).solution
+        return cls(solution, tuple(w.message for w in caught if issubclass(w.category, FrozenPinnWarning)))
+
+    def told(self, problem: Problem, warnings: bool = True) -> Solution:
+        """Return the solution as one of a problem that states its values, and warn of what there is."""
+        for message in self.warnings if warnings else ():
+            warn(message)
+        return replace(self.solution, problem=problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +71,19 @@ class EvolutionModel:
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, then all its tangents at once."""
         values, solution = self.values(theta)
-        return Prediction(values, self.slopes(theta, solution), solution)
+        return Prediction(values, self.slopes(theta, solution.solution), solution)
 
-    def values(self, theta: Array) -> tuple[Array, Solution]:
+    def values(self, theta: Array) -> tuple[Array, Run]:
         """Solve the problem alone."""
-        problem = self.numbers.at(theta)
-        solution = solved(problem, self.task)
-        found = [s.values(problem, _jets_of(s, solution)) for s in self.data.sensors]
-        return np.concatenate(found), solution
+        problem = self._stated(theta)
+        run = Run.of(problem, self.task)
+        found = [s.values(problem, _jets_of(s, run.solution)) for s in self.data.sensors]
+        return np.concatenate(found), run
 
     def slopes(self, theta: Array, solution: Solution) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
+        if self._is_special:
+            return self._differences(theta)
         problem, unknowns = self.numbers.at(theta), self.numbers.directions
         space = self._space(problem)
         tangent = Tangent(problem, solution.jet_values, space, unknowns)
@@ -72,6 +95,28 @@ class EvolutionModel:
 
         integrate_columns(tangent, tangent.initial, problem.time, self.rules.rtol, tell)
         return np.concatenate([one.slopes for one in seen])
+
+    @property
+    def _is_special(self) -> bool:
+        """Whether there is something that tangents know nothing of: nonlinear conditions, coefficients that jump."""
+        return bool(self.numbers.problem.laws) or self.numbers.problem.interfaces is not None
+
+    def _stated(self, theta: Array) -> Problem:
+        if self._is_special:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FrozenPinnWarning)  # of what a solve will tell again
+                return self.numbers.problem.at(**self.numbers.values(theta))
+        return self.numbers.at(theta)
+
+    def _differences(self, theta: Array) -> Array:
+        """Return slopes by differences, two solves for each number."""
+        columns = []
+        for i, scale in enumerate(self.numbers.scales):
+            step = np.zeros(len(theta))
+            step[i] = self.rules.difference * max(abs(theta[i]), 1e-3 * scale)
+            high, low = (self.values(theta + sign * step)[0] for sign in (1, -1))
+            columns.append((high - low) / (2.0 * step[i]))
+        return np.stack(columns, axis=1)
 
     def _space(self, problem: Problem) -> TangentSpace:
         """Draw a network for the tangents."""
@@ -92,13 +137,6 @@ class EvolutionModel:
             hidden = Waves(width, rules.reach).sample(points, rng)
         per_side = 1 if d == 1 else max(8, int(rules.boundary * width / max(1, len(domain.sides))))
         return tangent_space(problem, hidden, points, rules.cutoff, per_side, self.numbers.directions)
-
-
-def solved(problem: Problem, task: Task) -> Solution:
-    """Solve a problem without a word: what there is to say of the solution at the end is told then."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        return solve_once(problem, task, Knowledge()).solution
 
 
 def _jets_of(sensor: Sensor, solution: Solution) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,11 +13,12 @@ from scipy.special import ndtri, stdtrit
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior, averaged
-from frozenpinn.adaptivity.inverse.evolution import EvolutionModel, solved
+from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
@@ -29,6 +30,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
 
 Array = np.ndarray
+_SEEN = 400  # points at which a field is looked at
 _OTHER_SEED = 1000  # of the second network, beyond the first
 
 
@@ -73,30 +75,32 @@ class FieldInference:
         mean, covariance = found.mean * scale, found.covariance * scale * scale[:, None]
         return found._replace(mean=mean[order], covariance=covariance[np.ix_(order, order)])
 
-    def step(self, model: Model, theta: Array, sigmas: Array, near: Any) -> Step:
-        """Return where a model is with values of the unknowns."""
-        prediction = model.at(theta, near)
+    def step(self, model: Model, theta: Array, sigmas: Array, near: Any, known: Prediction | None = None) -> Step:
+        """Return where a model is with values of the unknowns; what it predicts may be known."""
+        prediction = model.at(theta, near) if known is None else known
         left = (self.question.data.values - prediction.values) / sigmas
         return Step(theta, prediction, self.posterior(prediction, theta, sigmas), float(left @ left))
 
-    def descend(self, model: Model, theta: Array, sigmas: Array, most: int) -> tuple[Step, list[tuple[float, ...]]]:
+    def descend(
+        self, model: Model, theta: Array, sigmas: Array, most: int, known: Prediction | None = None
+    ) -> tuple[Step, list[tuple[float, ...]]]:
         """Take Gauss–Newton steps until nothing changes beside the noise."""
-        rules, steps = self.question.rules, list[tuple[float, ...]]()
-        current = self.step(model, theta, sigmas, None)
+        rules, steps, before, stalls = self.question.rules, list[tuple[float, ...]](), np.inf, False
+        current = self.step(model, theta, sigmas, None, known)
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
             change = current.posterior.mean - current.theta
             seen = current.prediction.slopes @ change / sigmas
             noise = np.sqrt(current.posterior.variance)
-            if np.sqrt(np.mean(seen**2)) <= rules.field_settled * noise:
+            size = float(np.sqrt(np.mean(seen**2)))
+            if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
                 break
+            before = size
             following = self._shortened(model, current, change, sigmas)
             if following is None:
                 break
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
             current = following
-            if stalls:
-                break
         return current, steps
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
@@ -226,11 +230,10 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("second network"):
         blur, gap = second_opinion(question, fit, other)
 
-    def solve(found: Fit) -> Solution:
-        return solved(numbers.stated(found.theta), task)  # what it can't resolve is seen by the second network
+    def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
+        return found.prediction.state.told(numbers.stated(found.theta), warnings=False)
 
-    with watch.stage("solution"):
-        solution = solve(fit)
+    solution = solve(fit)
 
     def renewed(given: Data) -> Model:
         if given.has_places_of(data):
@@ -254,7 +257,9 @@ def _again(kept: Kept, given: Any) -> Inferred:
         same = question.data.has_places_of(kept.question.data)
         search = FieldInference(question)
         sigmas = question.sigmas(kept.fit if same else None)
-        best, steps = search.descend(kept.model(question.data), kept.fit.theta, sigmas, question.rules.fine_steps)
+        known = kept.fit.prediction if same else None
+        model = kept.model(question.data)
+        best, steps = search.descend(model, kept.fit.theta, sigmas, question.rules.fine_steps, known)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
     blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
     return _put_together(
@@ -280,6 +285,7 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
     level = 0.5 + question.level / 2
     quantile = float(ndtri(level) if data.noise_is_known else stdtrit(max(freedom, 1), level))
     count = len(numbers.names)
+    fields = _fields(question, fit, covariance, posterior.effective)
     return Inferred(
         numbers.problem,
         data.parts,
@@ -294,15 +300,15 @@ def _put_together(search: FieldInference, kept: Kept, watch: Stopwatch) -> Infer
         kept.gap[:count],
         (),
         fit.steps,
-        _notes(question, posterior, squares, freedom),
+        _notes(question, posterior, squares, freedom, fields),
         dict(watch.seconds),
-        _fields(question, fit, covariance, posterior.effective),
+        fields,
         lambda given: _again(kept, given),
     )
 
 
 def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
-    return {
+    found = {
         basis.name: InferredField(
             basis.name,
             basis.domain,
@@ -317,10 +323,28 @@ def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -
         )
         for basis, own in question.numbers.parts()
     }
+    return {name: _judged(field, question.rules) for name, field in found.items()}
 
 
-def _notes(question: Question, posterior: Posterior, squares: float, freedom: int) -> tuple[str, ...]:
-    notes = []
+def _judged(field: InferredField, rules: InverseRules) -> InferredField:
+    """Return a field that changes as steeply as a jump would, with what that means for its deviations."""
+    x = field.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
+    values, length = field.functions(x) @ field.mean, float(np.max(field.domain.lengths))
+    spread = float(np.ptp(values))
+    if spread == 0.0 or rules.steep * length * float(np.max(field.slope(x))) < 0.5 * spread:
+        return field
+    return replace(field, steep=length / max(2.0 * field.effective ** (1 / field.domain.dimension), 1.0))
+
+
+def _notes(
+    question: Question, posterior: Posterior, squares: float, freedom: int, fields: Mapping[str, InferredField]
+) -> tuple[str, ...]:
+    notes = [
+        f"'{name}' changes by half of its range within {question.rules.steep:.0%} of the domain: if it jumps there, "
+        "values beside the jump are less certain than their bands say, which assume a smooth field."
+        for name, field in fields.items()
+        if field.steep
+    ]
     if posterior.effective < question.rules.few:
         notes.append(
             f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "

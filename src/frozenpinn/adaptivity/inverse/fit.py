@@ -16,6 +16,7 @@ from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationError
 
 Array = np.ndarray
+_FAR = 1e4  # factor of the first guess within which other starts are looked for, where there are no bounds
 _FAILED = 1e6  # weighted residual that stands for an equation without a solution
 
 
@@ -105,8 +106,13 @@ def is_poor(found: Fit, data: Data, numbers: Numbers, rules: InverseRules) -> bo
 
 
 def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
-    """Return starts spread over the bounds, in the logarithm where a bound is positive and far from the other."""
-    lower, upper = numbers.bounds
+    """Return starts spread over the bounds, in the logarithm where a bound is positive and far from the other.
+
+    Where there is no bound, they spread over some powers of ten about the size of the first guess, with its sign.
+    """
+    lower, upper = _ranges(numbers)
+    signs = np.where(upper <= 0, -1.0, 1.0)  # those below zero are drawn as their opposites
+    lower, upper = np.where(signs < 0, -upper, lower), np.where(signs < 0, -lower, upper)
     from scipy.stats import qmc  # slow to import, rarely needed
 
     unit = qmc.Halton(len(lower), seed=seed).random(count)
@@ -116,7 +122,20 @@ def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
         np.where(wide, np.log(np.where(wide, upper, 1.0)), upper),
     )
     spread = low + unit * (high - low)
-    return list(np.where(wide, np.exp(np.where(wide, spread, 0.0)), spread))
+    return list(signs * np.where(wide, np.exp(np.where(wide, spread, 0.0)), spread))
+
+
+def _ranges(numbers: Numbers) -> tuple[Array, Array]:
+    """Return where other starts are looked for: between the bounds, or within powers of ten of the first guess."""
+    ends = []
+    for unknown, size in zip(numbers.table.values(), numbers.scales, strict=True):
+        low, high = unknown.bounds
+        near, far = size / _FAR, size * _FAR
+        reach = (-far, -near) if unknown.start < 0 else (near, far) if unknown.start > 0 else (-size, size)
+        low = low if np.isfinite(low) else min(reach[0], high - size if np.isfinite(high) else np.inf)
+        high = high if np.isfinite(high) else max(reach[1], low + size)
+        ends.append((low, high))
+    return np.array([e[0] for e in ends]), np.array([e[1] for e in ends])
 
 
 def fit_from_many(
@@ -128,11 +147,13 @@ def fit_from_many(
         fits.append(fit(model, data, sigmas, numbers, numbers.start, rules))
     except FrozenPinnError as error:
         failure = error
-    bounded = all(unknown.is_bounded for unknown in numbers.table.values())
     count = starts if starts is not None else 0
-    if starts is None and bounded and (failure is not None or is_poor(fits[0], data, numbers, rules)):
+    if starts is None and (failure is not None or is_poor(fits[0], data, numbers, rules)):
         count = min(rules.starts * len(numbers.names), rules.most_starts)
-    for start in other_starts(numbers, count, seed) if count and bounded else []:
+    others = other_starts(numbers, count, seed) if count else []
+    if starts is None and others:
+        others = _promising(model, data, sigmas, others, rules.promising)
+    for start in others:
         try:
             fits.append(fit(model, data, sigmas, numbers, start, rules))
         except FrozenPinnError:
@@ -141,6 +162,20 @@ def fit_from_many(
         assert failure is not None
         raise failure
     return distinct(sorted(fits, key=lambda f: f.squares), numbers, rules)
+
+
+def _promising(model: Model, data: Data, sigmas: Array, starts: Sequence[Array], most: int) -> list[Array]:
+    """Return the starts that leave least of the data, without fitting from any."""
+    found = []
+    values = getattr(model, "values", None) or (lambda theta: (model.at(theta).values, None))
+    for start in starts:
+        try:
+            left = (values(start)[0] - data.values) / sigmas
+        except FrozenPinnError:
+            continue
+        found.append((float(left @ left), start))
+    found = [pair for pair in found if np.isfinite(pair[0])]
+    return [start for _, start in sorted(found, key=lambda pair: pair[0])[:most]]
 
 
 def distinct(fits: Sequence[Fit], numbers: Numbers, rules: InverseRules) -> list[Fit]:

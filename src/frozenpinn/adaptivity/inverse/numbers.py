@@ -14,7 +14,6 @@ from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
-from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.errors import warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
 from frozenpinn.results.solution import Solution
@@ -141,9 +140,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         finer = replace(task, seed=task.seed + _OTHER_SEED, tolerances=task.tolerances.tighter(rules.tighter))
         other = replace(model, task=finer)
         second = Chord(other.values, slopes).at(best.theta)
-
-    with watch.stage("solution"):
-        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
+    solution = best.prediction.state.told(numbers.stated(best.theta))
 
     def renew(given: Any) -> Inferred:
         return _again_in_time(question, best, second, given)
@@ -161,10 +158,9 @@ def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> I
     with watch.stage("refinement"):
         chord = Chord(EvolutionModel(numbers, data, task, question.rules.tangent).values, fit.prediction.slopes)
         sigmas = question.sigmas(fit)
-        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules)
+        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules, fit.prediction)
     twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
-    with watch.stage("solution"):
-        solution = solve_once(numbers.problem.at(**numbers.values(best.theta)), task, Knowledge()).solution
+    solution = best.prediction.state.told(numbers.stated(best.theta))
     return _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
     )

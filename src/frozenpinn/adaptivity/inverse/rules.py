@@ -19,6 +19,7 @@ class TangentRules:
     cutoff: float = 1e-7  #: singular value, relative to the largest, up to which functions are kept
     boundary: float = 0.8  #: boundary points of all sides together for each neuron, in two and more dimensions
     rtol: float = 1e-3  #: accuracy in time
+    difference: float = 1e-4  #: relative change of a number where tangents do not serve and slopes are differences
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,10 @@ class InverseRules:
     tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
     fine_settled: float = 1e-11  #: relative change at which these stop, …
-    noise_settled: float = 1e-3  #: … or change in units of the standard deviation
-    starts: int = 8  #: fits from other starts for each unknown with both bounds, if the first is poor
+    noise_settled: float = 1e-2  #: … or change in units of the standard deviation
+    starts: int = 8  #: other starts that are looked at for each unknown, if the first fit is poor
     most_starts: int = 24  #: of these, at most
+    promising: int = 3  #: of these, from how many fits are made: those that leave least
     poor: float = 4.0  #: χ² per degree of freedom from which on a fit is poor, if the noise is known
     unexplained: float = 0.1  #: part of the spread of the data from which on a fit is poor, if it is not
     same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
@@ -52,8 +54,10 @@ class InverseRules:
     field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most
     field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
-    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too
+    field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too, …
+    field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
     prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    steep: float = 0.05  #: part of the domain within which a field that changes by half of its range may jump
     few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior

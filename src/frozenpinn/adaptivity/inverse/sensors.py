@@ -18,8 +18,8 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
-from frozenpinn.statement.conditions import normal_symbols
 from frozenpinn.statement.measurements import Measurements
+from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -101,14 +101,23 @@ class StaticInference:
         return made_solution(plan, pilot, found, network.points, singular, "the fit")
 
 
-def refine(model: Model, data: Data, sigmas: Array, numbers: Numbers, theta: Array, rules: InverseRules) -> Fit:
-    """Take Gauss–Newton steps until they change nothing any more; the start is close."""
+def refine(
+    model: Model,
+    data: Data,
+    sigmas: Array,
+    numbers: Numbers,
+    theta: Array,
+    rules: InverseRules,
+    known: Prediction | None = None,
+) -> Fit:
+    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known."""
     near: Any = None
     steps: list[tuple[float, ...]] = []
     best: Fit | None = None
     before = np.inf
     for _ in range(rules.fine_steps):
-        prediction = model.at(theta, near)
+        prediction = model.at(theta, near) if known is None else known
+        known = None
         left = (data.values - prediction.values) / sigmas
         squares = float(left @ left)
         steps.append((squares, *map(float, theta)))

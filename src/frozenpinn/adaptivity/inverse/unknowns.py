@@ -130,7 +130,7 @@ def check_present(problem: Problem) -> None:
     texts: list[sp.Expr] = [e.right_side for e in problem.equations]
     for condition in problem.conditions:
         texts += [*condition.coefficients, condition.value.expression]
-    texts += [datum.expression for datum in problem.initial_data]
+    texts += [datum.expression for datum in problem.initial_data] + [law.residual for law in problem.laws]
     known = [text for text in texts if text is not None]
     for name, unknown in problem.parameters.inferred.items():
         own = [sp.Symbol(name, real=True)]

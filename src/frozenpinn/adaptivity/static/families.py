@@ -156,10 +156,11 @@ def best_family(plan: StaticPlan, start: Function, known: Family | None = None) 
     return best
 
 
-def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
+def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False) -> Pilot:
     """Try special functions beside the best features; if they help, ask again which features are best.
 
-    Beside neurons on parts of a domain there are none but those of the parts.
+    ``detailed`` tells whether sources may have too much detail for the pilot. Beside neurons on parts of a domain there
+    are no special functions but those of the parts.
     """
     if plan.problem.interfaces is not None:
         return best
@@ -168,7 +169,7 @@ def with_special_functions(plan: StaticPlan, best: Pilot) -> Pilot:
     near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
     limit = best.left * (rules.special_helps_much if best.left > rules.special_much else rules.special_helps)
     chosen = best
-    for more, sites in helpful(plan, best.found.state):
+    for more, sites in helpful(plan, best.found.state, detailed):
         points = plan.with_special(len(more), sites).place_points()
         for k, family in enumerate(near):
             tried = run_pilot(plan, replace(family, special=more, sites=sites), points, best.found.state)

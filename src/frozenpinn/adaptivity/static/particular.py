@@ -16,7 +16,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.adaptivity.settings import Settings
-from frozenpinn.adaptivity.sizing import make_plan
+from frozenpinn.adaptivity.sizing import Frame, has_constant_coefficients, make_plan
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import nobody, slopes_of
@@ -83,12 +83,12 @@ class _Found(NamedTuple):
 def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
     """Return functions p with L p = f on a box around the domain, one for each field, and where f has detail.
 
-    None if the sources are no formulas, vanish, or are not resolved there.
+    None if the sources are no formulas, vanish, or are not resolved there, or if products are tried anyway.
     """
     problem, rules = plan.problem, plan.task.rules.static
     if not (2 <= problem.domain.dimension <= len(rules.detail_widths) + 1) or any(problem.domain.periodic):
         return None
-    if not _has_formulas(problem):
+    if not _has_formulas(problem) or Frame.of(problem, plan.task.settings).product:
         return None
     for box in _boxes(problem, rules):
         around = _on_box(problem, box)
@@ -163,7 +163,7 @@ def _on_box(problem: Problem, box: Box) -> Problem | None:
         equations.append(replace(equation, right_side=linear + equation.forcing, nonlinear=sp.Integer(0)))
     parts = [e for equation in equations for e in (equation.forcing, *equation.linear.values())]
     with np.errstate(all="ignore"):
-        values = problem.compile(parts)(*box.sample(2000, "sobol", 0).x.T, 0.0)
+        values = problem.compile(parts)(*box.sample(2000, "random", 0).x.T, 0.0)
     if not all(np.all(np.isfinite(value)) for value in values):
         return None
     ends = {side.name: _ends(problem, axis) for axis, side in ((s.axis, s) for s in box.sides)}
@@ -193,11 +193,18 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     """Solve on the box."""
     task = replace(plan.task, settings=Settings(rules=plan.task.rules))
     own = make_plan(around, task, (width,) * around.domain.dimension)
+    rules = plan.task.rules.static
+    if (
+        own.operations
+        > rules.detail_operations[not has_constant_coefficients(around)] * max(plan.task.effort, 1.0) ** 2
+    ):
+        return None
     try:
         own.check_memory()
         spaces = own.build_spaces(around, own.place_points(around))
         system = discretise(around, spaces, stage=Stage.whole(around))
-        found = balance(system, np.zeros(system.size), plan.task.rules.static.newton.accuracy, plan.told or nobody)
+        restarts = rules.detail_restarts[plan.task.effort > rules.detail_effort]
+        found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.told or nobody, restarts)
     except BudgetError:
         raise
     except (FrozenPinnError, np.linalg.LinAlgError):

@@ -56,7 +56,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
                 start = SolutionStart(earlier.solution.jet_values)
                 product = solve_on_product(plan, start, np.inf, "a coarser solution")
             if product is not None and product.facts is not None:
-                return Earlier(product, earlier.family, product.facts.left)
+                return Earlier(product, earlier.family, earlier.pilot)
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
         start = pilot.found.state if before is None else SolutionStart(before.jet_values)
@@ -66,9 +66,9 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot if product is None or product.facts is None else product.facts).left > smooth:
             with watch.stage("choice of features"):
-                pilot = with_special_functions(_narrower(plan), pilot)
+                pilot = with_special_functions(_narrower(plan), pilot, _lacks_detail(plan, pilot, earlier))
         if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
-            return Earlier(_beside(product, pilot), pilot.family, product.facts.left)
+            return Earlier(_beside(product, pilot), pilot.family, pilot.left)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
@@ -140,6 +140,14 @@ def _promised(plan: StaticPlan, pilot: Pilot) -> float:
     """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
     grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
     return float(min(pilot.left, 1.0) ** grown)
+
+
+def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bool:
+    """Whether a pilot sees too little for its features to be enough, or sees hardly more than the one before."""
+    rules = plan.task.rules.static
+    if _promised(plan, pilot) > rules.detail_blind:
+        return True
+    return earlier is not None and pilot.left > max(rules.detail_from, rules.stalls * earlier.pilot)
 
 
 def _narrower(plan: StaticPlan) -> StaticPlan:

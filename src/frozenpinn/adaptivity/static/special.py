@@ -27,14 +27,17 @@ def needed(plan: StaticPlan) -> SpecialFunctions | None:
     return corners.strong if corners is not None and len(corners.strong) else None
 
 
-def helpful(plan: StaticPlan, about: Function) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
-    """Yield special functions that may help beside those that are needed, layers with their places."""
+def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
+    """Yield special functions that may help beside those that are needed, some with places for points.
+
+    ``about`` is what a pilot finds without them, ``detailed`` tells whether sources may have too much detail for it.
+    """
     if not isinstance(plan.task.settings.sampler, str | None):
         return
     rules, corners = plan.task.rules.static, _corners(plan)
     in_space, always = plan.problem.domain.dimension == 3, needed(plan)
     poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
-    detail = particular(plan)
+    detail = particular(plan) if detailed else None
     if detail is not None:
         yield _with(detail[0], always, poles), detail[1]
         if corners is not None and len(corners.weak):

@@ -27,5 +27,5 @@ QUICK_SKIPPED = (
 #: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
 QUICK_UNDRAWN = (
     *("kuramoto-sivashinsky", "allen-cahn-2d", "gray-scott-2d", "burgers-2d"),
-    *("liouville", "nonlinear-helmholtz"),
+    *("liouville", "nonlinear-helmholtz", "bratu", "l-shape"),
 )

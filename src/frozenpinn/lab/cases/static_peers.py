@@ -44,5 +44,7 @@ _SQUARE = ((2, 0.2), (2, 0.1), (2, 0.05), (3, 0.2), (3, 0.1), (3, 0.05), (4, 0.2
 STATIC_LADDERS: dict[str, dict[str, tuple[Options, ...]]] = {
     "nonlinear-poisson": _triangles(*_SQUARE),
     "nonlinear-helmholtz": _triangles(*_SQUARE),
+    "bratu": _triangles(*_SQUARE),
+    "l-shape": _triangles((2, 0.1), (2, 0.05), (2, 0.02), (3, 0.1), (3, 0.05), (4, 0.1), (4, 0.05)),
     "liouville": _triangles((2, 0.2), (2, 0.1), (3, 0.2), (3, 0.1), (4, 0.2), (4, 0.1)),
 }
