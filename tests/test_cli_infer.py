@@ -63,3 +63,27 @@ def test_a_table_that_is_no_unknown(files):
     problem.write_text(PROBLEM.replace("lower = 0.1", "least = 0.1"))
     result = run(problem, data)
     assert "parameter 'k' is an unknown with 'least'; it may have 'lower', 'start', 'upper'" in str(result.exception)
+
+
+def test_an_unknown_function_from_a_file_with_two_columns(tmp_path):
+    problem, data = tmp_path / "problem.toml", tmp_path / "data.csv"
+    problem.write_text(
+        """
+equation = "u_t = 0.1*u_xx"
+time = [0.0, 0.1]
+initial = {start = 0.0, field = true}
+boundary = "u = 0"
+
+[domain]
+lower = [0.0]
+upper = [1.0]
+"""
+    )
+    x, decay = np.linspace(0.02, 0.98, 25), np.exp(-0.1 * np.pi**2 * 0.1)
+    columns = np.stack([x, 0 * x + 0.1, decay * np.sin(np.pi * x), np.pi * decay * np.cos(np.pi * x)], axis=1)
+    data.write_text("x,t,u,u_x\n" + "\n".join(",".join(f"{v:.8g}" for v in row) for row in columns) + "\n")
+    result = run(problem, data, "--json", tmp_path / "found.json", "--plot", tmp_path / "fit.png")
+    assert result.exit_code == 0, result.output
+    field = json.loads((tmp_path / "found.json").read_text())["fields"]["initial"]
+    assert np.array(field["value"])[50] == pytest.approx(1.0, abs=0.02)
+    assert (tmp_path / "fit.png").exists()

@@ -40,3 +40,18 @@ def test_every_extra_is_documented():
         assert f"`{extra}`" in text, extra
     for version in ("3.11", "3.12", "3.13"):
         assert f"Programming Language :: Python :: {version}" in project["classifiers"]
+
+
+def test_the_command_line_starts_without_extras():
+    """None of the optional packages is imported before it is needed."""
+    optional = ("shapely", "meshio", "zarr", "netCDF4", "distributed", "pyvista", "jax", "skfem", "gmsh", "pde")
+    code = f"""
+import sys
+for name in {optional}:
+    sys.modules[name] = None
+from frozenpinn import cli
+sys.argv = ["frozenpinn", "--version"]
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == f"frozenpinn {fp.__version__}", done.stderr

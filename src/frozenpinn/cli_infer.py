@@ -42,7 +42,7 @@ def infer(
 
     _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     problem, _ = read_problem_file(file)
-    measured = [fp.Measurements.read(path, noise=_noise(noise)) for path in data]
+    measured = [part for path in data for part in fp.Measurements.read_all(path, noise=_noise(noise))]
     with log.status("inference") as status:
         found = fp.infer(problem, measured, level=level, starts=starts, seed=seed, progress=status.update)
     if json_file is None:
@@ -72,6 +72,7 @@ def _as_dict(found: Any) -> dict[str, Any]:
             name: {"value": e.value, "std": e.std, "low": e.low, "high": e.high, "at_bound": e.at_bound}
             for name, e in found.parameters.items()
         },
+        "fields": {name: _sampled(field) for name, field in found.fields.items()},
         "covariance": found.covariance.tolist(),
         "misfit": found.misfit if found.freedom else None,
         "freedom": found.freedom,
@@ -79,3 +80,17 @@ def _as_dict(found: Any) -> dict[str, Any]:
         "notes": list(found.notes),
         "seconds": dict(found.seconds),
     }
+
+
+def _sampled(field: Any) -> dict[str, Any]:
+    """Return a field at points of its domain, with its deviations."""
+    import numpy as np
+
+    d = field.domain.dimension
+    ends = zip(field.domain.lower, field.domain.upper, strict=True)
+    axes = [np.linspace(low, high, 101 if d == 1 else 21) for low, high in ends]
+    x = np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
+    x = x[field.domain.contains(x)]
+    values, deviations = field(*x.T, std=True)
+    columns = {name: x[:, i].tolist() for i, name in enumerate(field.arguments)}
+    return columns | {"value": values.tolist(), "std": deviations.tolist(), "effective": field.effective}

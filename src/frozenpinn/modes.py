@@ -53,7 +53,7 @@ def modes(
     count
         How many eigenvalues.
     near
-        The number that they shall be nearest to; zero by default, so that the smallest in modulus are found.
+        The eigenvalues nearest to this number are found; those of smallest modulus by default.
     about
         The solution to linearise about; none for problems with an Eigenvalue.
     tol

@@ -278,3 +278,16 @@ def test_laws_that_determine_nothing(condition):
     problem = Problem("u_t = u_xx", LINE, (0, 1), "sin(pi*x)**2", condition)
     with pytest.raises(ProblemError, match="does not determine the solution at t = 0: its derivatives by the fields"):
         solve(problem)
+
+
+def test_jumps_in_time_are_refused():
+    problem = Problem("u_t = u_xx", LINE, (0, 1), "0", "u_n = -heaviside(t - 0.3)*(u - 1)")
+    with pytest.raises(ProblemError, match=r"jumps in time, and its time derivative is needed.*initial=solution"):
+        solve(problem)
+
+
+def test_implicit_equations_need_linear_conditions():
+    with pytest.raises(
+        ProblemError, match="'u_n = -u\\*\\*3' on 'left' is nonlinear or changes in time, and the equation"
+    ):
+        Problem("u_t - u_xxt = u_xx", LINE, (0, 1), "0", "u_n = -u**3")

@@ -112,6 +112,8 @@ def test_plain_data_and_files_keep_complex_fields():
         ({"equation": "psi_t = j*psi_xx"}, "The imaginary unit is 'I'"),
         ({"domain": fp.Interval(0, 1), "boundary": "psi = 1 < x"}, "Put a comparison in parentheses"),
         ({"initial": complex("nan")}, "must be a finite number"),
+        ({"complex": 3}, r"complex= names fields, such as complex=\('psi',\); got 3"),
+        ({"parameters": {"f": 1j * np.ones(9)}}, "an array of complex numbers; give its real and its imaginary part"),
     ],
 )
 def test_refused(given, words):
@@ -119,6 +121,21 @@ def test_refused(given, words):
         state(**given)
 
 
-def test_real_numbers_are_needed_elsewhere():
-    with pytest.raises(fp.ProblemError, match=r"value 1 \+ 2\*I|complex"):
-        fp.Problem("lap(u) = 0", fp.Interval(0, 1), boundary="u = 0", constraint="mean(u) = I")
+def test_constraints_of_complex_fields():
+    line = fp.Interval(0, 1)
+    problem = fp.Problem("lap(u) = I*cos(pi*x)", line, boundary="u_n = 0", constraint="mean(u) = 1 + 2*I")
+    assert [(c.field, c.value) for c in problem.constraints] == [("u_re", 1.0), ("u_im", 2.0)]
+    with pytest.raises(fp.ProblemError, match="has not one number for 'u'"):
+        fp.Problem("lap(u) = 0", line, boundary="u_n = 0", constraint="mean(u) = I")
+
+
+def test_eigenvalues_of_complex_equations_are_refused():
+    with pytest.raises(fp.ProblemError, match="'u' is complex, and its two real parts have each real eigenvalue twice"):
+        fp.Problem("I*u_x = lam*u", RING, parameters={"lam": fp.Eigenvalue()})
+
+
+def test_arrays_of_complex_numbers():
+    x = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    problem = state("psi_t = psi_xx", np.exp(1j * x))
+    assert problem.composites.complex == {"psi"}
+    assert problem.initial["psi_im"](np.array([[1.0]]))[0] == pytest.approx(np.sin(1.0), abs=1e-5)

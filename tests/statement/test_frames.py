@@ -113,6 +113,7 @@ def test_plain_data():
         (RADIUS, "spherical", {"boundary": {"r-": "u = 0", "r+": "u = 0"}}, "'r-' is the axis of the coordinates"),
         (RADIUS, "spherical", {"boundary": None}, r"no boundary condition for the sides 'r\+'"),
         (RADIUS, "sperical", {}, "unknown coordinates 'sperical'.*Did you mean 'spherical'"),
+        (RADIUS, 3, {}, r'coordinates= is a kind such as "polar" or names such as'),
         (RADIUS, ("r",), {}, "may be a distance from a centre in the plane or in space"),
         (fp.Box([0, 0, 0], [1, 1, 1]), "polar", {}, 'coordinates="polar" are r or r, theta; the domain has 3'),
         (fp.Disk(), "spherical", {}, "it has 2 dimensions, not 3"),
@@ -125,6 +126,15 @@ def test_plain_data():
 def test_refused(domain, coordinates, given, words):
     with pytest.raises(fp.FrozenPinnError, match=words):
         state(domain, coordinates, **given)
+
+
+def test_constraints_name_points_in_the_same_coordinates():
+    given = {"boundary": "u_n = 1/2", "equation": "lap(u) = 1", "constraint": "u(0.5) = 1"}
+    assert state(RADIUS, "polar", **given).constraints[0].point[0, 0] == 0.25
+    solution = fp.solve(state(RADIUS, "polar", **given))
+    assert solution(np.array([0.5, 1.0])) == pytest.approx([1.0, 1.0 + 3 / 16], abs=1e-8)
+    with pytest.raises(fp.ProblemError, match=r"the mean of a field is not known in polar coordinates"):
+        state(RADIUS, "polar", **{**given, "constraint": "mean(u) = 0"})
 
 
 def test_places_that_are_refused():

@@ -136,6 +136,7 @@ def test_conditions_of_vectors():
             "needs 2 components here, got 3",
         ),
         ({"vectors": "U", "initial": lambda x, y: x}, "returned an array of shape"),
+        ({"vectors": 3}, r"vectors= names fields, such as vectors=\('U',\); got 3"),
         ({"vectors": "U", "initial": {"Ux": "x"}}, "the initial value is missing for 'U'"),
     ],
 )

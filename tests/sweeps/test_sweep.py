@@ -252,7 +252,15 @@ def test_a_run_that_always_kills_its_worker_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr(executors, "run", deadly)
     found = fp.sweep(HEAT, {"k": KS[:3]}, **FEW, workers=2)
     assert found.status.values.tolist() == ["unchecked", "failed", "unchecked"]
-    assert "its process died 3 times (exit code -9: killed, or out of memory)" in found.reason.values[1]
+    assert "its process died 5 times (exit code -9: killed, or out of memory)" in found.reason.values[1]
+
+
+def test_a_pilot_that_always_dies_ends_the_sweep(monkeypatch):
+    """Without it there would be another plan, and other bits than those of an undisturbed sweep."""
+    monkeypatch.setattr("frozenpinn.sweeps.plan.RUNS_PER_PILOT", 2)
+    monkeypatch.setattr("frozenpinn.sweeps.conduct.needed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(fp.sweeps.SweepError, match=r"its process died 5 times .*share=False asks none.* 0 of 6 runs"):
+        fp.sweep(HEAT, {"k": KS}, tol=1e-3, points=5, times=2, workers=2)
 
 
 def test_a_client_that_is_killed_goes_on(heat, tmp_path):

@@ -28,9 +28,10 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_PULL = 50.0  # rate at which a law is pulled to zero, in units of one over the duration
+_PULL = 5.0  # rate at which a law is pulled to zero, in units of one over the duration
 _INDEPENDENT = 1e-9  # singular values of the rows of all laws, beside the largest, that are kept
 _VANISHES = 1e-10  # factors of all highest time derivatives in a law, beside usual ones, that determine nothing
+_FEW = 4  # rows that are far from dependent, as those of the ends of an interval
 _ROUNDS = 30  # of Newton's method for a consistent start
 _SETTLED = 1e-12  # correction beside the size of the state, at which it stops
 
@@ -324,6 +325,8 @@ def law_places(
 
 def _least(rows: Array, gap: Array) -> Array:
     """Return the smallest x with rows·x = gap."""
+    if len(rows) <= _FEW:
+        return np.asarray(rows.T @ np.linalg.solve(rows @ rows.T, gap))
     q, r = sla.qr(rows.T, mode="economic", check_finite=False)
     return np.asarray(q @ sla.solve_triangular(r, gap, trans="T", check_finite=False))
 

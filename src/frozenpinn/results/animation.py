@@ -91,10 +91,17 @@ def _writer(target: str, fps: int) -> Any:
     return FFMpegWriter(fps=fps)
 
 
+def _sizes(solution: Solution, x: Array, times: Array, name: str) -> Array:
+    """Return the values of a real field, the size of a complex one or of a vector."""
+    parts = solution.problem.composites.parts(name)
+    values = [solution.jet_values(x, times, solution.problem.jets.field(part)) for part in parts]
+    return values[0] if len(values) == 1 else np.linalg.norm(values, axis=0)
+
+
 def _curve(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
     domain = solution.problem.domain
     x = np.linspace(domain.lower[0], domain.upper[0], points or 401)
-    values = solution.jet_values(x[:, None], times, solution.problem.jets.field(name))
+    values = _sizes(solution, x[:, None], times, name)
     low, high = _limits(values)
     axis = figure.add_subplot()
     (curve,) = axis.plot(x, values[:, 0])
@@ -110,7 +117,7 @@ def _curve(figure: Any, solution: Solution, name: str, times: Array, points: int
 def _colours(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
     domain = solution.problem.domain
     cells = cells_of(domain, points or 121)
-    values = solution.jet_values(cells.points, times, solution.problem.jets.field(name))
+    values = _sizes(solution, cells.points, times, name)
     low, high = float(np.min(values)), float(np.max(values))
     signs = low < 0.0 < high  # one scale for all frames: symmetric for fields of both signs
     low, high = (-max(-low, high), max(-low, high)) if signs else (low, high if high > low else low + 1.0)

@@ -70,23 +70,29 @@ def _draw_numbers(axes: Any, found: Inferred) -> None:
         axes[0].plot(0.0, i, "o", color="black", ms=4)
     axes[0].set_yticks(range(len(found.names)), labels=[f"{n} = {e.value:.4g}" for n, e in found.parameters.items()])
     axes[0].set(xlabel="interval about the value, % of it", title="error bars", ylim=(-0.7, len(found.names) - 0.3))
-    axes[1].semilogy([step[0] for step in found.steps], "o-", ms=4)
-    axes[1].set(xlabel="evaluation", ylabel="χ²", title="steps")
+    _draw_steps(axes[1], found)
+
+
+def _draw_steps(axis: Any, found: Inferred) -> None:
+    """Draw the course of χ², beside what noise alone would leave."""
+    axis.semilogy([step[0] for step in found.steps], "o-", ms=4)
+    if found.noise is None:
+        axis.axhline(max(found.freedom, 1), color="black", lw=0.8)
+    axis.set(xlabel="evaluation", ylabel="χ²", title="steps")
 
 
 def _draw_field(figure: Any, axes: Any, found: Inferred) -> None:
     """Draw the first unknown field with its band, or beside its deviation."""
     name, inferred = next(iter(found.fields.items()))
-    domain = found.problem.domain
+    domain, labels = inferred.domain, inferred.arguments
     if domain.dimension == 1:
         x = np.linspace(domain.lower[0], domain.upper[0], 201)
         low, high = inferred.band(x)
         axes[0].fill_between(x, low, high, alpha=0.3, color=LINES[0], label=f"{100 * inferred.level:g} %")
         axes[0].plot(x, inferred(x), color=LINES[0], label=name)
-        axes[0].set(xlabel=domain.coordinates[0], ylabel=name, title=f"{name} with its band")
+        axes[0].set(xlabel=labels[0], ylabel=name, title=f"{name} with its band")
         axes[0].legend()
-        axes[1].plot(x, inferred(x, std=True)[1], color=LINES[0])
-        axes[1].set(xlabel=domain.coordinates[0], ylabel="deviation", title=f"deviation of {name}")
+        _draw_steps(axes[1], found)
         return
     plane = Plane(domain)
     for axis, part, title in zip(
@@ -94,11 +100,13 @@ def _draw_field(figure: Any, axes: Any, found: Inferred) -> None:
     ):
         image = plane.colour(axis, np.asarray(part), cmap="viridis")
         figure.colorbar(image, ax=axis, label=title)
-        axis.set(title=title, xlabel=domain.coordinates[0], ylabel=domain.coordinates[1])
+        axis.set(title=title, xlabel=labels[0], ylabel=labels[1])
 
 
 def _residual_map(figure: Any, axis: Any, found: Inferred, left: np.ndarray) -> None:
-    points = np.concatenate([part.points for part in found.data])
+    d = found.problem.domain.dimension
+    parts = [part.points if part.points.shape[1] == d else np.full((len(part), d), np.nan) for part in found.data]
+    points = np.concatenate(parts)
     times = [part.times for part in found.data]
     second = points[:, 1] if points.shape[1] > 1 else None
     labels = [*found.problem.jets.coordinates[:2]]

@@ -184,11 +184,11 @@ class Path:
             }
         )
 
-    def plot(self, file: str | None = None) -> Any:
-        """Draw the norm against the parameter, with folds and branch points; save it if a file name is given."""
+    def plot(self, file: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the norm against the parameter, with folds and branch points; save it, or draw on given axes."""
         from frozenpinn.results.plotting.paths import plot_path
 
-        return plot_path(self, file)
+        return plot_path(self, file, ax)
 
 
 def relative_distance(a: Solution, b: Solution) -> float:

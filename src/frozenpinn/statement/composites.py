@@ -128,6 +128,8 @@ def declared(
         for component in own:
             if component in names:
                 raise ProblemError(f"'{component}' is a component of the vector '{name}' and can't be a field, too.")
+    if not isinstance(complex_fields, str | list | tuple | None):
+        raise ProblemError(f"complex= names fields, such as complex=('{names[0]}',); got {shown(complex_fields)}.")
     chosen = (complex_fields,) if isinstance(complex_fields, str) else tuple(complex_fields or ())
     for name in chosen:
         if name not in names:
@@ -138,6 +140,8 @@ def declared(
 def _sizes(vectors: Vectors | None, names: Sequence[str], dimension: int) -> dict[str, int]:
     if vectors is None:
         return {}
+    if not isinstance(vectors, str | list | tuple | Mapping):
+        raise ProblemError(f"vectors= names fields, such as vectors=('{names[0]}',); got {shown(vectors)}.")
     given = {vectors: dimension} if isinstance(vectors, str) else vectors
     sizes = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, dimension)
     for name, size in sizes.items():

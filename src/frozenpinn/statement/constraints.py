@@ -7,7 +7,7 @@ picks one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,14 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices
-from frozenpinn.language.parser import parse
+from frozenpinn.language.parser import parse, parse_value
 from frozenpinn.language.program import constant_value
+from frozenpinn.statement.composites import Composites, flat
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import Domain
     from frozenpinn.language.scope import Scope
+    from frozenpinn.statement.frames import Frame
 
 Array = np.ndarray
 _FORM = re.compile(r"\s*(?P<name>[^\W\d]\w*)\s*\((?P<inside>.*)\)\s*=(?P<value>[^=]+)")
@@ -50,37 +52,64 @@ class Constraint:
 
 
 def read_constraints(
-    given: str | Sequence[str] | None, fields: Sequence[str], domain: Domain, scope: Scope
+    given: str | Sequence[str] | None,
+    composites: Composites,
+    domain: Domain,
+    scope: Scope,
+    frame: Frame | None = None,
 ) -> tuple[Constraint, ...]:
-    """Read constraints given as text."""
+    """Read constraints given as text; one of a complex field is one of each part."""
     if given is None:
         return ()
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise ProblemError(f"a constraint is text, got {given!r}; {_HELP}.")
-    return tuple(_read(text, fields, domain, scope) for text in texts)
+    return tuple(constraint for text in texts for constraint in _read(text, composites, domain, scope, frame))
 
 
-def _read(text: str, fields: Sequence[str], domain: Domain, scope: Scope) -> Constraint:
+def _read(text: str, composites: Composites, domain: Domain, scope: Scope, frame: Frame | None) -> Iterator[Constraint]:
     form = _FORM.fullmatch(text)
     if form is None:
         raise ProblemError(f"the constraint '{text}' is not understood; {_HELP}.")
-    value, name, inside = _number(form["value"], scope, text), form["name"], form["inside"]
+    name, inside = form["name"], form["inside"]
     if name == "mean":
-        field = inside.strip()
-        _check_field(field, fields, text)
-        return Constraint(field, None, value, text)
-    _check_field(name, fields, text)
+        if frame is not None and not frame.is_cartesian:
+            raise ProblemError(
+                f"the mean of a field is not known in {frame.kind} coordinates; write the value at a point, such as "
+                f"constraint='u({', '.join('1' for _ in frame.names)}) = 0'."
+            )
+        field, point = inside.strip(), None
+    else:
+        field, point = name, _point(inside, text, domain, scope, frame)
+    known = [*composites.names, *composites.real]
+    _check_field(field, list(dict.fromkeys(known)), text)
+    value = parse_value(form["value"], scope)
+    parts, values = composites.parts(field), flat(value)
+    if field in composites.vectors or len(values) > len(parts):
+        raise ProblemError(f"the constraint '{text}' has not one number for '{field}'; {_HELP}.")
+    for part, number in zip(parts, [*values, sp.Integer(0)], strict=False):
+        if not number.is_number:
+            raise ProblemError(
+                f"the constraint '{text}' has '{form['value'].strip()}' where a number is needed; {_HELP}."
+            )
+        yield Constraint(part, point, constant_value(number), text)
+
+
+def _point(inside: str, text: str, domain: Domain, scope: Scope, frame: Frame | None) -> Array:
+    """Read the point of a constraint, in the coordinates of the statement."""
+    stated = domain if frame is None else frame.stated
     coordinates = [_number(part, scope, text) for part in inside.split(",")]
-    if len(coordinates) != domain.dimension:
+    if len(coordinates) != stated.dimension:
         raise ProblemError(
-            f"the point of the constraint '{text}' has {len(coordinates)} coordinate(s); there are {domain.dimension}."
+            f"the point of the constraint '{text}' has {len(coordinates)} coordinate(s); there are {stated.dimension}."
         )
     point = np.array([coordinates])
-    if not domain.contains(point)[0]:
-        raise ProblemError(f"the point of the constraint '{text}' lies outside the domain {domain!r}.")
+    if not stated.contains(point)[0]:
+        raise ProblemError(f"the point of the constraint '{text}' lies outside the domain {stated!r}.")
+    if frame is not None and frame.is_called:
+        point = np.stack(frame.to_inner(*point.T), axis=1)
     point.flags.writeable = False
-    return Constraint(name, point, value, text)
+    return point
 
 
 def _check_field(name: str, fields: Sequence[str], text: str) -> None:

@@ -27,6 +27,8 @@ def read_coordinates(domain: Domain, coordinates: Coordinates | None) -> tuple[D
     """Return a domain whose coordinates have the given names, and a frame if they are not Cartesian."""
     if coordinates is None:
         return domain, None
+    if not isinstance(coordinates, str | list | tuple):
+        raise ProblemError(f'coordinates= is a kind such as "polar" or names such as ("s",), got {shown(coordinates)}.')
     words = (coordinates,) if isinstance(coordinates, str) else tuple(coordinates)
     kind, names = (words[0], words[1:]) if words and words[0] in _KINDS else (_KNOWN.get(words, "cartesian"), words)
     if words == ("r",):

@@ -73,6 +73,12 @@ def check_eigenproblem(problem: Problem) -> None:
     names = problem.parameters.unknown
     if not names:
         return
+    if problem.composites.complex:
+        raise ProblemError(
+            f"eigenvalues of complex equations are not supported: '{sorted(problem.composites.complex)[0]}' is "
+            "complex, and its two real parts have each real eigenvalue twice, and the conjugate of each complex one. "
+            "Multiply the equation so that it is real, if it can be."
+        )
     if len(names) > 1:
         listed = ", ".join(f"'{name}'" for name in names)
         raise ProblemError(f"{listed} are eigenvalues; a problem has one. Give numbers to the others.")

@@ -80,6 +80,13 @@ class BoundaryLaw:
     def differentiated(self, times: int) -> sp.Expr:
         """Return the time derivative of the residual along solutions."""
         result = self.residual
+        jumps = [j for j in result.atoms(sp.Heaviside, sp.sign, sp.Piecewise) if self.jets.t in j.free_symbols]
+        if times and jumps:
+            raise ProblemError(
+                f"the boundary condition '{self.text}' on '{self.side.name}' jumps in time, and its time derivative is "
+                "needed; write a short smooth transition instead, such as (1 + tanh((t - 0.3)/0.01))/2, or solve up to "
+                "the jump and go on with initial=solution."
+            )
         for _ in range(times):
             result = self.jets.total_derivative(result, None)
         return resolve_function_derivatives(result, self.parameters.scope(self.jets), self._unknown)
@@ -123,13 +130,18 @@ class BoundaryLaw:
         return f"BoundaryLaw({self.side.name}: {self.text})"
 
 
-def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool) -> None:
+def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool, implicit: Sequence[str] = ()) -> None:
     """Refuse what can't be kept: time in static problems, time derivatives that are too high or not linear."""
     where = f"the boundary condition '{law.text}' on '{law.side.name}'"
     if static:
         if law.time_order or law.depends_on_time:
             raise ProblemError(f"{where} contains time, but the problem has none; write time=(0, 1), initial=….")
         return
+    for name in (name for name in law.fields if name in implicit):
+        raise ProblemError(
+            f"{where} is nonlinear or changes in time, and the equation of '{name}' has spatial derivatives of its "
+            "highest time derivative; such equations need linear conditions with coefficients in the coordinates."
+        )
     for jet in law.jets_in():
         if jet.time > orders[jet.field]:
             raise ProblemError(

@@ -154,8 +154,7 @@ class Measurements:
         ``field="u_x"``.
         """
         header, rows = read_csv(file)
-        place = [name for name in header if name in _COORDINATES or (name[:1] == "x" and name[1:].isdigit())]
-        measured = [name for name in header if name not in (*place, TIME, _NOISE)]
+        place, measured = _columns(header)
         if not place or not measured:
             raise ProblemError(
                 f"'{file}' needs a header with coordinates and a field, such as 'x,y,u' or 'x,t,u,noise'; got "
@@ -172,6 +171,14 @@ class Measurements:
         points = np.stack([column[c] for c in place], axis=1)
         own = column[_NOISE] if noise is None and _NOISE in header else noise
         return cls(points, column[str(wanted)], column.get(TIME), name, suffix, own)
+
+    @classmethod
+    def read_all(cls, file: str | os.PathLike[str], noise: Noise = None) -> list[Measurements]:
+        """Read every column of values of a CSV file, as :meth:`read` does one."""
+        measured = _columns(read_csv(file)[0])[1]
+        return (
+            [cls.read(file, name, noise) for name in measured] if len(measured) > 1 else [cls.read(file, None, noise)]
+        )
 
     @classmethod
     def from_xarray(cls, data: Any, field: str | None = None, noise: Noise = None) -> Measurements:
@@ -277,6 +284,12 @@ class Measurements:
                 f"{late.sum()} of {len(self)} measurements lie outside the time {start:g} … {end:g}, the first at "
                 f"t = {self.times[np.argmax(late)]:g}; leave them out, or state the problem for a longer time."
             )
+
+
+def _columns(header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of coordinates and those of values."""
+    place = [name for name in header if name in _COORDINATES or (name[:1] == "x" and name[1:].isdigit())]
+    return place, [name for name in header if name not in (*place, TIME, _NOISE)]
 
 
 def _middle(region: Any) -> Array | None:

@@ -21,7 +21,7 @@ from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.composites import IMAGINARY, REAL, Composites
 from frozenpinn.statement.eigenvalue import Eigenvalue
-from frozenpinn.statement.parts import Part, returns_complex
+from frozenpinn.statement.parts import ComplexTable, Part, returns_complex
 from frozenpinn.statement.tables import table_functions
 from frozenpinn.statement.unknowns import (
     Inferable,
@@ -134,6 +134,11 @@ def read_parameters(
             functions |= own
             arguments |= {word: function.names for word, function in own.items()}
             continue
+        if isinstance(value, ComplexTable):
+            raise ProblemError(
+                f"parameter '{name}' is an array of complex numbers; give its real and its imaginary part as two "
+                f"parameters, and write re + I*im."
+            )
         what = f"parameter '{name}'"
         scope = Scope(jets, fields, expressions, arguments, composites=composed, own_chart=chart)
         expression = _read(value, scope, what)

@@ -13,11 +13,19 @@ from frozenpinn.errors import EvaluationError, ProblemError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import UserFunction, read_value
 from frozenpinn.language.scope import Scope
-from frozenpinn.language.values import Complex, Value, kind_of, scalars
-from frozenpinn.statement.composites import Composites, flat
+from frozenpinn.language.values import Complex, kind_of, scalars
+from frozenpinn.statement.composites import Composites
 from frozenpinn.tables import Table
 
 Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexTable:
+    """An array of complex numbers, as two tables."""
+
+    re: Table
+    im: Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +104,11 @@ def _halves(given: Any, name: str, is_complex: bool, scope: Scope, what: str) ->
     if not is_complex:
         yield name, given
         return
-    if isinstance(given, Table | np.ndarray):
-        values: tuple[Any, Any] = (given, 0)
+    values: tuple[Any, Any]
+    if isinstance(given, ComplexTable):
+        values = (given.re, given.im)
+    elif isinstance(given, Table | np.ndarray):
+        values = (given, 0)
     elif isinstance(given, Complex):
         values = (given.re, given.im)
     else:
@@ -119,7 +130,7 @@ def is_complex_datum(given: Any, scope: Scope, domain: Domain, time: float, what
     """Whether a datum is complex: a number, text or SymPy by its value, a Python function by what it returns."""
     if isinstance(given, list | tuple):
         return any(is_complex_datum(entry, scope, domain, time, what) for entry in given)
-    if isinstance(given, Complex):
+    if isinstance(given, Complex | ComplexTable):
         return True
     if isinstance(given, np.ndarray | Table):
         return False
@@ -143,8 +154,3 @@ def returns_complex(function: Callable[..., Any], coordinates: Sequence[str], do
         return any(np.iscomplexobj(entry) for entry in entries)
     except Exception:
         return False
-
-
-def real_parts(value: Value) -> list[Any]:
-    """Return the parts of a value; a real number where a complex one is possible stays one."""
-    return list(flat(value))

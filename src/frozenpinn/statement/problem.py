@@ -299,7 +299,8 @@ class Problem:
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:
-            check_law(law, {e.field: e.order for e in self.equations}, static)
+            implicit = [e.field for e in self.equations if e.mass]
+            check_law(law, {e.field: e.order for e in self.equations}, static, implicit)
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
@@ -322,7 +323,7 @@ class Problem:
     def _read_start(self, given: Mapping[str, Any], static: bool) -> dict[str, Any]:
         """Read initial data, or what makes a static solution unique."""
         scope = self.parameters.scope(self.jets)
-        constraints = read_constraints(given.get("constraint"), self.fields, self.domain, scope)
+        constraints = read_constraints(given.get("constraint"), self.composites, self.domain, scope, self.frame)
         if static:
             for name in ("initial", "initial_velocity"):
                 if given[name] is not None:

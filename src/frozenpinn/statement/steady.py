@@ -54,7 +54,7 @@ def without_time(problem: Problem, constraint: str | Sequence[str] | None = None
         initial={},
         initial_velocity={},
         exact={},
-        constraints=read_constraints(constraint, problem.fields, problem.domain, scope),
+        constraints=read_constraints(constraint, problem.composites, problem.domain, scope, problem.frame),
         given={},
         evolution=problem,
     )

@@ -14,6 +14,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.arguments import shown
+from frozenpinn.statement.parts import ComplexTable
 from frozenpinn.tables import Table
 from frozenpinn.tables.files import as_table, is_data_array
 
@@ -50,6 +51,8 @@ def _bound_all(value: Any, domain: Domain, time: tuple[float, float] | None, wha
         return value if same else replace(value, **changed)
     if is_data_array(value):
         return bind(as_table(value, what), domain, time, what)
+    if isinstance(value, np.ndarray) and value.ndim and np.iscomplexobj(value):
+        return ComplexTable(*(bind(Table(part), domain, time, what) for part in (value.real, value.imag)))
     if isinstance(value, np.ndarray) and value.ndim:
         return bind(Table(value), domain, time, what)
     return bind(value, domain, time, what) if isinstance(value, Table) else value

@@ -177,10 +177,15 @@ def _planned(definition: Definition, store: Store, workers: int, told: Told) -> 
         found[index] = raw
         store.put_pilot(index, raw or b"null")
 
+    def lost(index: int, why: str) -> None:  # to go on without it would be another plan, and other bits
+        raise SweepError(
+            f"run {index} was to tell the others how large a network does, and {why}; share=False asks none."
+        )
+
     if pending:
         told(f"{len(pending)} pilots")
     if workers > 1:
-        in_processes(partial(_pilot, definition), pending, put, lambda index, why: put(index, None), workers)
+        in_processes(partial(_pilot, definition), pending, put, lost, workers)
     else:
         serially(partial(_pilot, definition), pending, put)
     stored = {index: json.loads(raw or b"null") for index, raw in found.items()}

@@ -21,7 +21,7 @@ from frozenpinn.sweeps.store import Rows
 
 Put: TypeAlias = Callable[[int, bytes | None], None]
 Work: TypeAlias = Callable[[int], bytes | None]
-TRIES = 3  #: of a run whose process dies
+TRIES = 5  #: of a run whose process dies
 _PATIENCE = 0.5  # seconds after which a worker looks whether anybody is waiting for it
 _AHEAD = 3  # runs that a Dask worker has in stock
 
@@ -54,7 +54,7 @@ class Worker:
 
 
 def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[int, str], None], count: int) -> None:
-    """Work on all indices in several processes; one that dies is replaced, and ``lost`` told what dies thrice."""
+    """Work on all indices in several processes; one that dies is replaced; ``lost`` is told what always dies."""
     todo, deaths = deque(pending), Counter[int]()
     context: Any = mp.get_context("fork" if sys.platform.startswith("linux") else "spawn")
 

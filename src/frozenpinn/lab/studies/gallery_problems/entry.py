@@ -40,17 +40,18 @@ def stated(
     name: str,
     source: str,
     equation: Equations,
-    domain: Domain,
+    domain: Domain | Callable[[], Domain],
     time: tuple[float, float] | None,
     initial: Any,
     boundary: Any = None,
     **more: Any,
 ) -> GalleryProblem:
-    """Return a problem by its statement; an initial value without arguments is made when it is needed."""
+    """Return a problem by its statement; functions make a domain or an initial value when it is needed."""
 
     def build() -> Problem:
         made = isinstance(initial, FunctionType) and not signature(initial).parameters
-        return Problem(equation, domain, time, initial() if made else initial, boundary, **more)
+        shape = domain if isinstance(domain, Domain) else domain()
+        return Problem(equation, shape, time, initial() if made else initial, boundary, **more)
 
     return GalleryProblem(name, source, build)
 

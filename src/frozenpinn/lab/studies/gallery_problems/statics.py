@@ -20,7 +20,10 @@ from frozenpinn.lab.studies.gallery_problems.entry import (
 )
 
 Array = np.ndarray
-CORNER = Polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
+
+
+def _corner() -> Polygon:
+    return Polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
 
 
 def around_a_cylinder(x: Array, y: Array) -> Array:
@@ -50,7 +53,7 @@ def material(name: str, source: str) -> GalleryProblem:
 
 PROBLEMS: tuple[GalleryProblem, ...] = (
     stated("static-disk", DEEPXDE, "lap(u) = -1", Disk(), None, None, "u = 0", exact="(1 - x^2 - y^2)/4"),
-    stated("static-l-shape", DEEPXDE, "lap(u) = -1", CORNER, None, None, "u = 0"),
+    stated("static-l-shape", DEEPXDE, "lap(u) = -1", _corner, None, None, "u = 0"),
     stated(
         "static-helmholtz",
         DEEPXDE,
@@ -232,6 +235,12 @@ PROBLEMS: tuple[GalleryProblem, ...] = (
         {"bottom": "u = 0", "top": "u_n = 0"},
     ),
     stated(
-        "static-triangle", SCIKIT_FEM, "lap(u) - 4*u = -1", Polygon([(0, 0), (1, 0), (0.3, 0.9)]), None, None, "u = 0"
+        "static-triangle",
+        SCIKIT_FEM,
+        "lap(u) - 4*u = -1",
+        lambda: Polygon([(0, 0), (1, 0), (0.3, 0.9)]),
+        None,
+        None,
+        "u = 0",
     ),
 )
