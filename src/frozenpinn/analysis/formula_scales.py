@@ -42,6 +42,8 @@ def formula_scales(problem: Problem) -> FormulaScales:
     """Find everything that is narrow in the formulas of a problem."""
     if problem.is_static:
         return NOTHING
+    if problem.before is not None:  # known parts are narrow, but only at the very start, where little is left of them
+        return formula_scales(problem.before)
     lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
     candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
     features, breaks = _of_functions(problem)

@@ -17,7 +17,8 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
-from frozenpinn.statement.fronts import fronts_of, without_fronts
+from frozenpinn.statement.fronts import fronts_of
+from frozenpinn.statement.remainder import without_fronts
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition

@@ -29,6 +29,7 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.laws import BoundaryLaw
+from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -179,6 +180,7 @@ class Collocation:
     _matches: tuple[Functional, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        refuse_points(self.problem)
         matches: tuple[Functional, ...] = ()
         if self.per_side and not self._repeats:
             matches = tuple(periodic_functionals(self.problem, self.problem.fields, self.per_side, "gauss", 0))

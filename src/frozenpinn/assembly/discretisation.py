@@ -31,6 +31,7 @@ from frozenpinn.language.functions import PointFunction
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -385,6 +386,7 @@ def discretise(
     problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None, stage: Stage | None = None
 ) -> Discretisation:
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
+    refuse_points(problem)
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     projected = project(problem, spaces, rcond)
     stage = Stage.whole(problem) if stage is None else stage

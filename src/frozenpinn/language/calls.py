@@ -23,6 +23,7 @@ from frozenpinn.language.scope import (
     FUNCTIONS,
     KINKED,
     OPERATORS,
+    POINT,
     SOFT_OPERATORS,
     Scope,
     derivative_call,
@@ -218,6 +219,8 @@ class _Calls:
         if soft and word == "where":
             return self.where(arguments, token)
         arguments = [self.number_of(argument, token) for argument in arguments]
+        if soft and word == "delta":
+            return POINT(*(self.real(argument, token) for argument in arguments))
         if word in scope.functions:
             return self.function_call(word, arguments, token)
         try:

@@ -20,7 +20,7 @@ from frozenpinn.language.jets import TIME
 from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_value
 from frozenpinn.language.program import Program
-from frozenpinn.language.scope import Scope
+from frozenpinn.language.scope import POINT, Scope
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
 
@@ -272,6 +272,10 @@ class PointFunction:
             function = UserFunction.read(cast(Callable[..., Any], given), scope.chart.names, what)
             if scope.own_chart is not None:
                 function = _charted(function, scope)
+        elif any(f.func == POINT for f in expression.atoms(AppliedUndef)):
+            raise ProblemError(
+                f"{what} contains delta(…), which stands in equations only, as a source; write a narrow Gaussian."
+            )
         elif jets := scope.jets.jets_in(expression):
             raise ProblemError(f"{what} must not contain the unknown '{next(iter(jets))}'.")
         vars(self).update(what=what, expression=expression, function=function, _scope=scope, _functions=functions)

@@ -57,6 +57,7 @@ CONSTANTS = {"pi": sp.pi}
 OPERATORS = ("grad", "div", "dot", "lap", "laplace", "laplacian", "biharmonic")
 # names that mean something unless a user gives them another meaning
 SOFT_OPERATORS = {"curl": 1, "rot": 1, "cross": 2, "advect": 2, "sym": 1, "transpose": 1, "trace": 1, "dn": 1}
+POINT = sp.Function("point source", real=True)  #: what delta(x - a, y - b) stands for until it is taken out
 SOFT_CONSTANTS: dict[str, Value] = {"e": sp.E, "I": IMAGINARY_UNIT}
 _SYNONYMS = {"Δ": "lap"}
 
@@ -89,7 +90,7 @@ def is_soft(word: str, chart: Chart, *, called: bool) -> bool:
     if not called:
         return word in SOFT_CONSTANTS
     return (
-        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", *_SYNONYMS)
+        word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", "delta", *_SYNONYMS)
         or derivative_call(word, chart) is not None
     )
 

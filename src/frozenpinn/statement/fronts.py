@@ -16,18 +16,17 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.conditions import LinearCondition
-from frozenpinn.statement.data import Datum
-from frozenpinn.statement.equation import Equation, split_right_side
+from frozenpinn.statement.equation import Equation
+from frozenpinn.statement.points import caused_by
 
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
-_WIDTH = 1e-9  # of a front at the start, as part of the axis
 _MOST = 12  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
 _HALF = sp.Rational(1, 2)
@@ -59,12 +58,15 @@ class Fronts:
         What is left of the initial value.
     sides
         Conditions, by field and name of the side, that contradict the initial value no more.
+    points
+        What point sources cause: functions, each with its formula and the diffusion.
     """
 
     fronts: tuple[Front, ...]
     parts: Mapping[str, sp.Expr]
     initial: Mapping[str, sp.Expr]
     sides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    points: Mapping[sp.Expr, tuple[sp.Expr, float]] = field(default_factory=dict)
 
 
 @remembered
@@ -73,10 +75,53 @@ def fronts_of(problem: Problem) -> Fronts | None:
 
     In nonlinear equations, what remains would meet coefficients as steep as the fronts.
     """
-    if not isinstance(problem.domain, Box) or problem.interfaces is not None or not problem.is_linear:
-        return None
-    if problem.is_static:
-        return _angles(problem)
+    found = None
+    if isinstance(problem.domain, Box) and problem.interfaces is None and problem.is_linear:
+        found = _angles(problem) if problem.is_static else _spreading(problem)
+    if not problem.points:
+        return found if found is not None and _can_be_subtracted(problem, found) else None
+    found = _with_points(problem, Fronts((), {}, {}) if found is None else found)
+    if not _can_be_subtracted(problem, found):
+        raise ProblemError(
+            "a point source needs conditions that are written as text or numbers: on the sides of a box, or values on "
+            "other boundaries; and no constraint, no interface and no integral of the unknown."
+        )
+    return found
+
+
+def _can_be_subtracted(problem: Problem, fronts: Fronts) -> bool:
+    """Whether equations and conditions of what remains can be written down."""
+    if problem.laws or problem.constraints or problem.interfaces is not None:
+        return False
+    jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    if any(jet.field in problem.jets.quantities for jet in jets):
+        return False
+    for condition in problem.conditions:
+        if not any(name in fronts.parts for name in condition.fields):
+            continue
+        simple = all(jet.order == 0 for jet in condition.jets) or isinstance(condition.side, FlatSide)
+        if condition.value.expression is None or not simple:
+            return False
+    return True
+
+
+def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
+    """Return the fronts with what point sources cause."""
+    jets, points, parts = problem.jets, dict[sp.Expr, tuple[sp.Expr, float]](), dict(fronts.parts)
+    initial = dict(fronts.initial)
+    for k, source in enumerate(problem.points):
+        place = jets.x if problem.is_static else (*jets.x, jets.t)
+        function = sp.Function(f"point{k}", real=True)(*place)
+        points[function] = caused_by(source, problem)
+        parts[source.field] = parts.get(source.field, sp.Integer(0)) + function
+        datum = problem.initial.get(source.field)
+        if datum is not None and datum.expression is not None:
+            initial.setdefault(source.field, datum.expression)
+    return replace(fronts, parts=parts, initial=initial, points=points)
+
+
+def _spreading(problem: Problem) -> Fronts | None:
+    """Find steps of initial values and contradictions at sides, and what becomes of them."""
     finder = _Finder(problem)
     for equation in problem.equations:
         datum = problem.initial.get(equation.field)
@@ -298,73 +343,3 @@ def _in_steps(expression: sp.Expr) -> sp.Expr:
             (first, condition), (second, _) = node.args
             table[node] = second + (first - second) * sp.Heaviside(condition.gts - condition.lts, _HALF)
     return expression.xreplace(table)
-
-
-# ---- the problem of what remains ----------------------------------------------------------------------
-
-
-def formula(front: Front, problem: Problem) -> sp.Expr:
-    """Return a front as a function of its coordinate and time."""
-    jets, since = problem.jets, problem.jets.t - sp.Float(problem.time[0])
-    least = (_WIDTH * float(problem.domain.lengths[front.axis])) ** 2
-    width = sp.sqrt(4 * sp.Float(front.diffusion) * since + sp.Float(least))
-    z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width
-    return {"step": (1 + sp.erf(z)) / 2, "low": 1 - sp.erf(z), "high": 1 + sp.erf(z)}[front.kind]
-
-
-def known_parts(problem: Problem, fronts: Fronts) -> dict[str, sp.Expr]:
-    """Return the known part of each field as a formula."""
-    table = {front.function: formula(front, problem) for front in fronts.fronts}
-    return {name: part.xreplace(table) for name, part in fronts.parts.items()}
-
-
-def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
-    """Return the problem of what remains of each field after its known part is subtracted."""
-    jets, table = problem.jets, {f.function: formula(f, problem) for f in fronts.fronts}
-
-    def written(expression: sp.Expr) -> sp.Expr:
-        return expression.xreplace(table).doit()
-
-    def equation(own: Equation) -> Equation:
-        known = {s: jet for s, jet in jets.jets_in(own.right_side).items() if jet.field in fronts.parts}
-        shifted = own.right_side.xreplace(
-            {s: s + jets.differentiate(fronts.parts[jet.field], jet) for s, jet in known.items()}
-        )
-        if own.field in fronts.parts:
-            shifted -= _rate(fronts, fronts.parts[own.field], jets.t)
-        return split_right_side(own.field, own.order, written(expanded(shifted)), jets)
-
-    def condition(own: LinearCondition) -> LinearCondition:
-        terms = dict(zip(own.jets, own.coefficients, strict=True))
-        known = [c * jets.differentiate(fronts.parts[j.field], j) for j, c in terms.items() if j.field in fronts.parts]
-        side = own.side
-        if not known or own.value.expression is None or not isinstance(side, FlatSide):
-            return own
-        place = float((problem.domain.lower, problem.domain.upper)[side.end][side.axis])
-        value = own.value.expression - written(sp.Add(*known)).xreplace({jets.x[side.axis]: sp.Float(place)})
-        datum = Datum(value, problem.parameters.scope(jets), problem.parameters.functions, own.value.what)
-        return LinearCondition(own.side, terms, datum, own.text, jets, problem.parameters)
-
-    scope, functions = problem.parameters.scope(jets), problem.parameters.functions
-    initial = {
-        name: Datum(fronts.initial[name], scope, functions, datum.what) if name in fronts.initial else datum
-        for name, datum in problem.initial.items()
-    }
-    return problem.replaced(
-        equations=tuple(map(equation, problem.equations)),
-        conditions=tuple(map(condition, problem.conditions)),
-        initial=initial,
-        exact={},
-        given={},
-    )
-
-
-def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
-    """Return ∂ₜ of a known part, in which each front changes as diffusion and transport make it."""
-    rate = sp.diff(part, t)
-    table = {}
-    for front in fronts.fronts:
-        e, x = front.function, front.function.args[0]
-        drift = sp.Float(front.speed) * sp.diff(e, x) if front.speed else sp.Integer(0)
-        table[sp.Derivative(e, t)] = sp.Float(front.diffusion) * sp.diff(e, x, 2) - drift
-    return rate.xreplace(table)

@@ -37,6 +37,7 @@ from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.nonlocality import check_quantities, refuse_static
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.span import read_span
@@ -112,6 +113,7 @@ class Problem:
     equations: tuple[Equation, ...]
     conditions: tuple[LinearCondition, ...]
     laws: tuple[BoundaryLaw, ...]
+    points: tuple[PointSource, ...]
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
@@ -120,6 +122,7 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
+    before: Problem | None = None  #: the problem from whose solution known parts were subtracted
     smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
 
     def __init__(
@@ -292,7 +295,8 @@ class Problem:
         resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols, frame)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
-        keep(equations=self._solved(residuals, static))
+        equations, points = taken_points(self._solved(residuals, static), self.jets, domain)
+        keep(equations=equations, points=points)
         check_quantities(self)
         orders = {name: self.spatial_order(name) for name in self.fields}
         keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from frozenpinn.results.added import Added
 from frozenpinn.results.solution import Solution
-from frozenpinn.statement.fronts import Fronts, known_parts, without_fronts
+from frozenpinn.statement.fronts import Fronts
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.remainder import known_parts, without_fronts
 
 
 @dataclass(frozen=True, eq=False)
