@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -72,12 +73,22 @@ def _joined(stretches: list[Stretch]) -> list[Stretch]:
 def narrow_places(problem: Problem) -> tuple[Slopes, ...] | None:
     """Return places on each axis, and how densely points are needed by each narrow feature; None if there is none."""
     scales, axes = formula_scales(problem), range(problem.domain.dimension)
+    if len(axes) > 1 or _carries(problem):  # what is narrow at the start only will be elsewhere
+        scales = replace(scales, features=tuple(f for f in scales.features if f.lasting))
     if not any(scales.stretches(axis) for axis in axes):
         return None
     ends = zip(problem.domain.lower.tolist(), problem.domain.upper.tolist(), strict=True)
     return tuple(
         _places_on(scales.stretches(axis), lower, upper) for axis, (lower, upper) in zip(axes, ends, strict=True)
     )
+
+
+def _carries(problem: Problem) -> bool:
+    """Whether a linear problem carries its initial data elsewhere: its one basis can't be made for the start."""
+    if not problem.is_linear:
+        return False
+    orders = [sum(jet.alpha) for e in problem.equations for jet in (*e.linear, *e.linear_in_time)]
+    return any(e.order == 2 for e in problem.equations) or any(order % 2 for order in orders)
 
 
 def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:

@@ -334,6 +334,14 @@ class Search:
         # what is wrong in the end may be right for a while
         return max(found, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error))
 
+    def _limits(self, solution: Solution) -> list[str]:
+        """Say what a solution has missed, if there is time to look for it."""
+        try:
+            with self.budget.enforced():
+                return limits(solution, self.task.rules.estimate)
+        except OverrunError:
+            return []
+
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
         best = self._best(self._answers)
@@ -342,7 +350,7 @@ class Search:
         if best.left > self.task.rules.static.untrusted:
             reason = stall_reason(best.left)
         if not met:
-            reason = "; ".join([reason, *limits(best.solution, self.task.rules.estimate)])
+            reason = "; ".join([reason, *self._limits(best.solution)])
         solution = replace(
             best.solution,
             error_estimate=best.estimate or alone(best.solution, self.task.rules.estimate),

@@ -22,7 +22,6 @@ from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.solvers.interpolation import DEGREE
 
 Array = np.ndarray
 _PER_GROUP = 8  # steps of each group, if that makes neither too few nor too many groups
@@ -43,6 +42,7 @@ class _Effort(NamedTuple):
 
 
 _CLOSE, _BRIEF = _Effort((24, 96), 5, 12, 4, 4), _Effort((8, 16), 4, 2, 1, 2)
+_LONG = _Effort((24, 96), 10, 6, 2, 3)
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
 _LARGEST = 1e200  # beyond which nothing is told any more
@@ -122,46 +122,78 @@ def _of_piece(piece: Piece, count: int, effort: _Effort) -> _Part | None:
     if len(breaks) < 2:
         return None
     if trajectory.kind == "modal":  # polynomials of high degree on long steps
-        effort = effort._replace(nodes=DEGREE)
+        effort = effort._replace(nodes=_LONG.nodes, smooth=_LONG.smooth, each=_LONG.each, states=_LONG.states)
     breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
-    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states == _CLOSE.states:
-        step, weight = _worst_steps(piece, breaks, chosen)
+    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states > _BRIEF.states:
+        choice = _worst_steps(piece, breaks, chosen)
     else:
-        step, weight = _sampled(breaks, edges), np.ones(len(edges) - 1)
-    a, b = breaks[step], breaks[step + 1]
+        choice = _sampled(breaks, edges)
+    with np.errstate(all="ignore"):
+        return _looked_at(piece, breaks, edges, choice, effort)
+
+
+class _Choice(NamedTuple):
+    """One step of each group, what all of the group leave beside its rate, and which part of the time it stands for."""
+
+    steps: Array
+    weights: Array
+    shares: Array
+
+
+def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: _Effort) -> _Part | None:
+    """Put chosen steps into the system, and follow what they leave."""
+    system, trajectory = piece.system, piece.trajectory
+    assert system is not None
+    a, b = breaks[choice.steps], breaks[choice.steps + 1]
     nodes, weights = gauss(effort.nodes)
     moments = a[:, None] + (b - a)[:, None] * nodes
     middle = effort.nodes // 2
-    with np.errstate(all="ignore"):
-        states = trajectory(np.concatenate([moments.ravel(), a, b]))
-        states, first, last = np.split(states, [moments.size, moments.size + len(a)])
-        shape = (len(step), effort.nodes, states.shape[1])
-        wanted = system.rates(moments.ravel(), states).reshape(shape)
-        found = trajectory.rates(moments.ravel()).reshape(shape)
-        states = states.reshape(shape)[:, middle]
-        jumps = (last - first) / (b - a)[:, None] - np.einsum("k,gkn->gn", weights, found)
-        left = found - wanted
-        if not all(np.all(np.isfinite(values)) for values in (left, jumps, states)):
-            return None
-        worst = np.einsum("k,gkn->gn", weights, left)
-        worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
-        seen = [worst, states[-1], states[0], states[len(states) // 2]]
-        vectors = _directions(system, seen[: effort.states], effort)
-        jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
-        if not np.all(np.isfinite(jacobians)):
-            return None
-        added = jumps @ vectors
-        for k in range(effort.nodes):
-            added += weights[k] * _carried(jacobians, b - moments[:, k], left[:, k] @ vectors)
-    return _followed(piece, edges, vectors, jacobians, weight[:, None] * added)
+    states = trajectory(np.concatenate([moments.ravel(), a, b]))
+    states, first, last = np.split(states, [moments.size, moments.size + len(a)])
+    shape = (len(a), effort.nodes, states.shape[1])
+    wanted = system.rates(moments.ravel(), states).reshape(shape)
+    found = trajectory.rates(moments.ravel()).reshape(shape)
+    states = states.reshape(shape)[:, middle]
+    jumps = (last - first) / (b - a)[:, None] - np.einsum("k,gkn->gn", weights, found)
+    left = found - wanted
+    if not all(np.all(np.isfinite(values)) for values in (left, jumps, states)):
+        return None
+    worst = np.einsum("k,gkn->gn", weights, left)
+    worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
+    seen = [worst, states[-1], states[0], states[len(states) // 2]]
+    vectors = _directions(system, seen[: effort.states], effort)
+    jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
+    if not np.all(np.isfinite(jacobians)):
+        return None
+    inner, ends = _within(jacobians, b - a, left @ vectors)
+    added = choice.weights[:, None] * (jumps @ vectors + ends / (b - a)[:, None])
+    if not np.all(np.isfinite(added)):
+        return None
+    return _followed(piece, edges, vectors, jacobians, added, np.sqrt(choice.shares)[:, None, None] * inner)
 
 
-def _carried(jacobians: Array, times: Array, errors: Array) -> Array:
-    """Return exp(J t) e for several J, t and e."""
-    from scipy.linalg import expm
+def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
+    """Solve e' = J e + d on steps from e = 0 on, by collocation; return e at the nodes and at the ends.
 
-    return np.einsum("gij,gj->gi", expm(jacobians * times[:, None, None]), errors)
+    In between, a trajectory may be wrong though its steps are right.
+    """
+    groups, count, r = left.shape
+    nodes, weights = gauss(count)
+    powers = np.linalg.inv(np.polynomial.legendre.legvander(2.0 * nodes - 1.0, count - 1))  # values to coefficients
+    integrals = np.stack([_legendre_integral(k, nodes) for k in range(count)], axis=1) @ powers
+    load = lengths[:, None, None] * np.einsum("kj,gjr->gkr", integrals, left)
+    coupled = np.einsum("kj,gab->gkajb", integrals, lengths[:, None, None] * jacobians)
+    matrix = np.eye(count * r) - coupled.reshape(groups, count * r, count * r)
+    inner = np.linalg.solve(matrix, load.reshape(groups, count * r, 1)).reshape(groups, count, r)
+    rates = left + np.einsum("gab,gkb->gka", jacobians, inner)
+    return inner, lengths[:, None] * np.einsum("k,gkr->gr", weights, rates)
+
+
+def _legendre_integral(degree: int, places: Array) -> Array:
+    """Return the integral of a Legendre polynomial on [0, 1] from 0 on."""
+    series = np.polynomial.legendre.legint(np.eye(1, degree + 1, degree)[0], lbnd=-1.0)
+    return np.asarray(np.polynomial.legendre.legval(2.0 * places - 1.0, series)) / 2.0
 
 
 def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
@@ -181,15 +213,16 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     return breaks, np.unique(np.concatenate([by_steps, np.clip(by_time, 0, steps)]))
 
 
-def _sampled(breaks: Array, edges: Array) -> Array:
+def _sampled(breaks: Array, edges: Array) -> _Choice:
     """Return a step of each group, by a time in it that is drawn: long steps count for more."""
     rng = np.random.default_rng(Seed.STEP_ERRORS)
     moments = edges[:-1] + np.diff(edges) * rng.uniform(0.05, 0.95, len(edges) - 1)
-    return np.clip(np.searchsorted(breaks, moments, side="right") - 1, 0, len(breaks) - 2)
+    steps = np.clip(np.searchsorted(breaks, moments, side="right") - 1, 0, len(breaks) - 2)
+    return _Choice(steps, np.ones(len(steps)), np.ones(len(steps)))
 
 
-def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> tuple[Array, Array]:
-    """Return the step of each group that leaves most, and by how much all of the group leave more than its rate.
+def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> _Choice:
+    """Return the step of each group that leaves most.
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
@@ -198,14 +231,15 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> tuple[Array, Arr
     with np.errstate(all="ignore"):
         left = piece.trajectory.rates(moments) - piece.system.rates(moments, piece.trajectory(moments))
         sizes = np.nan_to_num(np.linalg.norm(left, axis=1) * np.diff(breaks))
-    steps, weights = [], []
+    steps, weights, shares = [], [], []
     for a, b in pairwise(chosen.tolist()):
         k = a + int(np.argmax(sizes[a:b]))
         whole, length = float(np.sum(sizes[a:b])), float(breaks[b] - breaks[a])
         steps.append(k)
         share = float(breaks[k + 1] - breaks[k]) / length
+        shares.append(share)
         weights.append(_CORNERS * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
-    return np.array(steps), np.array(weights)
+    return _Choice(np.array(steps), np.array(weights), np.array(shares))
 
 
 def _directions(system: Discretisation, states: Sequence[Array], effort: _Effort) -> Array:
@@ -256,8 +290,8 @@ def _jacobians(system: Discretisation, times: Array, states: Array, rates: Array
     return np.asarray(np.einsum("ni,gjn->gij", vectors, changes))
 
 
-def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, added: Array) -> _Part | None:
-    """Solve e' = J e + d from group to group."""
+def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, added: Array, inner: Array) -> _Part | None:
+    """Solve e' = J e + d from group to group; errors within steps do not go on."""
     from scipy.linalg import expm
 
     system, count = piece.system, vectors.shape[1]
@@ -276,11 +310,12 @@ def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, adde
             return None
         steps.append(error)
         maps.append(map_[:count, :count])
-    values = np.stack(steps) @ vectors.T[:, :n]
+    values, between = np.stack(steps) @ vectors.T[:, :n], inner @ vectors.T[:, :n]
     measure = float(np.sum(system.points.weights))
     sizes = {}
     for block, space, expansion in zip(system.layout.blocks, system.spaces, piece.expansions, strict=True):
-        own = np.linalg.norm(values[:, block], axis=1) / np.sqrt(measure)
+        local = np.sqrt(np.mean(np.sum(between[:, :, block] ** 2, axis=2), axis=1))
+        own = np.hypot(np.linalg.norm(values[:, block], axis=1), local) / np.sqrt(measure)
         for name in space.fields:
             units = [p.units[name] for p in expansion.pullbacks if isinstance(p, InUnits)]
             sizes[name] = own * float(np.prod(units))

@@ -46,7 +46,10 @@ def grid(
     derivative
         Such as ``"x"``; of all fields.
     """
-    return _on_axes(self, uniform_axes(self.problem, points), uniform_times(self.problem, times), derivative)
+    when = uniform_times(self.problem, times)
+    if is_whole(points):
+        check_grid_size(points, 1 if when is None else len(when), self.problem.domain.dimension)
+    return _on_axes(self, uniform_axes(self.problem, points), when, derivative)
 
 
 def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -> xarray.Dataset:
