@@ -104,7 +104,7 @@ def test_statements(build, text):
         (lambda s: s(0.5, 0.05, derivative=5), "derivative=5 is not made of the coordinates 't', 'x'"),
         (lambda s: s(0.5, 0.05, derivatve="x"), "no argument 'derivatve'. Did you mean 'derivative'?"),
         (lambda s: s(0.5, x=0.5, t=0.05), "with 't', 'x' by name, none are left, got 1 more"),
-        (lambda s: s.grid(points=10**9), "a grid of 1000000000 points per axis and 1 times has"),
+        (lambda s: s.grid(points=10**9), "a grid of 1000000000 points per axis and 51 times has"),
         (lambda s: s.grid(points=-1), "points is a positive whole number, got -1"),
         (lambda s: s.error_estimate["v"], "unknown field 'v'; the fields are 'u'"),
         (lambda s: s.error_estimate.at("a"), "times are real numbers, or arrays of them, got 'a'"),
