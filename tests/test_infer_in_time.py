@@ -217,3 +217,9 @@ def test_nonlinear_conditions_and_jumps_are_known_with_numbers_only():
     )
     with pytest.raises(fp.SettingsError, match=r"infer\(\) knows nonlinear boundary conditions in evolutions with unk"):
         fp.infer(cooled, fp.Measurements([0.5], [1.0], times=0.5))
+
+
+def test_nonlocal_terms_have_slopes_by_differences():
+    problem = fp.Problem("u_t = 0.1*u_xx - k*mean(u)", LINE, (0, 1), "1", "u_n = 0", parameters={"k": fp.Unknown(0.5)})
+    found = fp.infer(problem, fp.Measurements(np.full(10, 0.3), np.exp(-TEN), times=TEN))
+    assert float(found.parameters["k"]) == pytest.approx(1.0, rel=1e-6)

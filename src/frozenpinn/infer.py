@@ -14,7 +14,7 @@ from frozenpinn.adaptivity.inverse.fields import infer_fields
 from frozenpinn.adaptivity.inverse.numbers import infer_numbers
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
-from frozenpinn.adaptivity.inverse.unknowns import Numbers, check_present
+from frozenpinn.adaptivity.inverse.unknowns import Numbers, beyond_tangents, check_present
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.errors import ProblemError, SettingsError
@@ -142,11 +142,11 @@ def _asked(
             "solve(problem)."
         )
     check_present(problem)
-    jumps, laws = problem.interfaces is not None, bool(problem.laws)
-    if (jumps or laws) and (problem.is_static or problem.parameters.unknown_fields):
+    special = beyond_tangents(problem)
+    if special and (problem.is_static or problem.parameters.unknown_fields):
         raise SettingsError(
-            f"{who}() knows {'coefficients that jump' if jumps else 'nonlinear boundary conditions'} in evolutions "
-            "with unknown numbers only; write a smooth transition such as tanh((x - a)/w), or a linear condition."
+            f"{who}() knows {special} in evolutions with unknown numbers only. Instead of a jump, write a smooth "
+            "transition such as tanh((x - a)/w); instead of an unknown field, one with unknown numbers in it."
         )
     settings = Settings() if settings is None else settings
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))

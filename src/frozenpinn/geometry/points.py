@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError, choices
+from frozenpinn.geometry.sobol import sobol
 from frozenpinn.runtime.arguments import is_whole, shown
 
 Array = np.ndarray
@@ -185,17 +186,10 @@ def _latin_hypercube(n: int, d: int, rng: np.random.Generator) -> Array:
     return (strata + rng.random((n, d))) / n
 
 
-def _sobol(n: int, d: int, rng: np.random.Generator) -> Array:
-    from scipy.stats import qmc  # slow to import, rarely needed
-
-    sampler = qmc.Sobol(d, scramble=True, rng=rng)
-    return np.asarray(sampler.random_base2(max(0, int(np.ceil(np.log2(n)))))[:n])
-
-
 SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
     "random": _random,
     "latin-hypercube": _latin_hypercube,
-    "sobol": _sobol,
+    "sobol": sobol,
 }
 
 

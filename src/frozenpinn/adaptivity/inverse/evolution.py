@@ -12,7 +12,7 @@ from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Prediction
 from frozenpinn.adaptivity.inverse.rules import TangentRules
 from frozenpinn.adaptivity.inverse.sensors import Sensor
-from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.adaptivity.inverse.unknowns import Numbers, beyond_tangents
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.assembly.tangent import Tangent, TangentSpace, tangent_space
@@ -98,8 +98,8 @@ class EvolutionModel:
 
     @property
     def _is_special(self) -> bool:
-        """Whether there is something that tangents know nothing of: nonlinear conditions, coefficients that jump."""
-        return bool(self.numbers.problem.laws) or self.numbers.problem.interfaces is not None
+        """Whether slopes must be differences."""
+        return bool(beyond_tangents(self.numbers.problem))
 
     def _stated(self, theta: Array) -> Problem:
         if self._is_special:

@@ -125,6 +125,16 @@ def _one(x: Array, t: float | Array, wanted: Sequence[int]) -> Sequence[Array]:
     return [np.ones((len(x), 1))]
 
 
+def beyond_tangents(problem: Problem) -> str:
+    """Return what a problem has that tangents know nothing of; empty if there is nothing."""
+    if problem.laws:
+        return "nonlinear boundary conditions"
+    if problem.interfaces is not None:
+        return "coefficients that jump"
+    jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    return "nonlocal terms" if any(jet.field not in problem.fields for jet in jets) else ""
+
+
 def check_present(problem: Problem) -> None:
     """Refuse unknowns that stand in no equation, condition or datum."""
     texts: list[sp.Expr] = [e.right_side for e in problem.equations]
