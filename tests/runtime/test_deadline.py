@@ -38,6 +38,23 @@ def test_what_is_swallowed_is_raised_again():
         spin_on()
 
 
+def spin_in_disguise():
+    try:
+        spin()
+    except Exception as error:
+        raise TypeError("'axis' must be an integer") from error
+
+
+def test_what_is_turned_into_another_error_is_told_as_it_is():
+    with pytest.raises(OverrunError), deadline(0.02):
+        spin_in_disguise()
+
+
+def test_other_errors_stay_as_they_are():
+    with pytest.raises(ZeroDivisionError), deadline(60.0):
+        _ = 1 / 0
+
+
 def test_a_solve_ends_though_a_function_of_the_user_takes_its_time():
     def slow(x, t):
         time.sleep(0.02)

@@ -29,8 +29,19 @@ def deadline(seconds: float | None) -> Iterator[None]:
     watch.start()
     try:
         yield
+    except Exception as error:
+        if not isinstance(error, OverrunError) and _stems_from_overrun(error):
+            raise OverrunError from None
+        raise
     finally:
         watch.stop()
+
+
+def _stems_from_overrun(error: BaseException | None) -> bool:
+    """Whether other code has turned an overrun into an error of its own, as NumPy does here and there."""
+    while error is not None and not isinstance(error, OverrunError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class _Watch(threading.Thread):
