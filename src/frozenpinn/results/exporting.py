@@ -197,6 +197,30 @@ def to_vtk(
         write_series(target, moments, frame, overwrite)
 
 
+@spelled(EvaluationError)
+def save(self: Solution, file: str, overwrite: bool = False) -> None:
+    """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back.
+
+    A file that is there is replaced only with ``overwrite=True``.
+    """
+    from frozenpinn.results.storage import save_solution
+
+    save_solution(self, file, overwrite)
+
+
+def again(self: Solution, /, **values: Any) -> Solution:
+    """Solve the problem for other values of some parameters, with the same settings, seed and tolerance.
+
+    The search starts from the sizes that were needed here, so that it is faster than a new one.
+    """
+    if self.provenance is None:
+        raise EvaluationError(
+            "a solution that was read from a file does not know its settings; call fp.solve(problem.at(…), tol=…)."
+        )
+    found: Solution = self.provenance.again(self, values)  # type: ignore[attr-defined]
+    return found
+
+
 # ---- plumbing --------------------------------------------------------------------------------------
 
 

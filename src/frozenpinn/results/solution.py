@@ -383,29 +383,10 @@ class Solution(Shown):
 
         return make_report(self) if self.stored_report is None else self.stored_report
 
-    @spelled(EvaluationError)
-    def save(self, file: str, overwrite: bool = False) -> None:
-        """Store the solution as arrays and JSON; :func:`frozenpinn.load` reads it back.
-
-        A file that is there is replaced only with ``overwrite=True``.
-        """
-        from frozenpinn.results.storage import save_solution
-
-        save_solution(self, file, overwrite)
-
-    def again(self, /, **values: Any) -> Solution:
-        """Solve the problem for other values of some parameters, with the same settings, seed and tolerance.
-
-        The search starts from the sizes that were needed here, so that it is faster than a new one.
-        """
-        if self.provenance is None:
-            raise EvaluationError(
-                "a solution that was read from a file does not know its settings; call fp.solve(problem.at(…), tol=…)."
-            )
-        return self.provenance.again(self, values)  # type: ignore[attr-defined]
-
     # ---- tables, files, integrals, films: each in a module of its own ---------------------------
 
+    save = exporting.save
+    again = exporting.again
     grid = exporting.grid
     to_xarray = exporting.to_xarray
     to_netcdf = exporting.to_netcdf
