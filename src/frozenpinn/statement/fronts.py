@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST = 12  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
 _HALF = sp.Rational(1, 2)
-_SEEN = 1e-10  # of the size of the data: smaller contradictions are none
+_SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
 class Front(NamedTuple):
@@ -296,7 +296,11 @@ class _Finder:
             x = problem.domain.sample_side(side, 16, "random", 0).x
             with np.errstate(all="ignore"):
                 both = problem.compile([wanted, start.xreplace(at)])(*x.T, problem.time[0])
-            gap, size = float(np.max(np.abs(both[0] - both[1]))), max(float(np.max(np.abs(v))) for v in both)
+                inside = problem.compile([given])(*problem.domain.sample(64, "random", 0).x.T, problem.time[0])
+            gap, size = (
+                float(np.max(np.abs(both[0] - both[1]))),
+                max(float(np.max(np.abs(v))) for v in (*both, *inside)),
+            )
             if np.isfinite(gap) and gap > _SEEN * size:
                 yield side, wanted, place
 
