@@ -24,9 +24,23 @@ def relaxed(x, t):
     return 0.5 - np.sum(terms, axis=0)
 
 
+def held(x, t):
+    """u_t = u_xx, a step at the middle, u = 0 at the left end and 1 at the right end, as at the start."""
+    terms = 2 / (N * np.pi) * np.cos(N * np.pi / 2) * np.sin(N * np.pi * x) * np.exp(-((N * np.pi) ** 2) * t)
+    return x + np.sum(terms, axis=0)
+
+
+def cooled(x, t):
+    """u_t = u_xx, a step at the middle, u = 0 at both ends, which contradicts the start at the right one."""
+    size = 2 / (N * np.pi) * (np.cos(N * np.pi / 2) - np.cos(N * np.pi))
+    return np.sum(size * np.sin(N * np.pi * x) * np.exp(-((N * np.pi) ** 2) * t), axis=0)
+
+
 @pytest.mark.parametrize(
     ("initial", "boundary", "exact"),
     [
+        ("heaviside(x - 0.5)", {"left": "u = 0", "right": "u = 1"}, held),
+        ("heaviside(x - 0.5)", "u = 0", cooled),
         (0, {"left": "u = 1", "right": "u = 0"}, heated),
         ("heaviside(x - 0.5)", "u_n = 0", relaxed),
         ("(1 + sign(x - 1/2))/2", "u_n = 0", relaxed),
@@ -59,6 +73,17 @@ def test_square_waves_on_a_ring():
     away = np.abs(X - 0.85) > 1e-3
     away &= np.abs(X - 0.1) > 1e-3
     assert np.allclose(carried(X, 0.6)[away], ((X > 0.85) | (X < 0.1))[away], atol=1e-9)
+
+
+def test_steps_across_one_axis_and_contradictions_along_another():
+    conditions = {"left": "u = 0", "right": "u = 0", "bottom": "u_n = 0", "top": "u_n = 0"}
+    square = fp.Box([0, 0], [1, 1])
+    solution = fp.solve(fp.Problem("u_t = lap(u)", square, (0, 0.1), "heaviside(y - 0.5)", conditions), tol=1e-5)
+    odd = N[::2]
+    for t in (1e-3, 0.1):
+        falls = np.sum(4 / (odd * np.pi) * np.sin(odd * np.pi * X) * np.exp(-((odd * np.pi) ** 2) * t), axis=0)
+        found = solution.grid_values([X, X], np.array([t]), solution.problem.jets.field("u"))[..., 0]
+        assert np.abs(found - falls[:, None] * relaxed(X, t)).max() < 1e-5
 
 
 def test_corners_of_a_square():

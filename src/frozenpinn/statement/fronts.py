@@ -142,16 +142,16 @@ class _Finder:
 
     def look_at(self, equation: Equation, start: sp.Expr) -> None:
         """Find the fronts of one field."""
-        before = len(self.fronts)
-        steps, rest = self._steps(equation, start)
-        edges, rest = self._edges(equation, rest)
+        before, spread = len(self.fronts), dict[sp.Expr, sp.Expr]()
+        steps, rest = self._steps(equation, start, spread)
+        edges = self._edges(equation, _in_steps(start) if spread else start, spread)
         if len(self.fronts) > before:
             self.parts[equation.field], self.initial[equation.field] = steps + edges, rest
 
     # ---- steps of the initial value -----------------------------------------------------------------
 
-    def _steps(self, equation: Equation, start: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-        """Return the part of the initial value that spreads from steps, and what is left of that value."""
+    def _steps(self, equation: Equation, start: sp.Expr, spread: dict[sp.Expr, sp.Expr]) -> tuple[sp.Expr, sp.Expr]:
+        """Return the part of the initial value that spreads from steps, and what is left; ``spread`` is filled."""
         zero = sp.Integer(0)
         written = _in_steps(start)
         steps = sorted(written.atoms(sp.Heaviside), key=str)
@@ -180,12 +180,13 @@ class _Finder:
             )
             for step in own:
                 if step not in functions:
-                    spread = self._spread(equation, *found[step])
-                    if spread is None:
+                    function = self._spread(equation, *found[step])
+                    if function is None:
                         return zero, start
-                    functions[step] = spread
+                    functions[step] = function
             known += frozen * sp.Mul(*(names[s] for s in own))
         steady = known.xreplace(back)
+        spread.update(functions)
         return known.xreplace({names[s]: f for s, f in functions.items()}), expanded(written - steady)
 
     def _plane(self, argument: sp.Expr) -> tuple[int, float, int] | None:
@@ -257,8 +258,8 @@ class _Finder:
 
     # ---- contradictions at the sides ------------------------------------------------------------------
 
-    def _edges(self, equation: Equation, start: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-        """Return the part that spreads from sides where boundary and initial value differ, and the initial value."""
+    def _edges(self, equation: Equation, start: sp.Expr, spread: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+        """Return the part that spreads from sides where boundary and initial value differ; steps of it spread too."""
         gaps = list(self._gaps(equation, start))
         values = {value for _, value, _ in gaps}
         alike = len(values) == 1 and start.is_number and all(value.is_number for value in values)
@@ -272,11 +273,11 @@ class _Finder:
             self.sides.add((equation.field, side.name))
             found.setdefault(side.axis, []).append(front)
             at = {self.problem.jets.x[side.axis]: sp.Float(place)}
-            total += (value - start.xreplace(at)) * front
+            total += (value - start.xreplace(at).xreplace(spread)) * front
         if alike and len(found) > 1:  # what is left in a corner is the product of what is left along each axis
             left = sp.Mul(*(1 - sp.Add(*fronts) for fronts in found.values()))
             total = (start - gaps[0][1]) * (left - 1)
-        return total, start
+        return total
 
     def _gaps(self, equation: Equation, start: sp.Expr) -> Iterator[tuple[FlatSide, sp.Expr, float]]:
         """Yield sides with a value that differs from the initial one, that value at the start, and their place."""
