@@ -82,10 +82,10 @@ def _everywhere(
 @app.command("list")
 def list_cases() -> None:
     """List the benchmark cases with the figures published for them, and the peers that have settings."""
-    from frozenpinn.lab.cases import CASES
+    from frozenpinn.lab.cases import CASES, inverse_cases
     from frozenpinn.lab.console import cases_table
 
-    out.print(cases_table(CASES.values()))
+    out.print(cases_table([*CASES.values(), *inverse_cases().values()]))
 
 
 @app.command()

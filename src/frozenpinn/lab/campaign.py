@@ -125,7 +125,7 @@ def points(cases: Iterable[Case], scope: Selection) -> list[DiagramPoint]:
 
 def _draws_alone(case: Case, scope: Selection) -> bool:
     """Whether a case has a diagram of our own recipes: static ones with a solution, in a full report."""
-    return case.is_static and case.values is None and not scope.quick
+    return case.is_static and case.values is None and case.inverse is None and not scope.quick
 
 
 def _frozen_ladder(case: Case, scope: Selection) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

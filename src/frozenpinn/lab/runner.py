@@ -15,6 +15,7 @@ from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
+from frozenpinn.lab.inverse_job import judged_unknowns
 from frozenpinn.lab.modes_job import judged_modes
 from frozenpinn.lab.peers.methods import PINNS
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -261,6 +262,8 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
 
     if run.case.values is not None:
         return _modes_job(problem, run, options)
+    if run.case.inverse is not None:
+        return _inverse_job(problem, run, options)
 
     def sizes(solution: Any) -> Record:
         known = {"sampler": solution.sampler, "verdict": solution.status}
@@ -296,6 +299,18 @@ def _modes_job(problem: Problem, run: BenchRun, options: Mapping[str, Any]) -> J
         lambda seed: judged_modes(problem, exact, seed, limited(run.budget), **options),
         lambda solution: dict(solution.sizes),
         lambda solution: float(solution.estimate),
+    )
+
+
+def _inverse_job(problem: Problem, run: BenchRun, options: Mapping[str, Any]) -> Job:
+    """Prepare an inference from exact data."""
+    case = run.case.inverse
+    assert case is not None
+    return Job(
+        {"recipe": run.recipe, "sampler": "", "paper": _paper(run.case.figures(run.precision, run.variant))},
+        lambda seed: judged_unknowns(case, problem, run.recipe, seed, limited(run.budget), **options),
+        lambda solution: dict(solution.sizes),
+        lambda solution: solution.estimate,
     )
 
 

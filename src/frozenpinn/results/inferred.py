@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
+
+if TYPE_CHECKING:
+    from frozenpinn.results.inferred_chain import Chain
 
 Array = np.ndarray
 
@@ -127,6 +130,7 @@ class Inferred:
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     fields: Mapping[str, InferredField] = dataclasses.field(default_factory=dict)
     _renew: Callable[[Any], Inferred] | None = None
+    _predict: Callable[[Array], Array] | None = None
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} = {estimate}" for name, estimate in self.parameters.items())
@@ -138,7 +142,7 @@ class Inferred:
         return inferred_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_renew": None}  # factorisations stay where they were made
+        return self.__dict__ | {"_renew": None, "_predict": None}  # factorisations stay where they were made
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,6 +175,27 @@ class Inferred:
         means = np.array([float(e) for e in self.parameters.values()])
         drawn = np.random.default_rng(seed).multivariate_normal(means, self.covariance, size=n, method="eigh")
         return {name: drawn[:, i] for i, name in enumerate(self.names)}
+
+    def mcmc(self, steps: int = 2000, *, seed: int = 0, exact: bool = False) -> Chain:
+        """Check the error bars by Markov chains, with the package emcee.
+
+        Parameters
+        ----------
+        steps
+            Of each chain; there are 32 of them, or four for each number.
+        seed
+            The same seed gives the same draws.
+        exact
+            Solve the problem for every draw, which takes as many solves as there are steps, 32 times. Otherwise what
+            is measured is a polynomial of degree two in the unknowns, from a few solves near the fit.
+        """
+        from frozenpinn.results.inferred_chain import chain_of
+
+        if self.fields:
+            raise EvaluationError("mcmc() checks unknown numbers; fields have bands, found.field(name).band(x).")
+        if self._predict is None:
+            raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
+        return chain_of(self, self._predict, steps, seed, exact)
 
     def again(self, data: Any) -> Inferred:
         """Infer from new data of the same problem, with all that is factorised already."""

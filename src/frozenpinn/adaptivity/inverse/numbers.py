@@ -52,9 +52,10 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     kept = Kept(fine, other, best, second, solution)
-    return _put_together(
+    found = _put_together(
         question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given)
     )
+    return replace(found, _predict=lambda theta: fine.model.at(theta, best.prediction.state).values)
 
 
 def _fits(model: Model, question: Question) -> list[Fit]:
@@ -92,9 +93,11 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
     solution = inference.solution(kept.fine, best.prediction, facts.singular)
-    return _put_together(
+    found = _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
     )
+    model = kept.fine.model.measuring(question.data)
+    return replace(found, _predict=lambda theta: model.at(theta, best.prediction.state).values)
 
 
 def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
@@ -145,7 +148,8 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     def renew(given: Any) -> Inferred:
         return _again_in_time(question, best, second, given)
 
-    return _put_together(question, fits, best, sigmas, second, solution, watch, renew)
+    found = _put_together(question, fits, best, sigmas, second, solution, watch, renew)
+    return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
 def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
@@ -156,14 +160,16 @@ def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> I
     if not data.has_places_of(old.data):
         return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
     with watch.stage("refinement"):
-        chord = Chord(EvolutionModel(numbers, data, task, question.rules.tangent).values, fit.prediction.slopes)
+        model = EvolutionModel(numbers, data, task, question.rules.tangent)
+        chord = Chord(model.values, fit.prediction.slopes)
         sigmas = question.sigmas(fit)
         best = refine(chord, data, sigmas, numbers, fit.theta, question.rules, fit.prediction)
     twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
     solution = best.prediction.state.told(numbers.stated(best.theta))
-    return _put_together(
+    found = _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
     )
+    return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
 # ---- both -------------------------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.lab.cases.advection import CASES as _ADVECTION
 from frozenpinn.lab.cases.beam import CASES as _BEAMS
@@ -11,6 +14,7 @@ from frozenpinn.lab.cases.box_waves import CASES as _BOX_WAVES
 from frozenpinn.lab.cases.burgers import CASES as _BURGERS
 from frozenpinn.lab.cases.case import METHODS, Baseline, Case, Published, Variant
 from frozenpinn.lab.cases.high_dimension import CASES as _HIGH_DIMENSION
+from frozenpinn.lab.cases.inverse_case import InverseCase
 from frozenpinn.lab.cases.kuramoto_sivashinsky import CASES as _KURAMOTO_SIVASHINSKY
 from frozenpinn.lab.cases.membrane_modes import CASES as _MEMBRANES
 from frozenpinn.lab.cases.nonlinear_diffusion import CASES as _NONLINEAR_DIFFUSION
@@ -20,7 +24,7 @@ from frozenpinn.lab.cases.static_nonlinear import CASES as _STATIC_NONLINEAR
 from frozenpinn.lab.cases.static_solids import CASES as _SOLIDS
 from frozenpinn.lab.cases.wave import CASES as _WAVES
 
-__all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case"]
+__all__ = ["CASES", "METHODS", "Baseline", "Case", "Published", "Variant", "find_case", "inverse_cases"]
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -45,7 +49,25 @@ CASES: dict[str, Case] = {
 
 
 def find_case(name: str) -> Case:
-    """Look a case up by name; the error lists the known ones."""
-    if name not in CASES:
-        raise SettingsError(f"unknown case '{name}'.{suggestion(name, CASES)} The cases are {choices(CASES)}.")
-    return CASES[name]
+    """Look a case up by name, an inverse one too; the error lists the known ones."""
+    known = CASES | inverse_cases()
+    if name not in known:
+        raise SettingsError(f"unknown case '{name}'.{suggestion(name, known)} The cases are {choices(known)}.")
+    return known[name]
+
+
+@cache
+def inverse_cases() -> dict[str, Case]:
+    """Return the inverse cases as the bench runs them, which is with exact data; ``--all`` leaves them out."""
+    from frozenpinn.lab.cases.inverse import CASES as _INVERSE
+
+    return {name: _for_bench(case) for name, case in _INVERSE.items()}
+
+
+def _for_bench(case: InverseCase) -> Case:
+    settings, published = {("best", "high"): Settings()}, {}
+    if case.paper is not None:
+        settings["paper", "high"] = Settings()
+        published["high"] = Published(case.published["paper"], case.paper[1])
+    costly = ("paper",) if case.truth else ()  # a scan solves the problem some sixty times
+    return Case(case.name, case.title, case.problem, settings, published, costly=costly, inverse=case)

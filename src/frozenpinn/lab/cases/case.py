@@ -12,6 +12,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices
+from frozenpinn.lab.cases.inverse_case import InverseCase
 from frozenpinn.lab.cases.peers import Baseline, Published, baselines_of
 from frozenpinn.lab.peers.methods import BASELINES
 from frozenpinn.statement.problem import Problem
@@ -81,6 +82,8 @@ class Case:
         File of the user that its domain comes from; empty for domains of its own.
     values
         The eigenvalues that are asked for, with the arguments of a variant; None if there are none.
+    inverse
+        Measurements and truth of an inverse problem; None if nothing is unknown.
     """
 
     name: str
@@ -95,12 +98,13 @@ class Case:
     is_static: bool = False
     mesh: str = ""
     values: Callable[..., tuple[float, ...]] | None = None
+    inverse: InverseCase | None = None
 
     def options(self, recipe: str, precision: str, variant: Variant) -> dict[str, Any]:
         """Return what :func:`frozenpinn.solve` is given: a tolerance, or settings."""
         check_choice("recipe", recipe, RECIPES)
         check_choice("precision", precision, PRECISIONS)
-        if recipe == AUTO:
+        if recipe == AUTO and self.inverse is None:  # an inference has no tolerance
             return {"tol": TOLERANCES[precision]}
         return {"settings": self.choices(recipe, precision, variant)}
 
@@ -158,7 +162,7 @@ class Case:
     def can_run(self, method: str, recipe: str, precision: str) -> bool:
         """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
         if method == FROZEN_PINN:
-            return recipe == AUTO or (recipe, precision) in self.settings
+            return (recipe == AUTO and self.inverse is None) or (recipe, precision) in self.settings
         known = precision == "high" and method.removesuffix("-exact") in self.baselines
         return known and (method != "iga-exact" or self.problem(**self.variants[0].problem).is_linear)
 

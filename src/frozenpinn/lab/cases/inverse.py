@@ -14,6 +14,7 @@ import sympy as sp
 from frozenpinn.geometry import Box, Interval
 from frozenpinn.lab.cases.inverse_case import InverseCase
 from frozenpinn.lab.cases.inverse_lines import INDEPENDENT
+from frozenpinn.lab.cases.inverse_paper import Alternating, Scan
 from frozenpinn.statement.conditions import Condition, Free
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
@@ -157,6 +158,7 @@ CASES: dict[str, InverseCase] = {
             {"alpha": 1.0},
             count=50,
             published={"paper": 3e-3, "Dong & Wang": 1.7e-8},
+            paper=(Scan(), 2.85),
         ),
         InverseCase(
             "inverse-advection",
@@ -197,7 +199,8 @@ CASES: dict[str, InverseCase] = {
             _evaluated(_HELMHOLTZ),
             field=("gamma", lambda x: _evaluated(_GAMMA)(x, None)),
             count=300,
-            published={"paper": 1.2e-2, "Dong & Wang": 1.2e-8},
+            published={"paper": 1.23e-2, "Dong & Wang": 1.2e-8},
+            paper=(Alternating(), 5.2e-2),
         ),
         InverseCase(
             "inverse-diffusion",

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from frozenpinn.geometry.domain import Domain
+from frozenpinn.lab.cases.inverse_paper import Alternating, Scan
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 
@@ -37,6 +40,8 @@ class InverseCase:
         Which field is seen, if there are several.
     published
         Errors of the unknowns without noise in print, by source.
+    paper
+        The paper's way to solve it, with the seconds that the paper reports; None if it is not in the paper.
     """
 
     name: str
@@ -51,6 +56,23 @@ class InverseCase:
     known_on_boundary: bool = False
     measured: str | None = None
     published: Mapping[str, float] = default(default_factory=dict)
+    paper: tuple[Scan | Alternating, float] | None = None
+
+    def error(
+        self, numbers: Mapping[str, Any], field: Callable[[Array], Array] | None, domain: Domain
+    ) -> dict[str, float]:
+        """Return the largest relative error of the numbers, or the relative L² error of the field; and the RMSE."""
+        if self.field is None:
+            exact = np.array(list(self.truth.values()))
+            gaps = np.array([float(numbers[name]) for name in self.truth]) - exact
+            relative = float(np.max(np.abs(gaps / exact)))
+        else:
+            assert field is not None
+            x = domain.sample(2000, "random", int(Seed.TEST_POINTS)).x
+            exact = self.field[1](x)
+            gaps = field(x) - exact
+            relative = float(np.linalg.norm(gaps) / np.linalg.norm(exact))
+        return {"rel_l2": relative, "rmse": float(np.sqrt(np.mean(gaps**2)))}
 
     def places(self, seed: int) -> tuple[Array, Array | None]:
         """Return where and when is measured."""

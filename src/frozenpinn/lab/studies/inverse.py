@@ -18,12 +18,10 @@ from frozenpinn.runtime.seeds import Seed
 
 def error_of(case: InverseCase, found: Inferred) -> float:
     """Return the largest relative error of the numbers, or the relative L² error of the field."""
-    if case.field is not None:
-        name, truth = case.field
-        x = found.field(name).domain.sample(2000, "random", int(Seed.TEST_POINTS)).x
-        exact = truth(x)
-        return float(np.linalg.norm(found.field(name)(*x.T) - exact) / np.linalg.norm(exact))
-    return max(abs(float(found.parameters[n]) - v) / abs(v) for n, v in case.truth.items())
+    if case.field is None:
+        return case.error(found.parameters, None, found.problem.domain)["rel_l2"]
+    field = found.field(case.field[0])
+    return case.error({}, lambda x: field(*x.T), field.domain)["rel_l2"]
 
 
 def covered(case: InverseCase, found: Inferred) -> list[float]:
