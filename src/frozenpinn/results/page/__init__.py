@@ -31,7 +31,7 @@ Array = np.ndarray
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LARGEST = 150_000  # numbers, eleven letters each: what a page of less than 2 MB may hold
 _ACCURACIES = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
-_ALPHAS = {1: [(0,), (1,), (2,)], 2: [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]}  # derivatives that are shown
+_ALPHAS: dict[int, list[tuple[int, ...]]] = {1: [(0,), (1,), (2,)], 2: [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]}
 
 
 def write_page(solution: Solution, file: Any, title: str | None = None) -> str:
@@ -94,7 +94,8 @@ def page_data(solution: Solution) -> dict[str, Any]:
     if not fits:
         size = sum(p.numbers for pieces in parts.values() for p in pieces) * 11 / 1e6
         warn(f"the page takes {size:.1f} MB, because the solution needs so many functions in space and time.")
-    alphas, rate = _ALPHAS[d], [] if problem.is_static else ["t"]
+    alphas: list[tuple[int, ...]] = _ALPHAS[d]
+    rate: list[str] = [] if problem.is_static else ["t"]
     names = ["".join(c * k for c, k in zip(problem.domain.coordinates, alpha, strict=True)) for alpha in alphas]
     store = _Layers([*alphas, *([(0,) * d] if rate else [])])
     fields = []
