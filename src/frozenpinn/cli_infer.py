@@ -74,6 +74,7 @@ def _as_dict(found: Any) -> dict[str, Any]:
         },
         "fields": {name: _sampled(field) for name, field in found.fields.items()},
         "covariance": found.covariance.tolist(),
+        "correlations": found.correlations.tolist(),
         "misfit": found.misfit if found.freedom else None,
         "freedom": found.freedom,
         "noise": found.noise,

@@ -168,7 +168,8 @@ class Inferred:
     def correlations(self) -> Array:
         """Correlations of the unknown numbers, between -1 and 1."""
         deviations = np.sqrt(np.diag(self.covariance))
-        return np.asarray(self.covariance / np.where(deviations > 0, deviations, 1.0) / deviations[:, None])
+        deviations = np.where(deviations > 0, deviations, 1.0)
+        return np.asarray(self.covariance / deviations / deviations[:, None])
 
     def sample(self, n: int, seed: int = 0) -> dict[str, Array]:
         """Draw n sets of the unknown numbers from their distribution."""

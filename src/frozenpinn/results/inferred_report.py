@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from frozenpinn.runtime.paths import checked_picture
 if TYPE_CHECKING:
     from frozenpinn.results.inferred import Inferred
 
+_FEW = 5  # numbers whose correlations are written into the picture
+_PAIRS = 6  # whose correlations a report tells
 _STRONG = 0.95  # correlation from which on two unknowns are called hard to tell apart
 
 
@@ -32,14 +35,27 @@ def report_of(found: Inferred) -> str:
     if found.networks.size:
         shares = [f"{abs(float(gap)):.1g} for {name}" for name, gap in zip(found.names, found.networks, strict=True)]
         lines.append(f"  of the error bars, networks: {', '.join(shares)}")
-    for i, one in enumerate(found.names):
-        for j in range(i):
-            if abs(found.correlations[i, j]) > _STRONG:
-                lines.append(f"  '{found.names[j]}' and '{one}' are correlated: {found.correlations[i, j]:+.3f}")
+    lines += _correlated(found)
     for minimum in found.minima:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in minimum.values.items())
         lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
     return Readable("\n".join([*lines, *(f"  note: {note}" for note in found.notes)]))
+
+
+def _correlated(found: Inferred) -> list[str]:
+    """Say how pairs of numbers depend on each other, the strongest first; and which are hard to tell apart."""
+    pairs = [
+        (found.correlations[i, j], found.names[i], found.names[j]) for i, j in combinations(range(len(found.names)), 2)
+    ]
+    pairs.sort(key=lambda pair: -abs(pair[0]))
+    if not pairs:
+        return []
+    told = ", ".join(f"{one} and {other} {c:+.2f}" for c, one, other in pairs[:_PAIRS])
+    more = f", {len(pairs) - _PAIRS} weaker ones" if len(pairs) > _PAIRS else ""
+    return [
+        f"  correlations: {told}{more}",
+        *(f"  '{one}' and '{other}' are hard to tell apart: {c:+.4f}" for c, one, other in pairs if abs(c) > _STRONG),
+    ]
 
 
 def plot_of(found: Inferred, file: str | None = None) -> Any:
@@ -48,21 +64,24 @@ def plot_of(found: Inferred, file: str | None = None) -> Any:
         checked_picture(file)
     with style():
         figure = new_figure((10, 7), file)
-        axes = figure.subplots(2, 2)
+        many = not found.fields and len(found.names) > 1
+        below = ["left", "middle", "right"] if many else ["left", "right"]
+        share = 6 // len(below)
+        axes = figure.subplot_mosaic([["fit"] * 3 + ["map"] * 3, [name for name in below for _ in range(share)]])
         left = found.residuals / found.sigmas
-        axes[0, 0].errorbar(found.predicted, found.values, found.sigmas, fmt=".", ms=4, lw=0.7, color=LINES[0])
+        axes["fit"].errorbar(found.predicted, found.values, found.sigmas, fmt=".", ms=4, lw=0.7, color=LINES[0])
         ends = [float(np.min(found.predicted)), float(np.max(found.predicted))]
-        axes[0, 0].plot(ends, ends, color="black", lw=0.8)
-        axes[0, 0].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
-        _residual_map(figure, axes[0, 1], found, left)
-        if found.fields:
-            _draw_field(figure, axes[1], found)
-        else:
-            _draw_numbers(axes[1], found)
+        axes["fit"].plot(ends, ends, color="black", lw=0.8)
+        axes["fit"].set(xlabel="solution at the sensors", ylabel="measured", title="fit")
+        _residual_map(figure, axes["map"], found, left)
+        if many:
+            _draw_correlations(figure, axes["middle"], found)
+        draw = _draw_field if found.fields else _draw_numbers
+        draw(figure, (axes["left"], axes["right"]), found)
         return finished(figure, file)
 
 
-def _draw_numbers(axes: Any, found: Inferred) -> None:
+def _draw_numbers(figure: Any, axes: Any, found: Inferred) -> None:
     """Draw the intervals, each in percent of its value, and the course of χ²."""
     for i, estimate in enumerate(found.parameters.values()):
         unit = (abs(estimate.value) or 1.0) / 100.0
@@ -71,6 +90,21 @@ def _draw_numbers(axes: Any, found: Inferred) -> None:
     axes[0].set_yticks(range(len(found.names)), labels=[f"{n} = {e.value:.4g}" for n, e in found.parameters.items()])
     axes[0].set(xlabel="interval about the value, % of it", title="error bars", ylim=(-0.7, len(found.names) - 0.3))
     _draw_steps(axes[1], found)
+
+
+def _draw_correlations(figure: Any, axis: Any, found: Inferred) -> None:
+    """Draw the correlations of the numbers as colours, with their values if there are few."""
+    image = axis.imshow(found.correlations, cmap="RdBu_r", vmin=-1.0, vmax=1.0)
+    figure.colorbar(image, ax=axis, shrink=0.7)
+    places = range(len(found.names))
+    axis.set_xticks(places, labels=found.names)
+    axis.set_yticks(places, labels=found.names)
+    axis.set(title="correlations")
+    axis.grid(visible=False)
+    if len(found.names) <= _FEW:
+        for i, j in product(places, places):
+            c = float(found.correlations[i, j])
+            axis.text(j, i, f"{c:+.2f}", ha="center", va="center", color="white" if abs(c) > 0.6 else "black")
 
 
 def _draw_steps(axis: Any, found: Inferred) -> None:
