@@ -225,6 +225,7 @@ def stability(
     _check_count(count)
     problem, state = _evolution(steady_state, about)
     refuse_laws(problem.laws, "stability()")
+    _refuse_unknown_rates(problem)
     if state is None:
         state = steady(problem, seed=seed, progress=progress)
     shown = state.problem if isinstance(state.problem, Problem) and state.problem.is_static else without_time(problem)
@@ -233,6 +234,21 @@ def stability(
     found = _found(eigenproblem, shown, int(count), 0.0, True, tol, seed, budget, progress, settings)
     rules = (Settings() if settings is None else settings).rules.modes
     return Stability.of(found, state, rules.neutral)
+
+
+def _refuse_unknown_rates(problem: Problem) -> None:
+    """Refuse evolutions whose eigenvalues would be wrong."""
+    implicit = next((equation for equation in problem.equations if equation.mass), None)
+    if implicit is not None:
+        raise ProblemError(
+            f"stability() can't treat derivatives in space of the highest time derivative, as in '{implicit}'; for "
+            "linear equations write the eigenvalue problem, such as 'u_xx = lam*(u - u_xx)', and call modes()."
+        )
+    if problem.interfaces is not None and problem.domain.dimension > 1:
+        raise ProblemError(
+            "stability() knows coefficients that jump on intervals only; for linear equations write the eigenvalue "
+            "problem, such as '-div(k*grad(u)) = lam*u', and call modes()."
+        )
 
 
 def _evolution(given: Any, about: Solution | None) -> tuple[Problem, Solution | None]:

@@ -280,6 +280,30 @@ def test_what_has_no_page(tmp_path):
         solid.page(tmp_path / "a.html")
 
 
+def test_derivatives_follow_the_names_of_coordinates():
+    settings = fp.Settings(width=20)
+    line = fp.Problem("u_t = u_ss", fp.Interval(0, 1), (0, 0.1), "sin(pi*s)", "u = 0", coordinates=("s",))
+    data = page_data(fp.solve(line, settings=settings))
+    assert (data["derivatives"], data["alphas"]) == (["", "s", "ss", "t"], [[0], [1], [2]])
+    ring = fp.Problem("lap(u) = 0", fp.Box([1, 0], [2, 1]), boundary="u = r*cos(theta)", coordinates="polar")
+    data = page_data(fp.solve(ring, settings=fp.Settings(width=8)))
+    assert data["derivatives"] == ["", "r", "theta", "rr", "rtheta", "thetatheta"]
+
+
+def test_known_parts_and_kinks_are_shown_as_tables(tmp_path):
+    settings, target = fp.Settings(width=20), tmp_path / "u.html"
+    start, ends = "heaviside(x - 0.5)", {"left": "u = 0", "right": "u = 1"}
+    front = fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), start, ends), settings=settings)
+    with pytest.raises(EvaluationError, match="a part of the solution is known in closed form, because data jump"):
+        front.page(target)
+    fp.page(front.grid(points=9, times=3), target)
+    kink = fp.Problem("dx((1 + heaviside(x - 0.5))*u_x) = 1", fp.Interval(0, 1), boundary="u = 0")
+    with pytest.raises(EvaluationError, match=r"bend where a coefficient jumps can't be put on a page\. Show a table"):
+        fp.solve(kink, settings=settings).page(target)
+    disk = fp.Problem("lap(u) = -4", fp.Interval(0, 2), boundary="u = 0", coordinates="polar")
+    fp.page(fp.solve(disk, settings=settings).grid(points=9), target)
+
+
 def test_courses_follow_layers_in_time():
     course = followed(lambda t: np.stack([np.exp(-200 * t), np.cos(3 * t)], axis=1), 0.0, 1.0)
     t = np.linspace(0, 1, 57)

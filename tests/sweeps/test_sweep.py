@@ -392,3 +392,18 @@ def test_calls_that_make_no_sense(given, text):
         fp.sweep(3, {"k": [0.1]})
     with pytest.raises(fp.EvaluationError, match="points of the domain of shape"):
         fp.sweep(HEAT, {"k": [0.1]}, points=np.array([[7.0]]))
+
+
+def test_sweeps_in_polar_coordinates_are_over_those_coordinates():
+    disk = fp.Problem(
+        "u_t = k*lap(u)", fp.Interval(0, 2), (0, 0.1), "4 - r**2", "u = 0", coordinates="polar", parameters={"k": 1.0}
+    )
+    few = fp.Settings(width=20)
+    runs = fp.sweep(disk, {"k": [1.0, 2.0]}, settings=few, points=5, times=[0.1])
+    assert runs.u.dims == ("run", "r", "t")
+    np.testing.assert_allclose(runs.u[1, :, 0], fp.solve(disk.at(k=2.0), settings=few)(np.linspace(0, 2, 5), 0.1))
+    placed = fp.sweep(disk, {"initial": ["4 - r**2", "4 - r**4/4"]}, settings=few, points=[[0.0], [1.9]], times=[0])
+    np.testing.assert_allclose(placed.u[1, :, 0], 4 - np.array([0.0, 1.9]) ** 4 / 4, atol=1e-6)
+    ring = fp.Problem("u_t = lap(u)", fp.Interval(1, 2), (0, 0.1), 0, "u = 0", coordinates="polar")
+    drawn = fp.sweep(ring, {"initial": fp.sweeps.GaussianField(0.5)}, samples=1, settings=few, points=3, times=[0])
+    assert list(drawn.status.values) == ["unchecked"]

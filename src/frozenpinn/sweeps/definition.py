@@ -113,7 +113,7 @@ def make_places(problem: Problem, points: Any, times: Any) -> Places:
     """Read where solutions are evaluated: how many points and times, or which."""
     from frozenpinn.results.exporting import POINTS, uniform_axes, uniform_times
 
-    domain = problem.domain
+    domain = problem.stated
     own: Array | None = None
     axes: tuple[Array, ...] = ()
     array = None if points is None or np.ndim(points) == 0 else np.asarray(points)

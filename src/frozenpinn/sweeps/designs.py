@@ -129,7 +129,7 @@ class GaussianField:
 
     def draw(self, problem: Problem, rng: np.random.Generator) -> str:
         """Return one function as text."""
-        domain = problem.domain
+        domain = problem.stated
         if domain.dimension > 3:
             raise SettingsError(f"GaussianField is for up to three dimensions, the domain has {domain.dimension}.")
         axes = [
@@ -231,7 +231,7 @@ def applied(problem: Problem, names: Sequence[str], row: Sequence[Value]) -> Pro
     start = {name: given.pop(name) for name in _initial_names(problem) if name in given}
     if start:
         whole = start.get(INITIAL) or _others(problem) | {name.split(".")[1]: value for name, value in start.items()}
-        problem = Problem(domain=problem.domain, time=problem.time, **{**problem.given, INITIAL: whole})
+        problem = Problem(domain=problem.stated, time=problem.time, **{**problem.given, INITIAL: whole})
     return problem.at(**given) if given else problem
 
 

@@ -31,7 +31,7 @@ Array = np.ndarray
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LARGEST = 150_000  # numbers, eleven letters each: what a page of less than 2 MB may hold
 _ACCURACIES = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
-_DERIVATIVES = {1: ("", "x", "xx", "t"), 2: ("", "x", "y", "xx", "xy", "yy", "t")}
+_ALPHAS: dict[int, list[tuple[int, ...]]] = {1: [(0,), (1,), (2,)], 2: [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]}
 
 
 def write_page(solution: Solution, file: Any, title: str | None = None) -> str:
@@ -78,6 +78,11 @@ def page_data(solution: Solution) -> dict[str, Any]:
         raise EvaluationError(
             f"a page shows one and two dimensions, and the domain has {d}; draw solution.plot() or solution.plot_3d()."
         )
+    if any(piece.added is not None for piece in solution.pieces):
+        raise EvaluationError(
+            "a part of the solution is known in closed form, because data jump or sources are points; the page of a "
+            "network can't evaluate it. Show a table: frozenpinn.page(solution.grid(), 'table.html')."
+        )
     rng = np.random.default_rng(Seed.TEST_POINTS)
     points = problem.domain.sample(1200, "random", rng).x
     parts = {
@@ -89,8 +94,10 @@ def page_data(solution: Solution) -> dict[str, Any]:
     if not fits:
         size = sum(p.numbers for pieces in parts.values() for p in pieces) * 11 / 1e6
         warn(f"the page takes {size:.1f} MB, because the solution needs so many functions in space and time.")
-    names = [s for s in _DERIVATIVES[d] if not (s == "t" and problem.is_static)]
-    store = _Layers([tuple(s.count(c) for c in problem.domain.coordinates) for s in names])
+    alphas: list[tuple[int, ...]] = _ALPHAS[d]
+    rate: list[str] = [] if problem.is_static else ["t"]
+    names = ["".join(c * k for c, k in zip(problem.domain.coordinates, alpha, strict=True)) for alpha in alphas]
+    store = _Layers([*alphas, *([(0,) * d] if rate else [])])
     fields = []
     for name in problem.fields:
         pieces = [_piece(p, w, store) for p, w in zip(parts[name], solution.pieces, strict=True)]
@@ -104,7 +111,8 @@ def page_data(solution: Solution) -> dict[str, Any]:
         "lower": problem.domain.lower.tolist(),
         "upper": problem.domain.upper.tolist(),
         "loops": [] if d == 1 else [encoded(loop) for loop in loops(problem.domain)],
-        "derivatives": names,
+        "derivatives": [*names, *rate],
+        "alphas": [list(alpha) for alpha in alphas],
         "layers": store.layers,
         "fields": fields,
         "agreement": gap,

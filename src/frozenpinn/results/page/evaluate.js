@@ -225,7 +225,7 @@ class Field {
     if (wanted === "error") return this.error.view(points, n);
     if (this.table) return this.table.view(points, n);
     const rate = wanted === "t", which = DATA.derivatives.indexOf(wanted);
-    const alpha = DATA.coordinates.map((c) => rate ? 0 : wanted.split(c).length - 1), tables = [];
+    const alpha = DATA.alphas[rate ? 0 : which], tables = [];
     return (t) => {
       const k = this.piece(t), piece = this.pieces[k], out = new Float64Array(n), rank = piece.rank;
       tables[k] = tables[k] || piece.table(points, n, alpha, rate ? 0 : which);

@@ -168,7 +168,10 @@ def _unit(expansion: Expansion, field: str) -> float:
     scale = 1.0
     for pullback in expansion.pullbacks:
         if not pullback.keeps_places:
-            raise EvaluationError("the solution was found on a subspace of two dimensions; it can't be put on a page.")
+            raise EvaluationError(
+                "the solution was found on a subspace of two dimensions; it can't be put on a page. Show a table: "
+                "frozenpinn.page(solution.grid(), 'table.html')."
+            )
         scale *= float(pullback.terms([Term(field, Derivative((0,)))])[0].coefficient)
     return scale
 

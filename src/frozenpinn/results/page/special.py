@@ -22,6 +22,11 @@ def special_terms(functions: SpecialFunctions, alphas: list[tuple[int, ...]]) ->
         return [_power(row, alphas) for row in functions.table]
     if isinstance(functions, LayerFunctions):
         return [_layer(row, alphas) for row in functions.table]
+    if functions.kind == "broken":
+        raise EvaluationError(
+            "functions that bend where a coefficient jumps can't be put on a page. Show a table: "
+            "frozenpinn.page(solution.grid(), 'table.html')."
+        )
     raise EvaluationError(f"special functions of kind '{functions.kind}' can't be put on a page.")
 
 

@@ -51,12 +51,16 @@ def error_table(solution: Solution, field: str) -> dict[str, Any] | None:
     }
 
 
+_SPACE = (("x", "y"), ("r", "theta", "z"))  # names of coordinates
+
+
 def dataset_data(runs: xarray.Dataset) -> dict[str, Any]:
     """Return what the page of a sweep shows: each dimension that is neither a coordinate nor time has a slider."""
     runs = _unfolded(runs)
-    space = [name for name in ("x", "y") if name in runs.dims]
+    names = next((names for names in _SPACE if names[0] in runs.dims), ())
+    space = [name for name in names if name in runs.dims][:2]
     time = ["t"] if "t" in runs.dims else []
-    if not space or "z" in runs.dims or "x1" in runs.dims:
+    if not space or "x1" in runs.dims or ("z" in runs.dims and "z" not in space):
         known = choices([str(dim) for dim in runs.dims])
         raise EvaluationError(f"a page shows tables over x, or x and y, with or without t; the dimensions are {known}.")
     shown = [

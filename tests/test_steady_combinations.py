@@ -1,0 +1,23 @@
+"""Steady states and stability of evolutions whose rates are not the plain ones: refused, never wrong."""
+
+import pytest
+
+import frozenpinn as fp
+
+LINE, SQUARE = fp.Interval(0, 1), fp.Box([0, 0], [1, 1])
+
+
+def test_steady_refuses_nonlocal_terms():
+    problem = fp.Problem("u_t = u_xx + u - mean(u**2)", LINE, (0, 0.1), "cos(pi*x)", "u_n = 0")
+    with pytest.raises(fp.ProblemError, match="stands in a problem without time; nonlocal terms are for evolutions"):
+        fp.steady(problem)
+
+
+def test_stability_refuses_what_it_would_get_wrong():
+    implicit = fp.Problem("u_t - u_xxt = u_xx", LINE, (0, 0.1), "sin(pi*x)", "u = 0")
+    with pytest.raises(fp.ProblemError, match="can't treat derivatives in space of the highest time derivative"):
+        fp.stability(implicit)
+    k = {"k": "1 + heaviside(x - 0.5)"}
+    plate = fp.Problem("u_t = div(k*grad(u))", SQUARE, (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = 0", parameters=k)
+    with pytest.raises(fp.ProblemError, match="coefficients that jump on intervals only"):
+        fp.stability(plate)
