@@ -20,7 +20,7 @@ from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.judging import least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
-from frozenpinn.adaptivity.step_errors import step_errors
+from frozenpinn.adaptivity.step_errors import StepErrors, step_errors
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -87,10 +87,21 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: fl
 
 def _share_of_steps(solution: Solution, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> float:
     """Return the relative error of the second of two solutions that is due to its steps in time."""
-    found, even = step_errors(solution), _times(solution.problem, rules)[1]
-    if found is None:
-        return 0.0
-    return max(found.whole(name) / (_mean(places.rms(theirs)[even]) or np.inf) for name, (_, theirs) in values.items())
+    times, even = _times(solution.problem, rules)
+    shares = [0.0]
+    for name, (mine, theirs) in values.items():
+        found = _steps(solution, name, _mean(places.rms(mine - theirs), times))
+        if found is not None:
+            shares.append(found.whole(name) / (_mean(places.rms(theirs)[even]) or np.inf))
+    return max(shares)
+
+
+def _steps(solution: Solution, name: str, distance: float) -> StepErrors | None:
+    """Return what time steps have added up to; more than the distance of two solutions is looked at closely."""
+    found = step_errors(solution)
+    if found is None or not found.whole(name) > distance:
+        return found
+    return step_errors(solution, closely=True) or found
 
 
 def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
@@ -196,8 +207,9 @@ def _estimate(
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
-        if stepped:
-            gaps = np.hypot(gaps, _of_steps(solution, name, times))
+        steps = _steps(solution, name, _mean(places.rms(mine - theirs), times)) if stepped else None
+        if steps is not None:
+            gaps = np.hypot(gaps, np.interp(times, steps.times, steps.sizes[name]))
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
         unseen = _missed_forcing(solution, name, times, rules) + missed_features(solution, name, times, rules)
         gaps = np.sqrt(gaps**2 + (missed * _growth_factor(solution, times, missed)) ** 2 + unseen**2)
@@ -206,7 +218,7 @@ def _estimate(
             gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = _mean(gaps, times) / scale
-        if stepped and (steps := step_errors(solution)) is not None:  # they may be large between these times
+        if steps is not None:  # they may be large between these times
             overall[name] = max(overall[name], steps.whole(name) / scale)
         if problem.is_linear and overall[name] > rules.parted and not problem.is_static:
             # what has nothing in common with the truth is not judged by its own size
@@ -264,12 +276,6 @@ def _mean(values: Array, times: Array | None = None) -> float:
     if times is None or len(times) == 1:
         return float(np.sqrt(np.mean(values**2)))
     return float(np.sqrt(np.trapezoid(values**2, times) / (times[-1] - times[0])))
-
-
-def _of_steps(solution: Solution, name: str, times: Array) -> Array:
-    """Return what errors of time steps have added up to, which the other solution may share."""
-    found = step_errors(solution)
-    return np.zeros(len(times)) if found is None else np.interp(times, found.times, found.sizes[name])
 
 
 def _lost(solution: Solution, times: Array) -> Array:

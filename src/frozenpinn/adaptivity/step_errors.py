@@ -43,6 +43,7 @@ class _Effort(NamedTuple):
 
 _CLOSE, _BRIEF = _Effort((24, 96), 5, 12, 4, 4), _Effort((8, 16), 4, 2, 1, 2)
 _LONG = _Effort((24, 96), 10, 6, 2, 3)
+_CLOSER, _LONG_CLOSER = _Effort((24, 96), 5, 64, 64, 4), _Effort((24, 96), 16, 40, 40, 4)
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
 _LARGEST = 1e200  # beyond which nothing is told any more
@@ -72,8 +73,12 @@ class StepErrors(NamedTuple):
 
 
 @remembered
-def step_errors(solution: Solution) -> StepErrors | None:
-    """Return what the steps of a solution have added up to; None if there are none, or nothing can be told of them."""
+def step_errors(solution: Solution, closely: bool = False) -> StepErrors | None:
+    """Return what the steps of a solution have added up to; None if there are none, or nothing can be told of them.
+
+    Few directions see growth that others would damp. So what they tell is doubted where it exceeds the distance of two
+    solutions, and ``closely`` follows errors in many directions, at several times the cost.
+    """
     pieces, problem = solution.pieces, solution.problem
     if problem.is_static or not any(piece.trajectory.steps for piece in pieces):
         return None
@@ -81,7 +86,7 @@ def step_errors(solution: Solution) -> StepErrors | None:
         return None
     total = sum(max(1, piece.trajectory.steps) for piece in pieces)
     large = max(piece.layout.size for piece in pieces) > _LARGE and pieces[0].expansions[0].basis.is_product
-    effort = _BRIEF if large else _CLOSE
+    effort = _BRIEF if large else _CLOSER if closely else _CLOSE
     groups = min(max(effort.groups[0], total // _PER_GROUP), effort.groups[1])
     times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
@@ -122,7 +127,8 @@ def _of_piece(piece: Piece, count: int, effort: _Effort) -> _Part | None:
     if len(breaks) < 2:
         return None
     if trajectory.kind == "modal":  # polynomials of high degree on long steps
-        effort = effort._replace(nodes=_LONG.nodes, smooth=_LONG.smooth, each=_LONG.each, states=_LONG.states)
+        long = _LONG_CLOSER if effort is _CLOSER else _LONG
+        effort = effort._replace(nodes=long.nodes, smooth=long.smooth, each=long.each, states=long.states)
     breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
     if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states > _BRIEF.states:

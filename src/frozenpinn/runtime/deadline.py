@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from frozenpinn.errors import BudgetError
+from frozenpinn.runtime.threads import threads_restored
 
 _AGAIN = 0.25  # seconds after which it is tried again: some callbacks of C code swallow exceptions
 
@@ -25,16 +26,17 @@ def deadline(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    watch = _Watch(threading.get_ident(), max(0.0, seconds))
-    watch.start()
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(error, OverrunError) and _stems_from_overrun(error):
-            raise OverrunError from None
-        raise
-    finally:
-        watch.stop()
+    with threads_restored():
+        watch = _Watch(threading.get_ident(), max(0.0, seconds))
+        watch.start()
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, OverrunError) and _stems_from_overrun(error):
+                raise OverrunError from None
+            raise
+        finally:
+            watch.stop()
 
 
 def _stems_from_overrun(error: BaseException | None) -> bool:

@@ -25,3 +25,15 @@ def blas_threads(operations: float) -> Iterator[None]:
         return
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+@contextmanager
+def threads_restored() -> Iterator[None]:
+    """Leave the numbers of BLAS threads as they were, also if a block is broken off while it changes them."""
+    before = [(library, library.num_threads) for library in _controller().lib_controllers]
+    try:
+        yield
+    finally:
+        for library, count in before:
+            if library.num_threads != count:
+                library.set_num_threads(count)
