@@ -1,10 +1,8 @@
 """Diagonalising linear parts on boxes axis by axis.
 
-A Kronecker sum A⊗I + I⊗B has the products of the eigenvectors of A and B as its eigenvectors: two small problems
-instead of a large one. Products A⊗B that are diagonal in these modes too (as in Δ², where boundary conditions allow it)
-join them; of others, such as those with coefficients of both variables, the diagonal does. What remains (mixed
-derivatives, a drift whose eigenvectors would be complex) is left over as ``rest``. Fields that share their networks may
-be coupled: then a small matrix is diagonalised for each product of modes, as in i ψₜ = −Δψ written for two real fields.
+The eigenvectors of a Kronecker sum A⊗I + I⊗B are products of those of A and B. Products A⊗B that are diagonal in these
+modes too (as in Δ², where boundary conditions allow it) join them; of others the diagonal does. What remains (mixed
+derivatives, drift) is left over as ``rest``. Fields that share their networks may be coupled, as in i ψₜ = −Δψ.
 """
 
 from __future__ import annotations

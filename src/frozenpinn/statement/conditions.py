@@ -145,6 +145,16 @@ def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
     return sorted({side.axis for side in sides})
 
 
+def with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Domain, Boundary | None]:
+    """Return the domain with the axes that the conditions declare periodic, and the other conditions."""
+    axes = periodic_axes(boundary, domain)
+    if not axes or not isinstance(domain, Box):
+        return domain, boundary
+    if isinstance(boundary, Mapping):
+        boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
+    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
+
+
 def read_boundary(
     boundary: Boundary | None,
     domain: Domain,

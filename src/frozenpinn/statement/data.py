@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -20,6 +20,9 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.tables import Table
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
@@ -144,3 +147,19 @@ def _stencil(
     moments = np.zeros(9)
     moments[order] = float(np.prod(np.arange(1, order + 1))) / width**order
     return np.asarray(np.linalg.solve(vandermonde, moments) @ values)
+
+
+def probe_data(problem: Problem) -> None:
+    """Call user functions once, so that mistakes in them show up here and not inside a solve."""
+    x, start = problem.domain.sample(7, "random", rng=0).x, problem.time[0]
+    for datum in (*problem.initial_data, *problem.exact.values()):
+        datum(x, start)
+    for condition in problem.conditions:
+        condition.value(problem.domain.sample_side(condition.side, 3, "random", rng=0).x, start)
+    for datum in problem.initial_data:
+        if datum.depends_on_time and datum.expression is not None:
+            raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
+    if problem.is_static:
+        for datum in (*problem.exact.values(), *(condition.value for condition in problem.conditions)):
+            if datum.depends_on_time:
+                raise ProblemError(f"{datum.what} depends on t, but the problem has no time; write time=(0, 1).")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, warn
-from frozenpinn.geometry import Box, Domain
+from frozenpinn.geometry import Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
 from frozenpinn.language.greek import same_name
@@ -19,12 +19,12 @@ from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.axis import check_axis
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
-from frozenpinn.statement.conditions import Boundary, LinearCondition, periodic_axes, read_boundary
+from frozenpinn.statement.conditions import Boundary, LinearCondition, read_boundary, with_periodic_axes
 from frozenpinn.statement.consistency import inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.continuation import continued
 from frozenpinn.statement.coordinates import Coordinates, read_coordinates
-from frozenpinn.statement.data import Datum
+from frozenpinn.statement.data import Datum, probe_data
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
@@ -285,7 +285,7 @@ class Problem:
         named, frame = read_coordinates(domain, given.get("coordinates"))
         written = given["boundary"]
         domain, boundary = (named, written) if frame is None else (frame.domain, frame.boundary(written))
-        domain, boundary = _with_periodic_axes(domain, boundary)
+        domain, boundary = with_periodic_axes(domain, boundary)
         keep(frame=frame, stated=domain if frame is None else frame.stated)
         span = None if time is None else read_span(time)
         given = with_tables({**given, "boundary": boundary}, domain if frame is None else self.stated, span)
@@ -310,7 +310,7 @@ class Problem:
         keep(**self._read_start(given, static))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
-        self._probe_data()
+        probe_data(self)
         check_eigenproblem(self)
         keep(
             given=given if frame is None else {**given, "boundary": written}
@@ -392,35 +392,9 @@ class Problem:
             )
         return self._data(given, "the initial velocity", required=second)
 
-    def _probe_data(self) -> None:
-        """Call user functions once, so that mistakes in them show up here and not inside a solve."""
-        x = self.domain.sample(7, "random", rng=0).x
-        start = self.time[0]
-        for datum in (*self.initial_data, *self.exact.values()):
-            datum(x, start)
-        for condition in self.conditions:
-            condition.value(self.domain.sample_side(condition.side, 3, "random", rng=0).x, start)
-        for datum in self.initial_data:
-            if datum.depends_on_time and datum.expression is not None:
-                raise ProblemError(f"{datum.what} depends on t; write it at t = {start:g}.")
-        if self.is_static:
-            for datum in (*self.exact.values(), *(condition.value for condition in self.conditions)):
-                if datum.depends_on_time:
-                    raise ProblemError(f"{datum.what} depends on t, but the problem has no time; write time=(0, 1).")
-
 
 def _own(given: Any) -> Any:
     """Return a table or list that does not change when the user's own one does."""
     if isinstance(given, Mapping):
         return {key: _own(value) for key, value in given.items()}
     return list(map(_own, given)) if isinstance(given, list) else given
-
-
-def _with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Domain, Boundary | None]:
-    """Return the domain with the axes that the conditions declare periodic, and the other conditions."""
-    axes = periodic_axes(boundary, domain)
-    if not axes or not isinstance(domain, Box):
-        return domain, boundary
-    if isinstance(boundary, Mapping):
-        boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
-    return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
