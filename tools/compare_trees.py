@@ -104,9 +104,10 @@ def ask(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def listed(root: Path) -> list[str]:
-    """Return the names of all cases: the first column of what the tree lists."""
+    """Return the names of all cases that ``bench --all`` takes: the first column of the list, without inverse ones."""
     lines = ask(root, "-m", "frozenpinn.cli", "list").stdout.splitlines()[1:]
-    return [line.split()[0] for line in lines if line.strip() and not line.startswith(" ")]
+    names = [line.split()[0] for line in lines if line.strip() and not line.startswith(" ")]
+    return [name for name in names if not name.startswith("inverse-")]
 
 
 def alternate(
