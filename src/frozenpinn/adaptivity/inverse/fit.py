@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Model, Prediction
@@ -74,6 +73,8 @@ def fit(
     model: Model, data: Data, sigmas: Array, numbers: Numbers, start: Array, rules: InverseRules, near: Any = None
 ) -> Fit:
     """Fit the unknowns from one start."""
+    from scipy.optimize import least_squares  # it takes a tenth of a second, which few need
+
     lower, upper = numbers.bounds
     scales = numbers.scales
     evaluations = _Evaluations(model, data.values, sigmas, scales, near, history=[])

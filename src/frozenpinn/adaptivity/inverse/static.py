@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.fit import Fit
@@ -136,6 +135,8 @@ def refine(
 
 def gauss_newton_step(prediction: Prediction, values: Array, sigmas: Array, numbers: Numbers, theta: Array) -> Array:
     """Return the step that fits the data best to first order, within the bounds."""
+    from scipy.optimize import lsq_linear  # it takes a tenth of a second, which few need
+
     scales, (lower, upper) = numbers.scales, numbers.bounds
     weighted = prediction.slopes * scales / sigmas[:, None]
     left = (values - prediction.values) / sigmas

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from frozenpinn.adaptivity.modes.plan import Attempt, ModePlan
 from frozenpinn.basis.protocol import Basis
@@ -54,6 +53,8 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
 
 def _distances(values: Array, others: Array, scales: Array) -> Array:
     """Return the distance of each value from its counterpart among others, all counterparts being different."""
+    from scipy.optimize import linear_sum_assignment  # it takes a tenth of a second, which few need
+
     gaps = np.abs(values[:, None] - others[None, :])
     rows, columns = linear_sum_assignment(np.minimum(gaps / scales[:, None], 1.0))
     out = np.full(len(values), np.inf)
