@@ -3,8 +3,8 @@
     ν ΔΔψ = ψ_y (Δψ)ₓ − ψₓ (Δψ)_y,  velocity (ψ_y, −ψₓ)
     exact: ψ = y − exp(λx) sin(2πy)/(2π),  λ = 1/(2ν) − √(1/(4ν²) + 4π²)
 
-A stream function makes the flow free of divergence and needs no pressure. Two conditions stand on each side: the value of
-ψ gives the flow through it, the normal derivative the flow along it.
+A stream function makes the flow free of divergence and needs no pressure. Two conditions stand on each side: the value
+gives the flow through it, the normal derivative the flow along it.
 """
 
 import numpy as np
