@@ -13,7 +13,6 @@ test: lint
 	$(BIN)/python -m pytest -m "not timing" -n auto tests src
 
 docs: $(STAMP)  ## the site, in docs/_build/html; solves the problems of the gallery (a few minutes the first time)
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	MPLBACKEND=agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 speed: $(STAMP)  ## ratios of times, on a quiet machine: too noisy to decide whether a change is right
