@@ -263,7 +263,10 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
-        counts.append(int(np.count_nonzero(roots.real < 0)))  # into the domain they decay
+        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as of lap(u_t) = …
+        if still % 2:
+            return None
+        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # into the domain they decay; halves of these
     return counts[0] if counts[0] == counts[1] else None
 
 

@@ -160,8 +160,11 @@ class StoredLift:
 
 
 @spelled(StorageError)
-def load_stored(file: str) -> Solution | Modes:
-    """Read a stored solution, or modes; they can be evaluated and differentiated like the original."""
+def load(file: str) -> Solution | Modes:
+    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
+
+    They can be evaluated and differentiated like the original. :class:`StorageError` if a single bit of it is wrong.
+    """
     reader = Reader(file, FORMAT)
     meta, arrays = reader.read()
     try:

@@ -52,8 +52,9 @@ def stalls_for_good(history: History, rules: StaticRules) -> bool:
 
 def stall_reason(left: float) -> str:
     """Say what is wrong."""
+    share = f"{100 * left:.0f}" if left > 0.01 else f"{100 * left:.2g}"
     return (
-        f"the residual stalls at {100 * left:.2g} %: the solution has a singularity that the features do not have "
+        f"the residual stalls at {share} %: the solution has a singularity that the features do not have "
         "(a corner?) or a layer that they do not resolve, or it does not exist, as data contradict each other"
     )
 
