@@ -117,6 +117,6 @@ def _undetermined(problem: Problem, space: Space) -> str:
     return (
         f"the left-hand side '{left}' can't be solved for the time derivative: with these boundary conditions there "
         "are functions, such as constants, on which it vanishes. Prescribe a value on some side, or add a term "
-        f"without spatial derivatives, as in '{equation.field}_t - {equation.field}_xxt'. (On periodic domains the mean "
-        "may stay as it is, if the right-hand side is a divergence and the mean of its forcing is zero.)"
+        f"without spatial derivatives, as in '{equation.field}_t - {equation.field}_xxt'. (On periodic domains the "
+        "mean may stay as it is, if the right-hand side is a divergence and the mean of its forcing is zero.)"
     )

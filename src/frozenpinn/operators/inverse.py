@@ -9,7 +9,6 @@ import numpy as np
 
 from frozenpinn.operators.protocol import Array, Operator, Spectrum
 
-
 SINGULAR = 1e-13  #: of the largest eigenvalue or singular value: what is smaller vanishes
 
 
