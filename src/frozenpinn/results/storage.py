@@ -23,7 +23,8 @@ from frozenpinn.results.report import Report
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.results.static_report import StaticReport, finite
+from frozenpinn.results.static_report import StaticReport
+from frozenpinn.results.told import finite
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
