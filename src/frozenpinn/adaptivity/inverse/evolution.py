@@ -70,8 +70,8 @@ class EvolutionModel:
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, then all its tangents at once."""
-        values, solution = self.values(theta)
-        return Prediction(values, self.slopes(theta, solution.solution), solution)
+        values, run = self.values(theta)
+        return Prediction(values, self.slopes(theta, run), run)
 
     def values(self, theta: Array) -> tuple[Array, Run]:
         """Solve the problem alone."""
@@ -80,8 +80,9 @@ class EvolutionModel:
         found = [s.values(problem, _jets_of(s, run.solution)) for s in self.data.sensors]
         return np.concatenate(found), run
 
-    def slopes(self, theta: Array, solution: Solution) -> Array:
+    def slopes(self, theta: Array, state: Run) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
+        solution = state.solution
         if self._is_special:
             return self._differences(theta)
         problem, unknowns = self.numbers.at(theta), self.numbers.directions

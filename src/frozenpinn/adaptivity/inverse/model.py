@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,17 @@ class Model(Protocol):
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Return what would be measured; ``near`` is the state of an earlier prediction."""
+
+
+@runtime_checkable
+class TwoStages(Protocol):
+    """A model whose slopes cost as much as its values do, and can be left out."""
+
+    def values(self, theta: Array) -> tuple[Array, Any]:
+        """Return what would be measured, and what led there."""
+
+    def slopes(self, theta: Array, state: Any) -> Array:
+        """Return the derivatives of that."""
 
 
 class Solved(NamedTuple):
@@ -137,6 +148,13 @@ class StaticModel:
         sensitivities = np.asarray(found.last.factor.solve(right))
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
         return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
+
+    def extrapolated(self, prediction: Prediction, step: Array) -> Prediction:
+        """Return a prediction, and its state, after a step so small that the first order is all there is."""
+        solved: Solved = prediction.state
+        c = solved.state.coefficients + solved.sensitivities @ step
+        moved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
+        return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, moved)
 
     def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""

@@ -12,7 +12,7 @@ from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
-from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
+from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
 from frozenpinn.errors import warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
@@ -80,9 +80,10 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     question = question.with_data(given)
     question.check()
     with watch.stage("steps with an old factorisation"):
-        first = _chord_steps(question, kept, question.sigmas(), kept.old)
+        model = kept.fine.model.measuring(question.data)
+        first = chord_steps(question, model, kept.old, question.sigmas(), kept.old)
         sigmas = question.sigmas(first)
-        best = None if first is None else _chord_steps(question, kept, sigmas, first)
+        best = None if first is None else chord_steps(question, model, kept.old, sigmas, first)
     if best is None:
         return infer_numbers(question, watch)
     mine, other = (
@@ -96,32 +97,7 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     found = _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
     )
-    model = kept.fine.model.measuring(question.data)
     return replace(found, _predict=lambda theta: model.at(theta, best.prediction.state).values)
-
-
-def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
-    """Step until nothing changes beside the noise; None if that leads nowhere."""
-    data, numbers, rules = question.data, question.numbers, question.rules
-    model = kept.fine.model if data.sensors is kept.fine.model.sensors.sensors else kept.fine.model.measuring(data)
-    solved, reached = kept.old.prediction.state, start.prediction.state
-    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
-    for _ in range(rules.again):
-        prediction = Prediction(*model.observed(theta, c, solved.sensitivities), solved)
-        left = (data.values - prediction.values) / sigmas
-        steps.append((float(left @ left), *map(float, theta)))
-        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
-        bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
-        size = float(np.max(np.abs(step) / numbers.scales))
-        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
-        if size <= rules.fine_settled or (small and len(steps) > 1):
-            moved = solved._replace(state=solved.state.moved(c), theta=theta)
-            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
-        if size > rules.contraction * before:
-            return None
-        theta, before = theta + step, size
-        c = model.corrected(theta, solved, c + solved.sensitivities @ step)
-    return None
 
 
 # ---- evolutions -------------------------------------------------------------------------------------
@@ -130,18 +106,18 @@ def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> F
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
     model = EvolutionModel(numbers, data, task, rules.tangent)
-    quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
         fits = _fits(
-            EvolutionModel(numbers, data, quick, rules.tangent),
+            EvolutionModel(numbers, data, question.quick_task, rules.tangent),
             replace(question, rules=replace(rules, settled=rules.quick_settled)),
         )
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
-        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)
+        exact = replace(rules, fine_settled=max(rules.fine_settled, 0.1 * task.tolerances.time))
+        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
     with watch.stage("second network"):
-        finer = replace(task, seed=task.seed + _OTHER_SEED, tolerances=task.tolerances.tighter(rules.tighter))
-        other = replace(model, task=finer)
+        tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
+        other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
     solution = best.prediction.state.told(numbers.stated(best.theta))
 
@@ -194,10 +170,12 @@ def _put_together(
         sigmas = np.sqrt(sigmas**2 + blur**2)
     residuals = data.values - best.prediction.values
     spread = spread_of(residuals, slopes, sigmas, data.noise_is_known, question.level)
-    gap = gauss_newton_step(second, data.values, sigmas, numbers, best.theta) - gauss_newton_step(
-        best.prediction, data.values, sigmas, numbers, best.theta
+    rest, there = (
+        gauss_newton_step(prediction, data.values, sigmas, numbers, best.theta)
+        for prediction in (best.prediction, second)
     )
-    covariance = spread.covariance + np.outer(gap, gap)
+    gap = there - rest
+    covariance = spread.covariance + np.outer(gap, gap) + np.outer(rest, rest)
     estimates = estimates_of(question, best.theta, covariance, spread.quantile)
     notes = _notes(question, best, estimates, spread)
     return Inferred(
