@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,11 +11,8 @@ import numpy as np
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.assembly.boundary import derivative_of
-from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, slopes_of
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
 from frozenpinn.assembly.sensitivity import Directions, jet_rows, sensitivity_rows
-from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.language.jets import Jet
 from frozenpinn.solvers.newton import NewtonRules, newton
 from frozenpinn.statement.problem import Problem
 
@@ -158,35 +154,9 @@ class StaticModel:
 
     def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
-        collocation = self.collocation(theta)
-        tabulated = Tabulated(coefficients, collocation.problem.fields, self.tables)
-        left = collocation.residual(tabulated, solved.last.scales) - solved.last.unreachable
+        state = solved.state.moved(coefficients)
+        left = self.collocation(theta).residual(state, solved.last.scales) - solved.last.unreachable
         return np.asarray(coefficients - solved.last.factor.solve(left))
-
-    @cached_property
-    def tables(self) -> dict[Derivative, Array]:
-        """Derivatives of all features at the points, for every derivative in the equations."""
-        problem, found = self.base.problem, {}
-        for name in problem.fields:
-            for jet in slopes_of(problem, name).jets:
-                derivative = derivative_of(jet)
-                if derivative not in found:
-                    found[derivative] = self.base.hidden.operator(self.base.points.x, [Term(name, derivative)])
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Tabulated:
-    """A function of a layer at points where the features are known already."""
-
-    coefficients: Array
-    fields: tuple[str, ...]
-    tables: dict[Derivative, Array]
-
-    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
-        """Return derivatives at those points, whatever ``x``."""
-        blocks = self.coefficients.reshape(len(self.fields), -1)
-        return [self.tables[derivative_of(jet)] @ blocks[self.fields.index(jet.field)] for jet in jets]
 
 
 @dataclass(frozen=True, eq=False)

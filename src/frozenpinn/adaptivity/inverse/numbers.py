@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
+from frozenpinn.adaptivity.inverse.local import Local, local_fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
@@ -93,7 +95,10 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     twin = Prediction(best.prediction.values + other[0] - mine[0], other[1], None)
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
-    solution = inference.solution(kept.fine, best.prediction, facts.singular)
+
+    def solution() -> Solution:
+        return inference.solution(kept.fine, best.prediction, facts.singular)
+
     found = _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
     )
@@ -120,32 +125,61 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
     solution = best.prediction.state.told(numbers.stated(best.theta))
-
-    def renew(given: Any) -> Inferred:
-        return _again_in_time(question, best, second, given)
-
-    found = _put_together(question, fits, best, sigmas, second, solution, watch, renew)
+    kept = KeptInTime(question, model, best, second)
+    found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again)
     return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
-def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
-    """Infer from new data near an old fit: slopes from there, then solutions only."""
-    question, watch = old.with_data(given), Stopwatch(None)
-    question.check()
-    numbers, data, task = question.numbers, question.data, question.task
-    if not data.has_places_of(old.data):
-        return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
-    with watch.stage("refinement"):
-        model = EvolutionModel(numbers, data, task, question.rules.tangent)
-        chord = Chord(model.values, fit.prediction.slopes)
-        sigmas = question.sigmas(fit)
-        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules, fit.prediction)
-    twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
-    solution = best.prediction.state.told(numbers.stated(best.theta))
-    found = _put_together(
-        question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
-    )
-    return replace(found, _predict=lambda theta: model.values(theta)[0])
+@dataclass(frozen=True, eq=False)
+class KeptInTime:
+    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it."""
+
+    question: Question
+    model: EvolutionModel
+    fit: Fit
+    second: Prediction
+
+    @cached_property
+    def local(self) -> Local | None:
+        """What is measured near the fit; the first new data pay for it. None if second derivatives are not known."""
+        found = self.model.bend(self.fit.theta, self.fit.prediction.state)
+        return None if found is None else Local(self.fit.theta, self.fit.prediction.values, *found)
+
+    def again(self, given: Any) -> Inferred:
+        """Infer from new data near the old fit: by polynomials, by solves with old slopes, or anew."""
+        question, watch, fit = self.question.with_data(given), Stopwatch(None), self.fit
+        question.check()
+        if not question.data.has_places_of(self.question.data):
+            return infer_numbers(replace(question, numbers=question.numbers.started(fit.theta)), watch)
+        with watch.stage("local model"):
+            best, sigmas = self._nearby(question)
+        if best is None:
+            with watch.stage("refinement"):
+                sigmas, chord = question.sigmas(fit), Chord(self.model.values, fit.prediction.slopes)
+                best = refine(chord, question.data, sigmas, question.numbers, fit.theta, question.rules, fit.prediction)
+        if is_poor(best, question.data, question.numbers, question.rules):
+            return infer_numbers(question, watch)
+        twin = self.second._replace(values=best.prediction.values + self.second.values - fit.prediction.values)
+        return replace(
+            _put_together(question, [best], best, sigmas, twin, lambda: self._solved(best), watch, self.again),
+            _predict=lambda theta: self.model.values(theta)[0],
+        )
+
+    def _nearby(self, question: Question) -> tuple[Fit | None, Array]:
+        """Fit by polynomials, twice, as what is known of the noise may depend on the fit."""
+        sigmas = question.sigmas(self.fit)
+        if self.local is None:
+            return None, sigmas
+        first = local_fit(self.local, question, sigmas, self.fit.theta)
+        if first is None:
+            return None, sigmas
+        sigmas = question.sigmas(first)
+        return local_fit(self.local, question, sigmas, first.theta), sigmas
+
+    def _solved(self, fit: Fit) -> Solution:
+        run = fit.prediction.state or self.model.values(fit.theta)[1]
+        solution: Solution = run.told(self.question.numbers.stated(fit.theta))
+        return solution
 
 
 # ---- both -------------------------------------------------------------------------------------------
@@ -157,7 +191,7 @@ def _put_together(
     best: Fit,
     sigmas: Array,
     second: Prediction,
-    solution: Solution,
+    solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
     renew: Callable[[Any], Inferred],
 ) -> Inferred:
