@@ -13,10 +13,13 @@ from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
 from frozenpinn.assembly.sensitivity import Directions, jet_rows, sensitivity_rows
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.solvers.newton import NewtonRules, newton
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_FAST = 0.1  # part of a first correction by an old factorisation that a second one may be, …
+_SMALL = 1e-3  # … unless that is this part of the noise
 
 
 class Prediction(NamedTuple):
@@ -152,10 +155,10 @@ class StaticModel:
         moved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
         return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, moved)
 
-    def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
+    def corrected(self, collocation: Collocation, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
         state = solved.state.moved(coefficients)
-        left = self.collocation(theta).residual(state, solved.last.scales) - solved.last.unreachable
+        left = collocation.residual(state, solved.last.scales) - solved.last.unreachable
         return np.asarray(coefficients - solved.last.factor.solve(left))
 
 
@@ -170,3 +173,51 @@ class Chord:
         """Return what would be measured, with the old slopes."""
         values, state = self.values(theta)
         return Prediction(values, self.slopes, state)
+
+
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """A model that is linear in all unknowns."""
+
+    centre: Array
+    known: Prediction
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured; there is no solution to it."""
+        return Prediction(self.known.values + self.known.slopes @ (theta - self.centre), self.known.slopes, None)
+
+
+@dataclass(frozen=True, eq=False)
+class StaticChord:
+    """A static model near a known prediction, with the factorisation and, at the same places, the slopes of that.
+
+    Attributes
+    ----------
+    model, known
+        The model, and what it has predicted at one place.
+    same
+        Whether it measures what was measured there.
+    sigmas
+        What a prediction may be wrong by, and more.
+    """
+
+    model: StaticModel
+    known: Prediction
+    same: bool
+    sigmas: Array
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Correct the linear prediction twice; if the second time it is not much smaller, this is too far away."""
+        solved: Solved = self.known.state
+        step, collocation, sizes = theta - solved.theta, self.model.collocation(theta), list[float]()
+        c = solved.state.coefficients + solved.sensitivities @ step
+        values, slopes = self.model.observed(theta, c, solved.sensitivities)
+        for _ in range(2):
+            before, c = values, self.model.corrected(collocation, solved, c)
+            values, slopes = self.model.observed(theta, c, solved.sensitivities)
+            sizes.append(float(np.sqrt(np.mean((values - before) ** 2))))
+        unit = float(np.sqrt(np.mean(self.sigmas**2)))
+        if not sizes[1] <= max(_FAST * sizes[0], _SMALL * unit):
+            raise ConvergenceError("an old factorisation does not reach so far")
+        moved = solved._replace(state=solved.state.moved(c), theta=np.array(theta))
+        return Prediction(values, self.known.slopes if self.same else slopes, moved)

@@ -159,7 +159,8 @@ class KeptInTime:
                 best = refine(chord, question.data, sigmas, question.numbers, fit.theta, question.rules, fit.prediction)
         if is_poor(best, question.data, question.numbers, question.rules):
             return infer_numbers(question, watch)
-        twin = self.second._replace(values=best.prediction.values + self.second.values - fit.prediction.values)
+        apart = self.second.values - fit.prediction.values  # of two networks, which have the same slopes
+        twin = best.prediction._replace(values=best.prediction.values + apart)
         return replace(
             _put_together(question, [best], best, sigmas, twin, lambda: self._solved(best), watch, self.again),
             _predict=lambda theta: self.model.values(theta)[0],

@@ -131,7 +131,7 @@ def chord_steps(question: Question, model: StaticModel, known: Fit, sigmas: Arra
         if size > rules.contraction * before:
             return None
         theta, before = theta + step, size
-        c = model.corrected(theta, solved, c + solved.sensitivities @ step)
+        c = model.corrected(model.collocation(theta), solved, c + solved.sensitivities @ step)
     return None
 
 
