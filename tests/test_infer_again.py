@@ -1,4 +1,4 @@
-"""New data for a problem whose unknowns were inferred before: as good as an inference of its own, and without solves."""
+"""New data for a problem whose unknowns were inferred before: as good as a new inference, and without solves."""
 
 import pickle
 

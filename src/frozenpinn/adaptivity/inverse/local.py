@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Prediction
 from frozenpinn.adaptivity.inverse.question import Question
+from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import gauss_newton_step
 from frozenpinn.assembly.curvature import pairs_of
 
@@ -43,12 +44,13 @@ class Local:
                 bent[:, j] += step[i] * column
         return Prediction(self.values + self.slopes @ step + bent @ step / 2.0, self.slopes + bent, None)
 
-    def remainder(self, theta: Array, sigmas: Array) -> float:
-        """Return about how large the third order is: as much smaller than the second as that is than the first."""
+    def reaches(self, theta: Array, sigmas: Array, noise: float, rules: InverseRules) -> bool:
+        """Whether the third order does not matter: as much smaller than the second as that is than the first."""
         step = theta - self.centre
-        first = float(np.linalg.norm(self.slopes @ step / sigmas))
-        both = float(np.linalg.norm((self.at(theta).values - self.values) / sigmas - self.slopes @ step / sigmas))
-        return both**2 / first if first else 0.0
+        straight = self.slopes @ step / sigmas
+        first = float(np.linalg.norm(straight))
+        second = float(np.linalg.norm((self.at(theta).values - self.values) / sigmas - straight))
+        return second <= rules.bent * first and second**2 <= rules.remainder * noise * first
 
 
 def local_fit(local: Local, question: Question, sigmas: Array, start: Array) -> Fit | None:
@@ -59,7 +61,7 @@ def local_fit(local: Local, question: Question, sigmas: Array, start: Array) -> 
         left = (data.values - prediction.values) / sigmas
         squares = float(left @ left)
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
-        if not local.remainder(theta, sigmas) <= rules.remainder * noise:
+        if not local.reaches(theta, sigmas, float(noise), rules):
             return None
         step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
         if np.linalg.norm(prediction.slopes @ step / sigmas) <= rules.noise_settled * noise:

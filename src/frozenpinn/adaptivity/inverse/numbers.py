@@ -46,7 +46,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     sigmas = question.sigmas(fits[0])
     with watch.stage("fine network"):
         fine = inference.fine(fits[0], coarse, data)
-        best = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+        best, _ = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
     with watch.stage("second network"):
         other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
         second = other.model.at(best.theta)
@@ -119,7 +119,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
         exact = replace(rules, fine_settled=max(rules.fine_settled, 0.1 * task.tolerances.time))
-        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
+        best, _ = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
     with watch.stage("second network"):
         tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
@@ -153,11 +153,14 @@ class KeptInTime:
             return infer_numbers(replace(question, numbers=question.numbers.started(fit.theta)), watch)
         with watch.stage("local model"):
             best, sigmas = self._nearby(question)
+        settled = True
         if best is None:
             with watch.stage("refinement"):
                 sigmas, chord = question.sigmas(fit), Chord(self.model.values, fit.prediction.slopes)
-                best = refine(chord, question.data, sigmas, question.numbers, fit.theta, question.rules, fit.prediction)
-        if is_poor(best, question.data, question.numbers, question.rules):
+                best, settled = refine(
+                    chord, question.data, sigmas, question.numbers, fit.theta, question.rules, fit.prediction
+                )
+        if not settled or is_poor(best, question.data, question.numbers, question.rules):
             return infer_numbers(question, watch)
         apart = self.second.values - fit.prediction.values  # of two networks, which have the same slopes
         twin = best.prediction._replace(values=best.prediction.values + apart)

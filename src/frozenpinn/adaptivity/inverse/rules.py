@@ -55,7 +55,10 @@ class InverseRules:
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     again: int = 30  #: steps with an old factorisation for new data, at most
-    remainder: float = 0.1  #: third order, in deviations, from which on polynomials near an old fit are given up
+    bent: float = (
+        0.15  #: second order, relative to the first, from which on polynomials near an old fit are given up, …
+    )
+    remainder: float = 0.1  #: … and third order, in deviations
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
     tangent: TangentRules = dataclasses.field(default_factory=TangentRules)  #: slopes of evolutions
     field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field

@@ -143,8 +143,11 @@ def refine(
     theta: Array,
     rules: InverseRules,
     known: Prediction | None = None,
-) -> Fit:
-    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known."""
+) -> tuple[Fit, bool]:
+    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known.
+
+    Tell whether that was reached: steps that grow are not taken.
+    """
     near: Any = None
     steps: list[tuple[float, ...]] = []
     best: Fit | None = None
@@ -163,12 +166,14 @@ def refine(
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
         small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
         if change <= rules.fine_last and isinstance(model, StaticModel):
-            return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps))
-        if change <= rules.fine_settled or small or change > before:
+            return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps)), True
+        if change <= rules.fine_settled or small:
+            return best, True
+        if change > before:
             break
         before, near, theta = change, prediction.state, theta + step
     assert best is not None
-    return best
+    return best, False
 
 
 def with_last_step(prediction: Prediction, before: Prediction, step: Array, scales: Array) -> Prediction:
