@@ -155,16 +155,19 @@ class History:
     def values(self, places: Array | None = None) -> Array:
         """Evaluate the functions themselves, from one break in time to the next."""
         places = self.places if places is None else places
+        if not self.basis.is_product:
+            return self._directly(places)
         out, order = np.empty((len(places), 1)), np.argsort(places[:, 0], kind="stable")
         inner = self.breaks[0][1:-1]
         bounds = [0, *np.searchsorted(places[order, 0], inner), len(order)]
         for (first, last), (start, end) in zip(pairwise(bounds), pairwise(self.breaks[0]), strict=True):
-            self._between(float(start), float(end), places, order[first:last], out)
+            if first < last:
+                self._between(float(start), float(end), places, order[first:last], out)
         return out
 
     def _between(self, start: float, end: float, places: Array, chosen: Array, out: Array, depth: int = 0) -> None:
         """Fill in what lies between two times: polynomials in time, whose last coefficients are round-off."""
-        if len(chosen) <= NODES or depth > _HALVINGS or self.basis.size * NODES > _BLOCK or not self.basis.is_product:
+        if len(chosen) <= NODES or depth > _HALVINGS or self.basis.size * NODES > _BLOCK:
             return self._one_by_one(places, chosen, out)
         x = places[chosen, 1:]
         for moments in (_MOMENTS, NODES):
