@@ -245,3 +245,12 @@ def test_places_are_told_in_the_coordinates_of_the_statement():
         fp.infer(polar(k=fp.Unknown(0.5)), fp.Measurements([[0.5, 0]], [0.0], times=0.05, derivative="r", noise=1e-3))
     with pytest.raises(fp.SettingsError, match="functions of t in polar coordinates, but 'k' depends on the place"):
         fp.infer(polar(k=fp.UnknownField(0.5)), data)
+
+
+@pytest.mark.parametrize("equation", ["u_t - k*u_xxt + u_x = 0", "u_t - u_xxt + k*u_x = 0"])
+def test_unknowns_of_implicit_equations(equation):
+    line = fp.Interval(0, 2 * np.pi, periodic=True)
+    problem = fp.Problem(equation, line, (0, 1), "sin(x)", parameters={"k": fp.Unknown(0.8)})
+    x = np.linspace(0.5, 6, 7)  # of one wave the speed is 1/(1 + k) or k/2
+    data = fp.Measurements(x, np.sin(x - 1 / 1.5) if "k*u_xxt" in equation else np.sin(x - 0.25), times=1.0)
+    assert fp.infer(problem, data).parameters["k"].value == pytest.approx(0.5, abs=1e-6)
