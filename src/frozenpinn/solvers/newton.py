@@ -105,7 +105,7 @@ def newton(
 
 
 def _or_zero(collocation: Collocation, system: Linearisation, state: Combination, floor: float) -> Combination:
-    """Return zero where Newton's method is on its way to it: a solution that is tiny beside the start, if zero is one."""
+    """Return zero where Newton is on its way to it: a solution that is tiny beside the start, if zero is one."""
     if np.max(np.linalg.norm(_values(collocation, state), axis=1)) > floor:
         return state
     zero = state.moved(np.zeros_like(state.coefficients))
