@@ -93,10 +93,11 @@ def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
 
 
 def _lasting(problem: Problem) -> Iterator[sp.Expr]:
-    """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
+    """Yield the formulas that hold all the time: coefficients, sources, nonlinear terms, boundary data."""
     for equation in problem.equations:
         yield from (*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values())
         yield from (equation.forcing, equation.nonlinear)
+    yield from (source.strength for source in problem.points)
     yield from (law.residual.xreplace(_on_side(problem, law.side)) for law in problem.laws)
     for condition in problem.conditions:
         if condition.value.expression is not None:

@@ -120,11 +120,12 @@ def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
     """Return the fronts with what point sources cause."""
     jets, points, parts = problem.jets, dict[sp.Expr, tuple[sp.Expr, float]](), dict(fronts.parts)
     initial = dict(fronts.initial)
-    for k, source in enumerate(problem.points):
-        place = jets.x if problem.is_static else (*jets.x, jets.t)
-        function = sp.Function(f"point{k}", real=True)(*place)
-        points[function] = caused_by(source, problem)
-        parts[source.field] = parts.get(source.field, sp.Integer(0)) + function
+    for source in problem.points:
+        for part in caused_by(source, problem):
+            place = jets.x if part.since is None else (*jets.x, jets.t)
+            function = sp.Function(f"point{len(points)}", real=True)(*place)
+            points[function] = (part.formula, part.diffusion)
+            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
         datum = problem.initial.get(source.field)
         if datum is not None and datum.expression is not None:
             initial.setdefault(source.field, datum.expression)

@@ -102,11 +102,10 @@ def _formulas(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
 
 
 def _harmonic(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
-    """Return the last second derivative of what point sources cause, where nothing depends on time: Δ of it is 0."""
-    if not problem.is_static:
-        return {}
+    """Return the last second derivative of what does not depend on time in the field of a point: Δ of it is 0."""
     *others, last = problem.jets.x
-    return {sp.Derivative(e, (last, 2)): -sp.Add(*(sp.Derivative(e, (x, 2)) for x in others)) for e in fronts.points}
+    still = [e for e in fronts.points if problem.jets.t not in e.args]
+    return {sp.Derivative(e, (last, 2)): -sp.Add(*(sp.Derivative(e, (x, 2)) for x in others)) for e in still}
 
 
 def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
@@ -118,5 +117,7 @@ def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
         drift = sp.Float(front.speed) * sp.diff(e, x) if front.speed else sp.Integer(0)
         table[sp.Derivative(e, t)] = sp.Float(front.diffusion) * sp.diff(e, x, 2) - drift
     for e, (_, diffusion) in fronts.points.items():
+        if t not in e.args:
+            continue
         table[sp.Derivative(e, t)] = sp.Float(diffusion) * sp.Add(*(sp.diff(e, x, 2) for x in e.args[:-1]))
     return rate.xreplace(table)
