@@ -25,7 +25,7 @@ class Watch:
         self.limit = max(threshold, rules.slack * self.first)
 
     def __call__(self, t: float, y: Array) -> bool:
-        """Return whether the integrator shall stop."""
+        """Return whether the integrator must stop."""
         return self.share(y) > self.limit
 
     def until(self, trajectory: Trajectory, start: float) -> float:
