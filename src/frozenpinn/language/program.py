@@ -39,6 +39,9 @@ class ExpInt(sp.Function):  # type: ignore[misc]
         """Return the derivative."""
         return -sp.exp(-self.args[0]) / self.args[0]
 
+    def _eval_evalf(self, precision: int) -> sp.Expr:
+        return sp.expint(1, self.args[0])._eval_evalf(precision)
+
 
 def _expint(z: Array) -> Array:
     from scipy.special import exp1
