@@ -239,7 +239,7 @@ class Search:
         return finer(last.solution, last.task, self.rules, growth, tighter)
 
     def _growth(self) -> float:
-        """Return by how much the next solve shall be wider than the last.
+        """Return by how much the next solve is to be wider than the last.
 
         From two errors the width that is needed is found as if the logarithm of the error fell linearly with it.
         """

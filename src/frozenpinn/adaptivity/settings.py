@@ -194,7 +194,7 @@ class Task:
     tolerances
         What is asked of the solution and in time.
     effort
-        How much wider than first thought the network shall be.
+        How much wider than first thought the network is to be.
     memory
         Bytes that may be used; None for as many as there are.
     start
