@@ -165,3 +165,18 @@ def test_regions_in_a_problem_file(tmp_path):
     (tmp_path / "rod.toml").write_text(text)
     problem, _ = read_problem_file(tmp_path / "rod.toml")
     assert np.abs(fp.solve(problem, tol=1e-8)(X) - rod(X)).max() < 1e-8
+
+
+def test_values_of_regions_may_use_parameters():
+    def rod(k, **more):
+        regions = {"steel": "x < 0.4", "air": "rest"}
+        given = {"k": k, **more}
+        return fp.Problem(
+            "u_t = dx(k*u_x)", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0", None, given, regions=regions
+        )
+
+    named = rod({"steel": "50*f", "air": "f*(1 + x*f)"}, f=0.5)
+    assert str(named.equations[0]) == str(rod({"steel": 25, "air": "0.5 + 0.25*x"}).equations[0])
+    assert str(named.at(f=0.1).equations[0]) == str(rod({"steel": 5, "air": "0.1 + 0.01*x"}).equations[0])
+    with pytest.raises(fp.ProblemError, match="unknown name 'f'"):
+        rod({"steel": "50*f", "air": 1})
