@@ -14,6 +14,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.program import ExpInt
 from frozenpinn.language.quantities import NONLOCAL
 from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
@@ -48,6 +49,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "abs": (1, absolute),
     "sign": (1, signum),
     "erf": (1, sp.erf),
+    "expint": (1, ExpInt),
     "heaviside": (1, lambda z: sp.Heaviside(z, HALF)),
     "min": (2, sp.Min),
     "max": (2, sp.Max),

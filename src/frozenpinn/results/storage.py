@@ -125,7 +125,7 @@ def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> f
         return 1e-12
     times, duration = np.linspace(*time, 9), time[1] - time[0]
     size, own = (max(float(np.max(np.abs(expansion.data(float(t), k)))) for t in times) for k in (0, order))
-    return 1e-9 * max(1.0, min(1e7, size / duration**order / max(own, 1e-300)))  # derivatives may be differences
+    return 1e-9 * max(1.0, min(1e12, size / duration**order / max(own, 1e-300)))  # derivatives may be differences
 
 
 def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> Arrays:

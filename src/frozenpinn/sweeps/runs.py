@@ -12,6 +12,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import First
 from frozenpinn.errors import FrozenPinnError
+from frozenpinn.results.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.solve import solve_from
@@ -95,7 +96,7 @@ def failed(definition: Definition, index: int, reason: str, seconds: float = 0.0
 
 
 def _row(definition: Definition, solution: Solution, index: int, seconds: float) -> Row:
-    table = solution.to_xarray(*definition.places.where)
+    table = of_real_numbers(solution.to_xarray(*definition.places.where))
     estimate, fields = solution.error_estimate, definition.problem.fields
     errors = dict.fromkeys(fields, float("nan")) if estimate is None else {f: float(estimate[f]) for f in fields}
     reason = "" if solution.verdict is None else solution.verdict.reason

@@ -145,13 +145,15 @@ def beyond_tangents(problem: Problem) -> str:
         return "nonlinear boundary conditions"
     if problem.interfaces is not None:
         return "coefficients that jump"
+    if any(equation.mass for equation in problem.equations):
+        return "spatial derivatives of time derivatives"
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     return "nonlocal terms" if any(jet.field not in problem.fields for jet in jets) else ""
 
 
 def check_present(problem: Problem) -> None:
     """Refuse unknowns that stand in no equation, condition or datum."""
-    texts: list[sp.Expr] = [e.right_side for e in problem.equations]
+    texts: list[sp.Expr] = [text for e in problem.equations for text in (e.right_side, *e.mass.values())]
     for condition in problem.conditions:
         texts += [*condition.coefficients, condition.value.expression]
     texts += [datum.expression for datum in problem.initial_data] + [law.residual for law in problem.laws]
