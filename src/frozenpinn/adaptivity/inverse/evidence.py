@@ -137,8 +137,7 @@ class Inversion:
         members = self._all_members(y)
         if self._part is not None:
             assert self.direct is not None
-            own = self._part._all_members(y[self.direct])
-            less = [self.grid.direct * m.evidence for m in own]
+            less = [self.grid.direct * m.evidence for m in self._part._all_members(y[self.direct])]
             members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
         best = max(m.evidence for m in members)
         members = [m for m in members if m.evidence > best + np.log(_KEPT)]
