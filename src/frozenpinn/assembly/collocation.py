@@ -18,7 +18,7 @@ import sympy as sp
 
 from frozenpinn.assembly.boundary import condition_terms, derivative_of, periodic_functionals
 from frozenpinn.assembly.interfaces import interface_functionals
-from frozenpinn.assembly.nonlocal_terms import Function as Function
+from frozenpinn.assembly.nonlocal_terms import Function as Function  # noqa: PLC0414 (exported)
 from frozenpinn.assembly.nonlocal_terms import jets_at, quantity_rows
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
