@@ -75,7 +75,7 @@ def raise_if_infinite(solution: Solution) -> Array:
 
 
 def _growth(solution: Solution) -> str:
-    """Say what makes a solution grow beyond all bounds: modes of the equation, or those of a basis that is too coarse."""
+    """Say what makes a solution grow beyond all bounds: modes of the equation, or of a basis that is too coarse."""
     rate, (start, end) = solution.system.linear.abscissa, solution.problem.time
     if solution.problem.is_linear or rate * (end - start) > 1.0:
         return (
