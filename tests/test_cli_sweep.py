@@ -93,7 +93,7 @@ def test_values_that_make_no_sense(file, main, given, text):
 
 
 def test_files_of_a_solve(file, tmp_path):
-    names = {"--csv": "u.csv", "--netcdf": "u.nc", "--vtk": "u.pvd", "--save": "u.fpinn"}
+    names = {"--csv": "u.csv", "--netcdf": "u.nc", "--vtk": "u.pvd", "--save": "u.fpinn", "--page": "u.html"}
     options = [text for flag, name in names.items() for text in (flag, tmp_path / name)]
     result = run("solve", file, "--no-estimate", *options, "--json", "-")
     assert result.exit_code == 0

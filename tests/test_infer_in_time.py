@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import jv
 
 import frozenpinn as fp
 
@@ -223,3 +224,33 @@ def test_nonlocal_terms_have_slopes_by_differences():
     problem = fp.Problem("u_t = 0.1*u_xx - k*mean(u)", LINE, (0, 1), "1", "u_n = 0", parameters={"k": fp.Unknown(0.5)})
     found = fp.infer(problem, fp.Measurements(np.full(10, 0.3), np.exp(-TEN), times=TEN))
     assert float(found.parameters["k"]) == pytest.approx(1.0, rel=1e-6)
+
+
+def polar(**parameters):
+    """A mode of the disk, stated in polar coordinates."""
+    domain = fp.Box([0, 0], [1, 2 * np.pi], periodic=[False, True])
+    start = lambda r, theta: jv(1, 3.8317059702075125 * r) * np.cos(theta)  # noqa: E731
+    return fp.Problem("u_t = k*lap(u)", domain, (0, 0.1), start, "u = 0", coordinates="polar", parameters=parameters)
+
+
+def test_places_are_told_in_the_coordinates_of_the_statement():
+    r, theta = np.array([0.3, 0.5, 0.7]), np.array([0.2, 1.0, 5.0])
+    values = np.exp(-0.7 * 3.8317059702075125**2 * 0.05) * jv(1, 3.8317059702075125 * r) * np.cos(theta)
+    data = fp.Measurements(np.stack([r, theta], axis=1), values, times=0.05)
+    found = fp.infer(polar(k=fp.Unknown(0.5)), data)
+    assert found.parameters["k"].value == pytest.approx(0.7, rel=1e-4)
+    with pytest.raises(fp.ProblemError, match=r"1 of 1 measurements lie outside the domain Box.*\(1.5, 0\)"):
+        fp.infer(polar(k=fp.Unknown(0.5)), fp.Measurements([[1.5, 0]], [0.0], times=0.05, noise=1e-3))
+    with pytest.raises(fp.ProblemError, match="in polar coordinates only values of fields can be measured"):
+        fp.infer(polar(k=fp.Unknown(0.5)), fp.Measurements([[0.5, 0]], [0.0], times=0.05, derivative="r", noise=1e-3))
+    with pytest.raises(fp.SettingsError, match="functions of t in polar coordinates, but 'k' depends on the place"):
+        fp.infer(polar(k=fp.UnknownField(0.5)), data)
+
+
+@pytest.mark.parametrize("equation", ["u_t - k*u_xxt + u_x = 0", "u_t - u_xxt + k*u_x = 0"])
+def test_unknowns_of_implicit_equations(equation):
+    line = fp.Interval(0, 2 * np.pi, periodic=True)
+    problem = fp.Problem(equation, line, (0, 1), "sin(x)", parameters={"k": fp.Unknown(0.8)})
+    x = np.linspace(0.5, 6, 7)  # of one wave the speed is 1/(1 + k) or k/2
+    data = fp.Measurements(x, np.sin(x - 1 / 1.5) if "k*u_xxt" in equation else np.sin(x - 0.25), times=1.0)
+    assert fp.infer(problem, data).parameters["k"].value == pytest.approx(0.5, abs=1e-6)

@@ -309,7 +309,9 @@ def test_calls_that_make_no_sense():
     for count in (0, -1, 2.5, True, "3"):
         with pytest.raises(fp.SettingsError, match="the number of eigenvalues is a positive whole number, got"):
             fp.modes(string, count)
-    with pytest.raises(fp.SettingsError, match=r"near is a number that eigenvalues shall be close to, got 'x'"):
+    with pytest.raises(
+        fp.SettingsError, match=r"near is a number; the eigenvalues nearest to it are returned. Got 'x'"
+    ):
         fp.modes(string, 3, near="x")
     with pytest.raises(fp.SettingsError, match=r"modes\(\) takes a Problem, got str"):
         fp.modes("u", 3)

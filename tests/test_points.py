@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import jn_zeros, jv
 
 import frozenpinn as fp
 
@@ -29,6 +30,48 @@ def test_in_time(tmp_path):
     assert np.allclose(fp.load(tmp_path / "u.fpinn")(X, 0.01), solution(X, 0.01), atol=1e-12)
 
 
+def growth(t):
+    """What becomes of each mode under a source of strength one."""
+    return lambda rate: (1 - np.exp(-rate * t)) / rate
+
+
+def swing(t, w=6.0):
+    """The same of strength sin(w*t)."""
+    return lambda rate: (rate * np.sin(w * t) - w * np.cos(w * t) + w * np.exp(-rate * t)) / (rate**2 + w**2)
+
+
+@pytest.mark.parametrize(
+    ("strength", "course", "bound"),
+    [
+        ("1", growth, 1e-5),
+        ("heaviside(t - 0.1)", lambda t: growth(t - 0.1), 1e-5),
+        ("sin(6*t)", swing, 1e-4),
+        ("(2 + sin(6*t))", lambda t: lambda rate: 2 * growth(t)(rate) + swing(t)(rate), 1e-4),
+    ],
+)
+def test_in_the_plane_and_time(strength, course, bound, tmp_path):
+    box = fp.Box([0, 0], [1, 1])
+    problem = fp.Problem(f"u_t = lap(u) + {strength}*delta(x - 0.3, y - 0.4)", box, (0, 0.3), 0, "u = 0")
+    solution = fp.solve(problem, tol=1e-3)
+    k = np.arange(1, 251)[:, None]
+    for x, y, t in ((0.5, 0.5, 0.2), (0.8, 0.3, 0.3)):
+        modes = (
+            4 * np.sin(0.3 * np.pi * k) * np.sin(k * np.pi * x) * (np.sin(0.4 * np.pi * k) * np.sin(k * np.pi * y)).T
+        )
+        exact = np.sum(modes * course(t)(np.pi**2 * (k**2 + k.T**2)))
+        assert abs(solution(x, y, t) - exact) < bound
+    solution.save(tmp_path / "u.fpinn")
+    assert np.isclose(fp.load(tmp_path / "u.fpinn")(0.5, 0.5, 0.2), solution(0.5, 0.5, 0.2), atol=1e-9)
+
+
+def test_on_a_disk_in_time():
+    solution = fp.solve(fp.Problem("u_t = lap(u) + delta(x, y)", fp.Disk(), (0, 0.2), 0, "u = 0"), tol=1e-4)
+    z = jn_zeros(0, 100)
+    for r, t in ((0.3, 0.1), (0.1, 0.05)):
+        rest = np.sum(jv(0, z * r) / (np.pi * z**2 * jv(1, z) ** 2) * np.exp(-(z**2) * t))
+        assert np.isclose(solution(r, 0.0, t), -np.log(r) / (2 * np.pi) - rest, atol=1e-6)
+
+
 def test_in_the_plane_and_in_space():
     disk = fp.solve(fp.Problem("lap(u) = -delta(x, y)", fp.Disk(), boundary="u = 0"), tol=1e-6)
     assert np.isclose(disk(0.3, 0.4), np.log(2) / (2 * np.pi), atol=1e-8)
@@ -52,12 +95,12 @@ def stated(equation, domain=LINE, **more):
         (lambda: stated("u_xx = delta(x - 2)"), r"delta\(x - 2\) lies at \(2\), outside the domain"),
         (lambda: stated("lap(u) = delta(x - 0.5)", fp.Disk()), "is no point; write delta"),
         (lambda: stated("u_xx = delta(x**2 - 0.5)"), "is no point"),
-        (lambda: stated("u_xx = u*delta(x - 0.5)"), "a point source has a number as strength"),
+        (lambda: stated("u_xx = u*delta(x - 0.5)"), "a point source has a number or a formula in t as strength"),
         (lambda: stated("u_xx = x*delta(x - 0.5)"), "has the factor '-?x'"),
         (lambda: fp.Problem("u_t = u_xx", LINE, (0, 1), "delta(x - 0.5)", "u = 0"), "stands in equations only"),
         (lambda: fp.solve(stated("u_xx - u**3 = delta(x - 0.5)")), "point sources are for linear equations"),
         (
-            lambda: fp.solve(fp.Problem("u_t = lap(u) + delta(x, y)", fp.Disk(), (0, 1), 0, "u = 0")),
+            lambda: fp.solve(fp.Problem("u_tt = lap(u) + delta(x, y)", fp.Disk(), (0, 1), 0, "u = 0", 0)),
             "point sources are for linear equations",
         ),
         (

@@ -1,6 +1,9 @@
 """The public face: which names there are, where the others live, and that each says what it is."""
 
+import ast
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -101,3 +104,47 @@ def test_usual_domains_are_those_of_the_module():
 def test_names_that_live_elsewhere_are_told(name, text):
     with pytest.raises(AttributeError, match=text):
         getattr(fp, name)
+
+
+def imported(statement):
+    program = f"import sys; {statement}; print(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    )
+
+
+def test_the_package_itself_imports_next_to_nothing():
+    found = imported("import frozenpinn as fp; dir(fp); hasattr(fp, '__wrapped__')")
+    assert {name for name in found if name.startswith("frozenpinn")} == {"frozenpinn", "frozenpinn.errors"}
+    assert not found & {"numpy", "scipy", "sympy"}
+
+
+def test_a_solve_needs_nothing_of_other_questions():
+    found = imported("from frozenpinn import Interval, Problem, solve")
+    assert "frozenpinn.adaptivity.search" in found
+    for unused in (
+        *("infer", "modes", "follow", "model", "sweeps", "lab", "cli", "results.page", "results.plotting"),
+        *("results.storage", "results.inferred", "adaptivity.inverse", "statement.measurements"),
+    ):
+        assert f"frozenpinn.{unused}" not in found, unused
+    assert not found & {"matplotlib", "xarray", "pandas", "numba", "scipy.optimize", "scipy.interpolate", "scipy.stats"}
+
+
+@pytest.mark.parametrize("name", ["solve", "modes", "model", "infer", "follow"])
+def test_functions_with_the_name_of_their_module(name):
+    """They stay functions, whoever imports the module first."""
+    module = import_module(f"frozenpinn.{name}")
+    assert isinstance(module, ModuleType)
+    assert getattr(fp, name) is getattr(module, name)
+    imported(f"from frozenpinn.{name} import {name} as f; import frozenpinn; assert frozenpinn.{name} is f")
+
+
+def test_type_checkers_see_what_is_found():
+    tree = ast.parse(inspect.getsource(fp))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: line.module for line in block.body for alias in line.names}
+    assert seen == {
+        **{name: f"frozenpinn.{home}" for name, home in fp._HOME.items()},
+        **dict.fromkeys(MODULES, "frozenpinn"),
+    }
+    assert set(seen) | set(NAMES["errors"]) == set(fp.__all__) <= set(dir(fp))

@@ -134,3 +134,11 @@ def test_a_solution_of_another_problem():
     other = fp.solve(fp.Problem("lap(u) = 1", fp.Disk((0, 0), 1), boundary="u = 0"), settings=fp.Settings(width=40))
     with pytest.raises(fp.SettingsError, match=r"about= is a solution for u in 2 dimension\(s\)"):
         fp.stability(fisher(0), about=other)
+
+
+def test_a_start_may_lead_to_zero():
+    """The way there halves a tiny function again and again; its size means nothing."""
+    problem = fp.Problem("u_t = 0.05*u_xx + u - u**3", fp.Interval(0, 1), (0, 5), "0.1*sin(pi*x)", "u = 0")
+    found = fp.steady(problem)
+    assert found.status == "converged"
+    assert found(0.5) == 0.0

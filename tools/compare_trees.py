@@ -26,7 +26,8 @@ from typing import Any
 
 WORSE, SLOWER = 1.5, 1.1  # ratios from which on a line is flagged
 COLUMNS = ("case", "recipe", "error A", "error B", "ratio", "seconds A", "seconds B", "ratio", "")
-IMPORT = "import time; start = time.perf_counter(); import frozenpinn; print(time.perf_counter() - start)"
+STATEMENTS = ("import frozenpinn", "from frozenpinn import Interval, Problem, solve")  # the latter is what scripts need
+TIMED = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
 WHERE = "import frozenpinn; print(frozenpinn.__file__)"
 IMPORTS = 5  # at least so many imports are timed
 
@@ -59,14 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flagged = False
     for case in cases:
         for recipe in options.recipe or ["best"]:
-            before, after = alternate(trees, case, recipe, options)
-            for name in before | after:
+            found = alternate(trees, case, recipe, options)
+            for name in found[0] | found[1]:
                 missing = Outcome(reason="not in this tree")
-                cells = row(name, recipe, before.get(name, missing), after.get(name, missing))
+                cells = row(name, recipe, *(outcomes.get(name, missing) for outcomes in found))
                 flagged |= "**" in cells[-1]
                 print(f"| {' | '.join(cells)} |", flush=True)
-    seconds = import_seconds(trees, max(options.repeats, IMPORTS))
-    print(f"\n`import frozenpinn`: {seconds[0]:.3f} s and {seconds[1]:.3f} s, ratio {seconds[1] / seconds[0]:.2f}")
+    print()
+    for statement in STATEMENTS:
+        before, after = import_seconds(trees, statement, max(options.repeats, IMPORTS))
+        print(f"`{statement}`: {before:.3f} s and {after:.3f} s, ratio {after / before:.2f}  ")
     return int(flagged)
 
 
@@ -97,6 +100,7 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def ask(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run Python with a tree, in a folder where nothing else is found."""
     environment = {**os.environ, "PYTHONPATH": str(root.resolve()), "COLUMNS": "160"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process would compile the whole tree again
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
             [sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, check=False
@@ -174,9 +178,9 @@ def cell(value: float | None, form: str) -> str:
     return "–" if value is None else format(value, form)
 
 
-def import_seconds(trees: tuple[Path, Path], repeats: int) -> list[float]:
+def import_seconds(trees: tuple[Path, Path], statement: str, repeats: int) -> list[float]:
     """Return the least seconds of an import of each tree; they take turns, too."""
-    rounds = [[float(ask(root, "-c", IMPORT).stdout) for root in trees] for _ in range(repeats)]
+    rounds = [[float(ask(root, "-c", TIMED.format(statement)).stdout) for root in trees] for _ in range(repeats)]
     return [min(values) for values in zip(*rounds, strict=True)]
 
 

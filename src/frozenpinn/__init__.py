@@ -14,11 +14,12 @@ Choices beyond the usual have modules of their own: :mod:`~frozenpinn.domains`, 
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
-from frozenpinn.adaptivity.rules import Rules
-from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import (
     BudgetError,
     ConvergenceError,
@@ -30,29 +31,35 @@ from frozenpinn.errors import (
     SettingsError,
     StorageError,
 )
-from frozenpinn.follow import follow
-from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
-from frozenpinn.infer import design, infer
-from frozenpinn.model import model
-from frozenpinn.modes import modes, stability, steady
-from frozenpinn.results.design import Design
-from frozenpinn.results.error_estimate import ErrorEstimate
-from frozenpinn.results.inferred import Estimate, Inferred
-from frozenpinn.results.inferred_field import InferredField
-from frozenpinn.results.modes import Mode, Modes
-from frozenpinn.results.path import Path
-from frozenpinn.results.solution import Solution
-from frozenpinn.results.stability import Stability
-from frozenpinn.runtime.arguments import spelled
-from frozenpinn.solve import check, estimate_error, solve
-from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
-from frozenpinn.statement.eigenvalue import Eigenvalue
-from frozenpinn.statement.findings import Findings
-from frozenpinn.statement.measurements import Measurements, Relative
-from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.unknowns import Unknown, UnknownField
-from frozenpinn.sweeps import Normal, Uniform, sweep
-from frozenpinn.tables import Table, read_table
+
+if TYPE_CHECKING:  # what __getattr__ finds
+    from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
+    from frozenpinn.adaptivity.rules import Rules
+    from frozenpinn.adaptivity.settings import Settings, Windows
+    from frozenpinn.follow import follow
+    from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
+    from frozenpinn.infer import design, infer
+    from frozenpinn.model import model
+    from frozenpinn.modes import modes, stability, steady
+    from frozenpinn.results.design import Design
+    from frozenpinn.results.error_estimate import ErrorEstimate
+    from frozenpinn.results.inferred import Estimate, Inferred
+    from frozenpinn.results.inferred_field import InferredField
+    from frozenpinn.results.modes import Mode, Modes
+    from frozenpinn.results.page import page
+    from frozenpinn.results.path import Path
+    from frozenpinn.results.solution import Solution
+    from frozenpinn.results.stability import Stability
+    from frozenpinn.results.storage import load
+    from frozenpinn.solve import check, estimate_error, solve
+    from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+    from frozenpinn.statement.eigenvalue import Eigenvalue
+    from frozenpinn.statement.findings import Findings
+    from frozenpinn.statement.measurements import Measurements, Relative
+    from frozenpinn.statement.problem import Problem
+    from frozenpinn.statement.unknowns import Unknown, UnknownField
+    from frozenpinn.sweeps import Normal, Uniform, sweep
+    from frozenpinn.tables import Table, read_table
 
 __version__ = "0.1.0"
 
@@ -123,56 +130,68 @@ __all__ = [
     "sweeps",
 ]
 
+_MODULES = ("boundary", "domains", "integrators", "samplers", "stages", "sweeps")
+_HOMES = {
+    "adaptivity.rules": "Rules",
+    "adaptivity.settings": "Settings Windows",
+    "follow": "follow",
+    "geometry": "Ball Box Disk Implicit Interval Polygon read_mesh",
+    "infer": "design infer",
+    "model": "model",
+    "modes": "modes stability steady",
+    "results.design": "Design",
+    "results.error_estimate": "ErrorEstimate",
+    "results.inferred": "Estimate Inferred",
+    "results.inferred_field": "InferredField",
+    "results.modes": "Mode Modes",
+    "results.page": "page",
+    "results.path": "Path",
+    "results.solution": "Solution",
+    "results.stability": "Stability",
+    "results.storage": "load",
+    "solve": "check estimate_error solve",
+    "statement.conditions": "Dirichlet Free Neumann Periodic Robin",
+    "statement.eigenvalue": "Eigenvalue",
+    "statement.findings": "Findings",
+    "statement.measurements": "Measurements Relative",
+    "statement.problem": "Problem",
+    "statement.unknowns": "Unknown UnknownField",
+    "sweeps": "Normal Uniform sweep",
+    "tables": "Table read_table",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-@spelled(StorageError)
-def load(file: str) -> Solution | Modes:
-    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
 
-    :class:`StorageError` if a single bit of it is wrong.
-    """
-    from frozenpinn.results.storage import load_stored
+class _Package(ModuleType):
+    """A package that has functions with the names of their modules: ``solve`` is the function, not the module."""
 
-    return load_stored(file)
-
-
-@spelled(EvaluationError)
-def page(shown: Any, file: str, *, title: str | None = None) -> str:
-    """Write a page that moves, one HTML file that needs no network, and return its path.
-
-    Parameters
-    ----------
-    shown
-        A solution, whose network is evaluated in the browser, or an xarray Dataset over x (and y) and t, such as a
-        sweep returns: every other dimension has a slider.
-    file
-        Such as ``"burgers.html"``.
-    title
-        The heading; the equations by default.
-
-    Examples
-    --------
-    >>> import tempfile, os, frozenpinn as fp
-    >>> problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
-    >>> target = os.path.join(tempfile.mkdtemp(), "heat.html")
-    >>> os.path.getsize(fp.page(fp.solve(problem), target)) < 200_000
-    True
-    """
-    from frozenpinn.results.page import write_dataset_page, write_page
-
-    if isinstance(shown, Solution):
-        return write_page(shown, file, title)
-    if hasattr(shown, "data_vars"):
-        return write_dataset_page(shown, file, title)
-    raise EvaluationError(f"page() takes a Solution or an xarray Dataset, got {type(shown).__name__}.")
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = isinstance(value, ModuleType) and _HOME.get(name) == name
+        super().__setattr__(name, getattr(value, name) if own else value)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "lab":
-        import importlib
+    """Import what is asked for, when it is: most programs need little of all this."""
+    if name in _HOME:
+        found = getattr(import_module(f"frozenpinn.{_HOME[name]}"), name)
+    elif name in _MODULES or name == "lab":
+        found = import_module(f"frozenpinn.{name}")
+    else:
+        raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'{_hint(name)}")
+    globals()[name] = found
+    return found
 
-        return importlib.import_module("frozenpinn.lab")
-    homes = [
-        home.__name__ for home in (boundary, domains, integrators, samplers, stages, sweeps) if name in home.__all__
-    ]
-    hint = f"; it is {homes[0]}.{name}" if homes else ""
-    raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'{hint}")
+
+def _hint(name: str) -> str:
+    """Return where else a public name lives; Python itself asks for private ones, and for modules to be imported."""
+    if name.startswith("_") or find_spec(f"frozenpinn.{name}") is not None:
+        return ""
+    modules = [module for module in map(__getattr__, _MODULES) if name in module.__all__]
+    return f"; it is {modules[0].__name__}.{name}" if modules else ""
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

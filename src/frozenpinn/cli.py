@@ -111,13 +111,14 @@ def solve(
     csv: Annotated[Path | None, typer.Option(help="Write a table of the fields on a grid.")] = None,
     netcdf: Annotated[Path | None, typer.Option(help="Write the fields on a grid as NetCDF.")] = None,
     vtk: Annotated[Path | None, typer.Option(help="Write a series for ParaView, u.pvd, or one file, u.vtu.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page that moves, one HTML file for the browser.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:
     """Solve a problem and print the report."""
     import frozenpinn as fp
 
     files = {"save": save, "to_csv": csv, "to_netcdf": netcdf, "to_vtk": vtk}
-    _check_targets(plot, None if json_file in (None, "-") else Path(json_file))
+    _check_targets(plot, None if json_file in (None, "-") else Path(json_file), page)
     for target in files.values():
         if target is not None:
             checked_target(target, SettingsError, overwrite)
@@ -142,9 +143,10 @@ def solve(
     (out if json_file is None else log).print(_escaped(str(report)))
     if json_file is not None:
         _write(json.dumps(report.as_dict(), indent=2), json_file)
-    if plot is not None:
-        solution.plot(str(plot))
-        log.print(f"wrote {plot}")
+    for show, path in ((solution.plot, plot), (solution.page, page)):
+        if path is not None:
+            show(str(path))
+            log.print(f"wrote {path}")
     for method, path in files.items():
         if path is not None:
             getattr(solution, method)(str(path), overwrite=overwrite)

@@ -21,7 +21,7 @@ def make_follow(read: Read, check: Check, write: Write, show: Callable[[str], No
         what: Annotated[str, typer.Argument(help="A TOML file with a static problem.")],
         parameter: Annotated[str, typer.Argument(help="Name of a parameter that is a number.")],
         first: Annotated[float, typer.Argument(help="Its value where the path starts.")],
-        last: Annotated[float, typer.Argument(help="The value to which it shall lead.")],
+        last: Annotated[float, typer.Argument(help="The last value.")],
         tol: Annotated[float, typer.Option(help="Relative error asked of the parameter at folds.")] = 1e-8,
         steps: Annotated[int | None, typer.Option(help="Steps along the path, at most.")] = None,
         norm: Annotated[str, typer.Option(help="L2 or max.")] = "L2",

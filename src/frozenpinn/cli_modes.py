@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 def modes(
     file: Annotated[Path, _FILE],
     count: Annotated[int, _COUNT] = 10,
-    near: Annotated[float | None, typer.Option(help="The number that eigenvalues shall be nearest to (0).")] = None,
+    near: Annotated[float | None, typer.Option(help="Eigenvalues nearest to this number are returned (0).")] = None,
     tol: Annotated[float | None, _TOL] = None,
     time_limit: Annotated[float | None, _LIMIT] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the frozen layers.")] = None,

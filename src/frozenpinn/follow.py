@@ -47,7 +47,7 @@ def follow(
     parameter
         Name of one of its constants; the value that it has does not matter.
     span
-        Where the path starts and where it shall lead. It ends where it leaves this range at either end.
+        Where the path starts and where it is to end. It also ends where it leaves this range at either end.
     tol
         Relative error asked of the parameter at folds, and of the solutions of :meth:`Path.at`.
     steps

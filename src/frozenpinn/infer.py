@@ -24,6 +24,7 @@ from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import UnknownField
 
 __all__ = ["design", "infer"]
 
@@ -148,6 +149,21 @@ def _asked(
             f"{who}() knows {special} in evolutions with unknown numbers only. Instead of a jump, write a smooth "
             "transition such as tanh((x - a)/w); instead of an unknown field, one with unknown numbers in it."
         )
+    _check_frame(who, problem)
     settings = Settings() if settings is None else settings
     task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
     return Question(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)
+
+
+def _check_frame(who: str, problem: Problem) -> None:
+    """Refuse unknown functions of coordinates that are not those of the solve."""
+    frame = problem.frame
+    if frame is None or not frame.is_called:
+        return
+    for name in problem.parameters.unknown_fields:
+        value = problem.parameters.inferred[name]
+        if isinstance(value, UnknownField) and value.of != ("t",):
+            raise SettingsError(
+                f"{who}() finds unknown numbers and functions of t in {frame.kind} coordinates, but '{name}' depends "
+                "on the place. State the problem in Cartesian coordinates."
+            )

@@ -111,7 +111,7 @@ def model(problem: Problem, *, tol: float | None = None, seed: int = 0, settings
     problem
         With numbers among its parameters.
     tol
-        A tolerance that the network shall meet at the values that the problem has; otherwise the default width.
+        A tolerance that the network must meet at the values that the problem has; otherwise the default width.
     seed, settings
         As for :func:`solve`.
 

@@ -84,7 +84,7 @@ def modes(
         raise SettingsError(f"modes() takes a Problem, got {type(problem).__name__}.")
     _check_count(count)
     if near is not None and (isinstance(near, bool) or not isinstance(near, int | float | complex | np.number)):
-        raise SettingsError(f"near is a number that eigenvalues shall be close to, got {near!r}.")
+        raise SettingsError(f"near is a number; the eigenvalues nearest to it are returned. Got {near!r}.")
     eigenproblem = _read(problem, about)
     target = 0.0 if near is None else complex(near) if np.imag(near) else float(np.real(near))
     options = (tol, seed, Budget(time_limit, memory_limit), progress, settings)

@@ -15,7 +15,6 @@ from frozenpinn.adaptivity.search import Search
 from frozenpinn.adaptivity.settings import First, Settings, Task, warn_of_contradictions
 from frozenpinn.adaptivity.single import Knowledge, solve_once
 from frozenpinn.adaptivity.sizing import check_settings
-from frozenpinn.adaptivity.static.several import coarse_solutions, refined
 from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
 from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
@@ -202,6 +201,8 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:
     """Return every solution that deflation finds, each to the tolerance; the budget is that of each."""
+    from frozenpinn.adaptivity.static.several import coarse_solutions, refined
+
     if problem.is_linear:
         one = _solve_one(problem, task, budget, told)
         return (replace(one, notes=(*one.notes, "the problem is linear, so there is no other solution to look for")),)

@@ -55,6 +55,8 @@ def test_exploding_waves_of_a_system_in_two_dimensions_are_refused():
         ("u_tt = -u_xxxx", {"left": ["u = 0", "u_x = 0"], "right": ["u_xx = 0", "u_xxx = 0"]}),
         ("u_t + u*u_x = 0.1*u_xx", "u = 0"),
         ("u_t = -u**3", "u = 0"),
+        ("dt(u_xx) = u_xxxx", ["u = 0", "u_x = 0"]),
+        ("dt(u_xx) = u_xx", "u = 0"),
     ],
 )
 def test_well_posed_statements_pass_without_a_word(equation, boundary):

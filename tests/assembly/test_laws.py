@@ -280,12 +280,6 @@ def test_laws_that_determine_nothing(condition):
         solve(problem)
 
 
-def test_jumps_in_time_are_refused():
-    problem = Problem("u_t = u_xx", LINE, (0, 1), "0", "u_n = -heaviside(t - 0.3)*(u - 1)")
-    with pytest.raises(ProblemError, match=r"jumps in time, and its time derivative is needed.*initial=solution"):
-        solve(problem)
-
-
 def test_implicit_equations_need_linear_conditions():
     with pytest.raises(
         ProblemError, match="'u_n = -u\\*\\*3' on 'left' is nonlinear or changes in time, and the equation"

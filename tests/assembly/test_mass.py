@@ -141,6 +141,37 @@ def test_left_hand_sides_without_inverse():
         solve(flat)
 
 
+def vorticity(forcing, **more):
+    """Plane flow in a periodic box, by its stream function; constants are no part of the flow."""
+    return Problem(
+        f"dt(lap(psi)) = 0.05*lap(lap(psi)) - dy(psi)*dx(lap(psi)) + dx(psi)*dy(lap(psi)) + {forcing}",
+        Box([0, 0], [2 * np.pi, 2 * np.pi], periodic=True),
+        (0, 1),
+        **more,
+    )
+
+
+def test_a_mean_that_nothing_moves_stands_still():
+    flow = "2 + sin(x)*cos(y + t) + cos(2*x - t)/4"
+    balance = "dt(lap(g)) - 0.05*lap(lap(g)) + dy(g)*dx(lap(g)) - dx(g)*dy(lap(g))"
+    start = "2 + sin(x)*cos(y) + cos(2*x)/4"
+    problem = vorticity(f"({balance})", initial=start, parameters={"g": flow}, exact=flow)
+    solution = solve(problem, tol=1e-6)
+    assert solution.status == "converged"
+    assert solution.error()["rel_l2"] < 1e-6
+
+
+@pytest.mark.parametrize("forcing", ["1 + cos(y)", "psi**2", "psi_x**2", "integral(psi)"])
+def test_a_mean_that_something_pushes_is_refused(forcing):
+    with pytest.raises(ProblemError, match="can't be solved for the time derivative"):
+        solve(vorticity(forcing, initial="sin(x)*sin(y)"))
+
+
+def test_one_dimension_keeps_its_mean_too():
+    problem = Problem("dt(u_xx) = u_xxxx", PERIOD, (0, 1), "3 + sin(x)", exact="3 + exp(-t)*sin(x)")
+    assert solve(problem, tol=1e-8).error()["rel_l2"] < 1e-8
+
+
 def test_soft_rows_are_refused():
     problem = Problem("u_t - u_xxt = u_xx", Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     with pytest.raises(SettingsError, match=r"soft boundary rows \(boundary='augmented-ode'\) can't be used"):

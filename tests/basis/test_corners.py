@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.basis.corners import Corner, SingularFunctions
+from frozenpinn.basis.corners import Corner, Power, SingularFunctions
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 
 L_SHAPE = [(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]
@@ -128,3 +128,32 @@ def test_solutions_with_corners_are_stored(tmp_path):
             s(x[:, 0], x[:, 1], 0.05, derivative=derivative) for s in (solution, fp.load(tmp_path / "l.fpinn"))
         )
         assert after == pytest.approx(before, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [(1, 0), (0, 1), (2, 0), (1, 1), (0, 2)])
+def test_complex_powers_of_other_planes_against_differences(alpha):
+    powers = [Power(0.7 + 0.4j, 0.0, 0, 0.0, 0.3 + 0.6j), Power(-0.3, 1.0, 1, np.pi / 2, 2j)]
+    functions, x, h = SingularFunctions.at(CORNER, powers, 1.4), inside(), 1e-5
+    x = x[np.hypot(*x.T) > 0.2]
+    axis = int(alpha[0] == 0)
+    lower = tuple(a - int(i == axis) for i, a in enumerate(alpha))
+    step = h * np.eye(2)[axis]
+    difference = (functions(x + step, lower) - functions(x - step, lower)) / (2 * h)
+    assert functions(x, alpha) == pytest.approx(difference, rel=1e-7, abs=1e-7)
+
+
+def test_laplacians_in_other_planes():
+    x = inside()
+    functions = SingularFunctions.at(CORNER, [Power(0.7 + 0.4j, 1.0, 0, 0.0, 0.3 + 0.6j)])
+    assert functions(x, (0, 0), 1) == pytest.approx(functions(x, (2, 0)) + functions(x, (0, 2)), rel=1e-11)
+
+
+def test_a_plane_of_its_own_makes_an_equation_zero():
+    powers = [Power(2 / 3, 0.0, 0, phase, 2j) for phase in (0.0, np.pi / 2)]
+    functions, x = SingularFunctions.at(CORNER, powers), inside()
+    assert 4 * functions(x, (2, 0)) + functions(x, (0, 2)) == pytest.approx(np.zeros((len(x), 2)), abs=1e-10)
+
+
+def test_short_tables_are_those_of_laplacians():
+    functions, x = SingularFunctions.of([CORNER], [1.0], [np.pi / 2]), inside()
+    assert np.array_equal(SingularFunctions(functions.table[:, :9])(x, (1, 0)), functions(x, (1, 0)))

@@ -228,9 +228,3 @@ def test_scales_that_differ_by_orders_of_magnitude(build, bound):
     solution = fp.solve(build())
     for field in solution.problem.fields:
         assert solution.error(field)["rel_l2"] < bound
-
-
-def test_boundary_data_that_jump_in_time_are_refused():
-    problem = fp.Problem("u_t = u_xx", UNIT, (0, 1), 0, {"left": "u = heaviside(t - 0.3)", "right": "u = 0"})
-    with pytest.raises(fp.ProblemError, match="jumps in time, and its time derivative is needed; write a short smooth"):
-        fp.solve(problem)

@@ -88,6 +88,7 @@ def test_constants_that_stay_infinite(text):
         ("u + dW", "Noise is not supported: the program solves deterministic equations"),
         ("u²", "write the power as u**2"),
         ("x < 1", "Put a comparison in parentheses: (x < 0.5) is 1 or 0."),
+        ("(x, 1)", "A vector is written in brackets: [1, 0]."),
         ("u == 1", "comparisons are <, <=, >, >="),
         ("where(x, 1, 2)", "a comparison such as x < 0.5 is needed here"),
         ("where(x < 1, 2)", "'where' takes 3 arguments, got 2"),

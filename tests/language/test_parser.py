@@ -233,6 +233,7 @@ def test_minus_binds_weaker_than_the_power():
         ("abs(-0.3)", 0.3),
         ("sign(-0.3)", -1),
         ("erf(0.3)", math.erf(0.3)),
+        ("expint(0.3)", 0.9056766516758467),
         ("heaviside(0.3)", 1),
         ("min(0.3, 0.2)", 0.2),
         ("max(0.3, 0.2)", 0.3),

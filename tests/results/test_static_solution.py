@@ -71,6 +71,7 @@ def test_the_same_call_gives_the_same_bits(waves):
         (lambda s: s(0.1), r"expected solution\(x, y\), or solution\(points\)"),
         (lambda s: s(np.zeros((3, 2)), 0.5), "It has no time: leave t out"),
         (lambda s: s(0.1, 0.2, derivative="t"), "is one in time, but the problem is static"),
+        (lambda s: s(0.1, 0.2, t=0.0), r"no argument 't'\. It has no time: leave t out"),
         (lambda s: s(3.0, 0.0), r"the point \(3, 0\) lies outside the domain"),
     ],
 )
@@ -153,12 +154,18 @@ def test_starts_are_for_static_problems():
     [
         (np.zeros(5), r"got an array of shape \(5,\); a start must be known everywhere in the domain"),
         ("waves", "the start is a solution for u in 2 dimension"),
+        ("sin(t)", "the start of u depends on t, but the problem has no time; leave t out"),
+        ("sin(q)", r"unknown name 'q'\. Known are the coordinates 'x'; the parameters none"),
+        (lambda x, t: x, "the start of u depends on t, but the problem has no time; its arguments are 'x'"),
+        (lambda x, y: x, "the start of u is a function of 2 arguments; write it with arguments named after 'x'"),
+        (lambda x: np.zeros(3), r"the start of u returned an array of shape \(3,\) for \d+ points"),
+        ({"v": 1.0}, "the start is given for 'v'; the fields are 'u'"),
     ],
 )
 def test_bad_starts(start, words, waves):
     problem = fp.Problem("u_xx = u**3", fp.Interval(0, 1), boundary="u = 1")
-    with pytest.raises(SettingsError, match=words):
-        fp.solve(problem, start=waves if isinstance(start, str) else start)
+    with pytest.raises(fp.FrozenPinnError, match=words):
+        fp.solve(problem, start=waves if isinstance(start, str) and start == "waves" else start)
 
 
 def test_an_svd_layer_by_request():

@@ -407,3 +407,12 @@ def test_sweeps_in_polar_coordinates_are_over_those_coordinates():
     ring = fp.Problem("u_t = lap(u)", fp.Interval(1, 2), (0, 0.1), 0, "u = 0", coordinates="polar")
     drawn = fp.sweep(ring, {"initial": fp.sweeps.GaussianField(0.5)}, samples=1, settings=few, points=3, times=[0])
     assert list(drawn.status.values) == ["unchecked"]
+
+
+def test_complex_fields_are_kept_as_two_real_ones():
+    well = fp.Problem("psi_t = I*psi_xx/2 - I*x**2/2*psi", fp.Interval(-8, 8), (0, 1), "exp(-x**2/2)", "psi = 0")
+    runs = fp.sweep(well, {"initial": ["exp(-x**2/2)", "2*exp(-x**2/2)"]}, tol=1e-4, points=17, times=[0, 1])
+    assert set(runs.status.values) == {"converged"}
+    expected = np.exp(-(runs.x.values**2) / 2 - 0.5j)
+    found = (runs.psi_re + 1j * runs.psi_im).sel(t=1)
+    assert np.allclose(found.values, [expected, 2 * expected], atol=2e-4)

@@ -22,14 +22,15 @@ def tool():
 def test_a_tree_beside_itself(tool, capsys):
     tool.main([str(SOURCE), str(SOURCE), "wave", "--repeats", "1"])
     out, told = capsys.readouterr()
-    heading, rule, line, _, last = out.splitlines()
+    heading, rule, line, _, whole, last = out.splitlines()
     assert heading.startswith("| case | recipe | error A | error B | ratio | seconds A | seconds B | ratio |")
     assert rule.startswith("| --- |")
     cells = [cell.strip() for cell in line.strip("| ").split("|")]
     assert cells[:2] == ["wave", "best"]
     assert cells[2] == cells[3]
     assert cells[4] == "1.00"
-    assert last.startswith("`import frozenpinn`: ")
+    assert whole.startswith("`import frozenpinn`: ")
+    assert last.startswith("`from frozenpinn import Interval, Problem, solve`: ")
     assert told.splitlines() == ["wave, best: A, 1 of 1", "wave, best: B, 1 of 1"]
 
 

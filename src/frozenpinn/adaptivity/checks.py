@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frozenpinn.adaptivity.features import beside_jumps
 from frozenpinn.adaptivity.grading import falls_between
 from frozenpinn.adaptivity.rules import CheckRules, Rules
 from frozenpinn.assembly.discretisation import Discretisation
@@ -153,7 +154,7 @@ def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
         return
     soft = not all(space.obeys_conditions for space in system.spaces)
     start, end = problem.time
-    times = np.array([start + 0.3 * (end - start), end])
+    times = beside_jumps(problem, np.array([start + 0.3 * (end - start), end]))
     rng = np.random.default_rng(Seed.BOUNDARY_CHECK)
     inside = problem.domain.sample(40, "random", rng).x
     sizes = {
@@ -180,7 +181,7 @@ def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
 def _warn_if_laws_are_missed(solution: Solution, rules: CheckRules) -> None:
     """Warn about nonlinear or changing conditions that are not met."""
     problem, (start, end) = solution.problem, solution.problem.time
-    times = np.array([start + 0.3 * (end - start), end])
+    times = beside_jumps(problem, np.array([start + 0.3 * (end - start), end]))
     for law in problem.laws:
         points = problem.domain.sample_side(law.side, 20, "random", np.random.default_rng(Seed.BOUNDARY_CHECK))
         missed = float(np.max(np.abs(law_gap(solution, law, points, times))))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.convergence import residual_ratio
-from frozenpinn.adaptivity.features import is_abrupt, telling_times
+from frozenpinn.adaptivity.features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.adaptivity.missed import missed_features
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
@@ -264,7 +264,7 @@ def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
     start, end = problem.time
     if problem.is_static:
         return np.array([start]), np.array([True])
-    even = np.linspace(start, end, rules.times)
+    even = beside_jumps(problem, np.linspace(start, end, rules.times))
     times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, rules.early))
     if len(telling := telling_times(problem)):
         times = np.union1d(times, telling)

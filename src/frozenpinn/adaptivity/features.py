@@ -12,6 +12,7 @@ import sympy as sp
 from frozenpinn.adaptivity.grading import Slopes
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.narrow import Stretch
+from frozenpinn.language.steps import switches_of
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
@@ -20,6 +21,8 @@ _AROUND = 6.0  # widths on both sides of a feature that belong to it
 _MOST_PARTS = 80  # of time; where there would be more, steps are kept short all the time
 _PLACES = 2001  # at which a density is given, beside those of the features
 _PER_FEATURE = 33
+_BESIDE = 1e-7  # part of the time by which jumps are avoided
+_AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
 _MOST_PULSES = 12  # that are looked at one by one
 
 
@@ -107,13 +110,32 @@ def _density(x: Array, stretch: Stretch) -> Array:
 
 @remembered
 def telling_times(problem: Problem) -> Array:
-    """Return times in and around pulses of formulas, and where they jump: errors may be there alone."""
+    """Return times in and around pulses of formulas, and beside those where they jump: errors may be there alone."""
     scales, (start, end) = formula_scales(problem), problem.time
-    found = [np.array(scales.breaks)]
+    breaks = np.array(scales.breaks)
+    found = [breaks - _BESIDE * (end - start), breaks + _BESIDE * (end - start)]
+    for t in breaks[:_MOST_PULSES] if conditions_switch(problem) else ():  # a layer spreads from there
+        found.append(t + (end - t) * _AFTER)
     for s in scales.stretches(problem.domain.dimension)[:_MOST_PULSES]:
         found.append(np.linspace(s.low - 2 * s.width, s.high + 2 * s.width, 7))
     times = np.concatenate(found)
     return times[(times > start) & (times < end)]
+
+
+def conditions_switch(problem: Problem) -> bool:
+    """Whether formulas of conditions jump or bend at certain times."""
+    texts = [condition.value.expression for condition in problem.conditions]
+    texts += [law.residual for law in problem.laws]
+    return any(text is not None and switches_of(text, problem.jets.t) for text in texts)
+
+
+def beside_jumps(problem: Problem, times: Array) -> Array:
+    """Return times with those at which formulas jump moved to just before."""
+    breaks, (start, end) = np.array(formula_scales(problem).breaks), problem.time
+    if not len(breaks):
+        return times
+    near = np.min(np.abs(times[:, None] - breaks), axis=1) < _BESIDE * (end - start)
+    return np.where(near, times - _BESIDE * (end - start), times)
 
 
 @remembered

@@ -18,6 +18,7 @@ from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
+_SAME = 1e-8  # by which boundary data before and after some time may differ, beside their size
 _BETWEEN = (200, 100, 30)  # places on each axis at which a loss is measured, by the number of axes
 
 
@@ -55,12 +56,35 @@ def continue_from(system: Discretisation, y: Array, t: float, end: float) -> Sta
 
 
 def continued(system: Discretisation, y: Array, time: tuple[float, float], shortest: float) -> Discretisation:
-    """Return the same system from a state on, with everything that is known of it."""
-    stage = continue_from(system, y, *time)._replace(state=read_only(y), shortest=shortest)
-    other = replace(system, stage=stage, judged=system.linear)
-    kept = ("layout", "singular_values", "linear", "_drift", "forcing", "pointwise")
+    """Return the same system from a state on, with everything that is known of it.
+
+    Where boundary data jump, the state is fitted again: the field goes on from what it was, its lifting changes.
+    """
+    spaces = tuple(space.during(time) for space in system.spaces)
+    switched = any(new is not old for new, old in zip(spaces, system.spaces, strict=True))
+    state = None if switched and jumps(system.spaces, spaces, time[0]) else read_only(y)
+    stage = continue_from(system, y, *time)._replace(state=state, shortest=shortest)
+    lawful = any(space.laws for space in spaces)
+    other = replace(system, spaces=spaces, stage=stage, judged=None if switched and lawful else system.linear)
+    kept: tuple[str, ...] = ("layout", "singular_values", "linear", "_drift", "forcing", "pointwise")
+    if switched:
+        kept = ("layout", "singular_values") if lawful else ("layout", "singular_values", "linear", "_drift")
     vars(other).update({name: vars(system)[name] for name in kept if name in vars(system)})
     return other
+
+
+def jumps(before: Sequence[Space], after: Sequence[Space], t: float) -> bool:
+    """Whether boundary data or laws of two parts of the time differ where one ends and the other begins."""
+    for old, new in zip(before, after, strict=True):
+        if any(a.residual != b.residual for (a, _), (b, _) in zip(old.laws, new.laws, strict=True)):
+            return True
+        if old.data is new.data:
+            continue
+        for order in range(max(1, old.order)):
+            a, b = old.data(t, order), new.data(t, order)
+            if np.max(np.abs(a - b), initial=0.0) > _SAME * max(np.max(np.abs(v), initial=0.0) for v in (a, b)):
+                return True
+    return False
 
 
 def _field(system: Discretisation, y: Array, name: str, axis: int | None = None, order: int = 0) -> StateField:

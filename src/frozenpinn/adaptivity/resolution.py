@@ -12,16 +12,20 @@ Array = np.ndarray
 
 
 class Watch:
-    """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it."""
+    """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it.
 
-    def __init__(self, system: Discretisation, threshold: float, rules: WindowRules) -> None:
+    Of what remains after a known part is subtracted, ``least`` is a size: it may begin with nothing.
+    """
+
+    def __init__(self, system: Discretisation, threshold: float, rules: WindowRules, least: float = 0.0) -> None:
+        self._least = least
         self._layout, self._negligible = system.layout, rules.negligible
         self._bases = [space.network for space in system.spaces]
         self.first = self.share(system.initial_state)
         self.limit = max(threshold, rules.slack * self.first)
 
     def __call__(self, t: float, y: Array) -> bool:
-        """Return whether the integrator shall stop."""
+        """Return whether the integrator must stop."""
         return self.share(y) > self.limit
 
     def until(self, trajectory: Trajectory, start: float) -> float:
@@ -44,7 +48,7 @@ class Watch:
         """Return the same for each axis."""
         parts = [orders[0] for orders in self._layout.split(y)]
         sizes = [float(np.linalg.norm(c)) for c in parts]
-        floor = self._negligible * max(sizes)
+        floor = max(self._negligible * max(sizes), self._least)
         tails = [basis.shares(c) for c, basis in zip(parts, self._bases, strict=True)]
         return tuple(
             max(tail / max(size, floor) if floor else 0.0 for tail, size in zip(axis, sizes, strict=True))

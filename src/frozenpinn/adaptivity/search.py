@@ -19,7 +19,7 @@ from frozenpinn.adaptivity.first_width import Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good
+from frozenpinn.adaptivity.static.trust import doubt, stall_reason, stalls_for_good, stays_singular
 from frozenpinn.adaptivity.verdicts import complaint, duration, limits
 from frozenpinn.adaptivity.witness import finer
 from frozenpinn.errors import (
@@ -181,6 +181,9 @@ class Search:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
             return stall_reason(last.left)
+        facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
+        if stays_singular(facts, self.task.rules.static):
+            return "an eigenvalue is hit: the solution is not unique, or does not exist"
         rates = [b / a for a, b in pairwise(self._distances)]
         stalls = [rate > self.rules.helps for rate in rates]
         assert last.solution is not None
@@ -236,7 +239,7 @@ class Search:
         return finer(last.solution, last.task, self.rules, growth, tighter)
 
     def _growth(self) -> float:
-        """Return by how much the next solve shall be wider than the last.
+        """Return by how much the next solve is to be wider than the last.
 
         From two errors the width that is needed is found as if the logarithm of the error fell linearly with it.
         """

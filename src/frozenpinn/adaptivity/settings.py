@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -156,6 +157,19 @@ class First(NamedTuple):
         )
         return self._replace(width=wider)
 
+    @property
+    def kind(self) -> tuple[int, int]:
+        """What sizes must have in common to be compared: the dimension, and the number of widths."""
+        return self.dimension, len(self.width) if isinstance(self.width, tuple) else 0
+
+    @classmethod
+    def mean(cls, weighted: Sequence[tuple[First, float]]) -> First:
+        """Return the weighted mean of sizes of one kind, rounded up."""
+        first, total = weighted[0][0], sum(weight for _, weight in weighted)
+        rows = [(w.width if isinstance(w.width, tuple) else (w.width,), weight) for w, weight in weighted]
+        width = tuple(ceil(sum(r[k] * weight for r, weight in rows) / total - 1e-6) for k in range(len(rows[0][0])))
+        return first._replace(width=width if isinstance(first.width, tuple) else width[0])
+
     def as_list(self) -> list[Any]:
         """Return plain numbers."""
         return [self.dimension, list(self.width) if isinstance(self.width, tuple) else self.width, self.follows]
@@ -180,7 +194,7 @@ class Task:
     tolerances
         What is asked of the solution and in time.
     effort
-        How much wider than first thought the network shall be.
+        How much wider than first thought the network is to be.
     memory
         Bytes that may be used; None for as many as there are.
     start

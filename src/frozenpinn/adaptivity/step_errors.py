@@ -10,6 +10,7 @@ solution itself is made of; rough functions have residuals that tell.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.solvers.protocol import states_and_rates
 
 Array = np.ndarray
 _PER_GROUP = 8  # steps of each group, if that makes neither too few nor too many groups
@@ -155,11 +157,11 @@ def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effor
     nodes, weights = gauss(effort.nodes)
     moments = a[:, None] + (b - a)[:, None] * nodes
     middle = effort.nodes // 2
-    states = trajectory(np.concatenate([moments.ravel(), a, b]))
+    states, rates = states_and_rates(trajectory, np.concatenate([moments.ravel(), a, b]))
     states, first, last = np.split(states, [moments.size, moments.size + len(a)])
     shape = (len(a), effort.nodes, states.shape[1])
     wanted = system.rates(moments.ravel(), states).reshape(shape)
-    found = trajectory.rates(moments.ravel()).reshape(shape)
+    found = rates[: moments.size].reshape(shape)
     states = states.reshape(shape)[:, middle]
     jumps = (last - first) / (b - a)[:, None] - np.einsum("k,gkn->gn", weights, found)
     left = found - wanted
@@ -185,15 +187,21 @@ def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array
     In between, a trajectory may be wrong though its steps are right.
     """
     groups, count, r = left.shape
-    nodes, weights = gauss(count)
-    powers = np.linalg.inv(np.polynomial.legendre.legvander(2.0 * nodes - 1.0, count - 1))  # values to coefficients
-    integrals = np.stack([_legendre_integral(k, nodes) for k in range(count)], axis=1) @ powers
+    integrals, weights = _collocation(count)
     load = lengths[:, None, None] * np.einsum("kj,gjr->gkr", integrals, left)
     coupled = np.einsum("kj,gab->gkajb", integrals, lengths[:, None, None] * jacobians)
     matrix = np.eye(count * r) - coupled.reshape(groups, count * r, count * r)
     inner = np.linalg.solve(matrix, load.reshape(groups, count * r, 1)).reshape(groups, count, r)
     rates = left + np.einsum("gab,gkb->gka", jacobians, inner)
     return inner, lengths[:, None] * np.einsum("k,gkr->gr", weights, rates)
+
+
+@cache
+def _collocation(count: int) -> tuple[Array, Array]:
+    """Return the integrals from 0 to each Gauss node, and to 1, of the polynomial through values at the nodes."""
+    nodes, weights = gauss(count)
+    powers = np.linalg.inv(np.polynomial.legendre.legvander(2.0 * nodes - 1.0, count - 1))  # values to coefficients
+    return np.stack([_legendre_integral(k, nodes) for k in range(count)], axis=1) @ powers, weights
 
 
 def _legendre_integral(degree: int, places: Array) -> Array:
@@ -235,7 +243,8 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> _Choice:
     assert piece.system is not None
     moments = breaks[:-1] + 0.4 * np.diff(breaks)
     with np.errstate(all="ignore"):
-        left = piece.trajectory.rates(moments) - piece.system.rates(moments, piece.trajectory(moments))
+        states, rates = states_and_rates(piece.trajectory, moments)
+        left = rates - piece.system.rates(moments, states)
         sizes = np.nan_to_num(np.linalg.norm(left, axis=1) * np.diff(breaks))
     steps, weights, shares = [], [], []
     for a, b in pairwise(chosen.tolist()):

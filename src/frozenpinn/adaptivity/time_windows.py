@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from frozenpinn.adaptivity.features import PartOfTime, narrow_places, parts_of_time
+from frozenpinn.adaptivity.features import PartOfTime, conditions_switch, narrow_places, parts_of_time
 from frozenpinn.adaptivity.graded_axes import place
 from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
 from frozenpinn.adaptivity.handover import continue_from, continued, projection_loss, state_slopes, with_errors
@@ -49,6 +49,7 @@ class March:
         self._widths = self._first = tuple(sampler.width for sampler in plan.samplers)
         self._built = 0
         self._later: list[PartOfTime] = []
+        self._switches = False
         self._short = self._tiny = 0
         self.threshold = self.tolerances.windows
         self._given_up: float | None = None
@@ -58,6 +59,7 @@ class March:
     def run(self) -> Solution:
         """March from start to end."""
         first, *self._later = parts_of_time(self.problem)
+        self._switches = bool(self._later) or conditions_switch(self.problem)
         stage = Stage.whole(self.problem)._replace(time=first.time, shortest=first.shortest)
         renewal = self.plan.frame.renewal
         if isinstance(renewal, Windows) and renewal.count is not None:
@@ -123,6 +125,8 @@ class March:
         """Renew the basis at equal distances in time."""
         assert windows.count is not None
         edges = np.linspace(*self.problem.time, windows.count + 1)
+        if conditions_switch(self.problem):
+            edges = np.union1d(edges, [part.time[0] for part in self._later])
         slopes = initial_slopes(self.problem, self.rules)
         for a, b in pairwise(edges):
             system, loss = self._graded(stage._replace(time=(float(a), float(b))), slopes, windows)
@@ -137,22 +141,20 @@ class March:
         self._size = self._size or typical_size(system)
         even = system
         missed = falls_between(system, self.rules)
-        if missed or Watch(system, self.threshold, self.rules).first > self.threshold:
+        if missed or self._look(system).first > self.threshold:
             graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
             system, loss = graded if missed else self._better(system, graded)
             self._tolerated = max(
                 self._tolerated, self.rules.slack * self._misfit(system, loss)
             )  # rough data stay rough
         while True:
-            watch = Watch(system, self.threshold, self.rules)
+            watch = self._look(system)
             trajectory = self._integrate(system, loss, watch)
             t, end = watch.until(trajectory, system.time[0]), system.time[1]
             if t >= end - 1e-10 * (end - self.problem.time[0]):
                 if not self._later:
                     break
-                part = self._later.pop(0)
-                system = continued(system, trajectory(np.array([end]))[0], part.time, part.shortest)
-                loss = 0.0
+                system, loss = self._next_part(system, trajectory(np.array([end]))[0], windows)
                 continue
             self.pieces[-1] = replace(self.pieces[-1], end=t)
             if self._is_hopeless(even, system):
@@ -166,6 +168,17 @@ class March:
             self._lower_expectations(self._misfit(system, loss), t)
         self._tell()
 
+    def _next_part(self, system: Discretisation, y: Array, windows: Windows) -> tuple[Discretisation, float]:
+        """Go on after formulas have changed; where boundary data have jumped, perhaps with another basis."""
+        part = self._later.pop(0)
+        after, loss = continued(system, y, part.time, part.shortest), 0.0
+        if after.stage.state is None and self._look(after).first > self.threshold:
+            slopes = state_slopes(system, y, part.time[0])
+            graded = self._renewed(after.stage, slopes, windows)
+            after, loss = self._better(after, graded)
+            self._tolerated = max(self._tolerated, self.rules.slack * self._misfit(after, loss))
+        return after, loss
+
     def _is_hopeless(self, even: Discretisation, system: Discretisation) -> bool:
         """Whether a corner of the initial data was resolved for nothing: waves carry it away at once."""
         start, end = self.problem.time
@@ -178,7 +191,7 @@ class March:
         self.pieces.clear()
         self._widths = self._first
         self._given_up = self.problem.time[0]
-        self.threshold = self.rules.slack * Watch(even, self.threshold, self.rules).first
+        self.threshold = self.rules.slack * self._look(even).first
         return even
 
     def _judge(self, shares: tuple[float, ...], t: float, windows: Windows) -> None:
@@ -274,6 +287,8 @@ class March:
     def _assemble(self, spaces: list[Space], stage: Stage) -> Discretisation:
         task = self.plan.task
         automatic = task.rules.cutoff if task.settings.cutoff == "auto" else None
+        if self._switches:
+            spaces = [space.during(stage.time) for space in spaces]
         with self.watch.stage("operators"):
             system = stable_discretisation(self.problem, spaces, task.settings.rcond, stage, automatic)
         with self.watch.stage("initial state"):
@@ -290,7 +305,7 @@ class March:
             better = self._graded(stage, slopes, windows)
             before = self._widths
             if self._misfit(*better) > self.rules.better * self._misfit(*found):
-                shares = Watch(better[0], self.threshold, self.rules).shares(better[0].initial_state)
+                shares = self._look(better[0]).shares(better[0].initial_state)
                 self._widths = self._wider(windows, shares, at_once=True)
                 if self._widths != before:
                     better = self._graded(stage, slopes, windows)
@@ -300,11 +315,16 @@ class March:
             found = better
         return found
 
+    def _look(self, system: Discretisation) -> Watch:
+        """Return what tells whether a basis resolves the solution."""
+        least = self._size if self.problem.before is not None else None
+        return Watch(system, self.threshold, self.rules, least or 0.0)
+
     def _misfit(self, system: Discretisation, loss: float) -> float:
-        return max(loss, Watch(system, self.threshold, self.rules).first)
+        return max(loss, self._look(system).first)
 
     def _better(self, even: Discretisation, graded: tuple[Discretisation, float]) -> tuple[Discretisation, float]:
-        return graded if self._misfit(*graded) < Watch(even, self.threshold, self.rules).first else (even, 0.0)
+        return graded if self._misfit(*graded) < self._look(even).first else (even, 0.0)
 
     def _graded(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; return the system and what projecting onto it has lost."""

@@ -7,13 +7,12 @@ a law a·u + b·u_n + c·u_t = 0, linearised at the initial data, if a + bκ + c
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.analysis.symbol import Symbol, at_initial, wave
+from frozenpinn.analysis.symbol import Symbol, at_initial, fastest
 from frozenpinn.statement.findings import Finding
 
 if TYPE_CHECKING:
@@ -84,13 +83,10 @@ def _fastest(
     along = np.linalg.svd(normal[None])[2][-1] if len(normal) > 1 else np.zeros(1)
     for xi in _ALONG if len(normal) > 1 else (0.0,):
         kappas = _THICKNESSES / length
-        gaps, rates = [], []
-        for kappa in kappas:
-            exponent = kappa * normal + 1j * xi / problem.domain.size * along
-            found = symbol.rates(coefficients, partial(wave, exponent=exponent))
-            rates.append(float(np.max(found.real, initial=-np.inf)))
-            gaps.append(a + b * kappa + c * rates[-1])
+        exponents = np.multiply.outer(kappas, normal) + 1j * xi / problem.domain.size * along
+        rates = fastest(symbol.rates(coefficients, exponents), -np.inf)
+        gaps = a + b * kappas + c * rates
         for i in np.flatnonzero(np.sign(gaps[:-1]) * np.sign(gaps[1:]) < 0):
             if np.isfinite(rates[i]) and rates[i] > best[0]:
-                best = (rates[i], float(kappas[i]))
+                best = (float(rates[i]), float(kappas[i]))
     return best

@@ -28,6 +28,7 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 NARROW = 2.0**-8  #: part of an axis below which something is called narrow
 _FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
+_ASIDE = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
 _VARIES = 0.5  # part of its range that a function may run through on a cell
 _STEEP = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
 _SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
@@ -92,10 +93,11 @@ def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
 
 
 def _lasting(problem: Problem) -> Iterator[sp.Expr]:
-    """Yield the formulas that hold all the time: coefficients, forcing, nonlinear terms, boundary data."""
+    """Yield the formulas that hold all the time: coefficients, sources, nonlinear terms, boundary data."""
     for equation in problem.equations:
         yield from (*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values())
         yield from (equation.forcing, equation.nonlinear)
+    yield from (source.strength for source in problem.points)
     yield from (law.residual.xreplace(_on_side(problem, law.side)) for law in problem.laws)
     for condition in problem.conditions:
         if condition.value.expression is not None:
@@ -225,7 +227,7 @@ class _Axes:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
         symbols = tuple(self.symbols[i] for i in own)
         rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
-        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)])
+        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)], _ASIDE * isinstance(node, sp.sign))
         bounds, slopes, middles = self._enclosed(node, symbols, low, high)
         while True:
             most = _range(bounds)
@@ -273,8 +275,11 @@ class _Axes:
         return ~(changes <= 0.05 * most)
 
 
-def _grid(low: Array, high: Array, count: int) -> tuple[Array, Array]:
+def _grid(low: Array, high: Array, count: int, aside: float) -> tuple[Array, Array]:
+    """Return cells of equal size; inner edges may be moved aside by a part of it."""
     edges = [np.linspace(a, b, count + 1) for a, b in zip(low, high, strict=True)]
+    for own in edges:
+        own[1:-1] += aside * (own[1] - own[0])
     lows = np.meshgrid(*(e[:-1] for e in edges), indexing="ij")
     highs = np.meshgrid(*(e[1:] for e in edges), indexing="ij")
     return np.stack([g.ravel() for g in lows], axis=1), np.stack([g.ravel() for g in highs], axis=1)

@@ -102,9 +102,7 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
     for condition in _distinct(problem.conditions):
         rough = _worst([_in_time(problem, condition)])
         if rough is not None:
-            # a solve that needs the derivative in time of a text that jumps refuses it, with a text of its own
-            severity: Severity = "warning" if condition.value.expression is None else "note"
-            yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, severity
+            yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, "note"
 
 
 def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
@@ -212,20 +210,15 @@ def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "w
             f"{what} is noisy, by about {rough.level:.2g} of its size. The solution can't be better than that where it "
             "starts, and derivatives are far worse. Let it be smoothed: fp.Table(values, x=…, smooth=True).",
         )
-    variable = "t" if in_time else "x"
     if rough.kind == "jump":
         fate = (
-            "the solution is not smooth after that time"
+            "steps end there, and begin anew with a layer at that side."
             if in_time
-            else "expect errors of its size nearby at first; diffusion rounds it off, transport carries it on"
+            else "expect errors of its size nearby at first; diffusion rounds it off, transport carries it on. Make it "
+            "a short smooth transition, such as tanh((x - a)/w) with a width w of a fiftieth of the domain."
         )
-        return Finding(
-            "jump",
-            severity,
-            f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}: {fate}. "
-            f"Make it a short smooth transition, such as tanh(({variable} - a)/w) with a width w of a fiftieth of the "
-            f"{'time' if in_time else 'domain'}.",
-        )
+        jump = f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}"
+        return Finding("jump", severity, f"{jump}: {fate}")
     return Finding(
         "corner",
         "note",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
 import sympy as sp
 
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import remembered
 
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
@@ -23,34 +23,17 @@ class Symbol:
     """The equations on plane waves: for each equation a list of (jet, coefficient at a point).
 
     With ``centred``, lower derivatives take into account that coefficients change along a wave (Weyl's rule): those of
-    dx(a*u_x) have no first derivative then, as the operator is symmetric.
+    dx(a*u_x) have no first derivative then, as the operator is symmetric. ``complete`` is whether all coefficients are
+    known, ``frozen`` whether those of a nonlinear part were taken at the initial data.
     """
 
     def __init__(self, problem: Problem, *, centred: bool = False) -> None:
         self.problem = problem
-        self.rows: list[list[Jet]] = []
-        self.frozen = False  # whether coefficients of a nonlinear part were taken at the initial data
-        expressions: list[sp.Expr] = []
-        initial = {name: datum.expression for name, datum in problem.initial.items()}
-        velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
-        self.complete = True
-        for equation in problem.equations:
-            table = {**equation.linear}
-            for jet, coefficient in equation.linear_in_time.items():
-                table[jet] = table.get(jet, sp.Integer(0)) + coefficient
-            for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
-                if jet.field in problem.jets.quantities:  # does not make short waves grow
-                    continue
-                slope = sp.diff(equation.nonlinear, symbol)
-                values = at_initial(slope, problem, initial, velocity)
-                if values is None:
-                    self.complete = False
-                else:
-                    table[jet] = table.get(jet, sp.Integer(0)) + values
-                    self.frozen = True
-            table = _centred(table, problem) if centred else table
-            self.rows.append(list(table))
-            expressions += table.values()
+        found = _linearised(problem)
+        self.complete, self.frozen = found.complete, found.frozen
+        tables = [_centred(table, problem) if centred else table for table in found.tables]
+        self.rows: list[list[Jet]] = [list(table) for table in tables]
+        expressions = [coefficient for table in tables for coefficient in table.values()]
         self._left = [list(equation.mass) for equation in problem.equations]
         self._count = len(expressions)
         expressions += [c for equation in problem.equations for c in equation.mass.values()]
@@ -65,43 +48,46 @@ class Symbol:
             values = self._program(*(np.array([c]) for c in x), start + share * (end - start))
         return [float(np.ravel(v)[0]) for v in values]
 
-    def matrix(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
-        """Return the first-order matrix of amplitudes, with ``factor(jet)`` for each spatial derivative."""
+    def matrix(self, coefficients: list[float], exponents: Array) -> Array:
+        """Return the first-order matrices of the amplitudes of waves exp(κ·x), for each κ in ``exponents`` (…, d)."""
         fields, count = self.problem.fields, len(self.problem.fields)
         size = count + len(self._second)
-        matrix = np.zeros((size, size), dtype=complex)
+        matrix = np.zeros((*exponents.shape[:-1], size, size), dtype=complex)
         values = iter(coefficients[: self._count])
         for i, jets in enumerate(self.rows):
             row = count + self._second.index(i) if i in self._second else i
             if i in self._second:
-                matrix[i, row] = 1.0
+                matrix[..., i, row] = 1.0
             for jet in jets:
                 j = fields.index(jet.field)
                 column = count + self._second.index(j) if jet.time == 1 and j in self._second else j
-                matrix[row, column] += next(values) * factor(jet)
+                matrix[..., row, column] += next(values) * wave(jet, exponents)
         return matrix
 
-    def mass(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
-        """Return the matrix of the left-hand sides, with rows and columns as :meth:`matrix`; the identity mostly."""
+    def mass(self, coefficients: list[float], exponents: Array) -> Array:
+        """Return the matrices of the left-hand sides, with rows and columns as :meth:`matrix`; identities mostly."""
         fields, count = self.problem.fields, len(self.problem.fields)
-        mass = np.eye(count + len(self._second), dtype=complex)
+        size = count + len(self._second)
+        mass = np.broadcast_to(np.eye(size, dtype=complex), (*exponents.shape[:-1], size, size)).copy()
         values = iter(coefficients[self._count :])
         for i, jets in enumerate(self._left):
             row = count + self._second.index(i) if i in self._second else i
-            mass[row] = mass[row] if not jets else 0.0
+            mass[..., row, :] = mass[..., row, :] if not jets else 0.0
             for jet in jets:
                 j = fields.index(jet.field)
                 column = count + self._second.index(j) if j in self._second else j
-                mass[row, column] += next(values) * factor(jet)
+                mass[..., row, column] += next(values) * wave(jet, exponents)
         return mass
 
-    def rates(self, coefficients: list[float], factor: Callable[[Jet], complex]) -> Array:
-        """Return the λ of waves; none where the left-hand side vanishes on them."""
-        matrix, mass = self.matrix(coefficients, factor), self.mass(coefficients, factor)
+    def rates(self, coefficients: list[float], exponents: Array) -> Array:
+        """Return the λ of waves exp(κ·x), shape (…, n); not a number where the left-hand side vanishes on them."""
+        matrix = self.matrix(coefficients, exponents)
         if not self.is_implicit:
             return np.asarray(np.linalg.eigvals(matrix))
-        found = sla.eigvals(matrix, mass)
-        return np.asarray(found[np.isfinite(found)])
+        mass, size = self.mass(coefficients, exponents), matrix.shape[-1]
+        pairs = zip(matrix.reshape(-1, size, size), mass.reshape(-1, size, size), strict=True)
+        found = np.array([sla.eigvals(*pair) for pair in pairs]).reshape(matrix.shape[:-1])
+        return np.where(np.isfinite(found), found, np.nan)
 
     @property
     def order(self) -> int:
@@ -112,6 +98,37 @@ class Symbol:
     def is_implicit(self) -> bool:
         """Whether a left-hand side is more than a time derivative."""
         return any(self._left)
+
+
+class _Linearised(NamedTuple):
+    """Coefficients of each equation; whether there are all, and whether some were taken at the initial data."""
+
+    tables: tuple[dict[Jet, sp.Expr], ...]
+    complete: bool
+    frozen: bool
+
+
+@remembered
+def _linearised(problem: Problem) -> _Linearised:
+    initial = {name: datum.expression for name, datum in problem.initial.items()}
+    velocity = {name: datum.expression for name, datum in problem.initial_velocity.items()}
+    complete, frozen, tables = True, False, []
+    for equation in problem.equations:
+        table = {**equation.linear}
+        for jet, coefficient in equation.linear_in_time.items():
+            table[jet] = table.get(jet, sp.Integer(0)) + coefficient
+        for symbol, jet in problem.jets.jets_in(equation.nonlinear).items():
+            if jet.field in problem.jets.quantities:  # does not make short waves grow
+                continue
+            slope = sp.diff(equation.nonlinear, symbol)
+            values = at_initial(slope, problem, initial, velocity)
+            if values is None:
+                complete = False
+            else:
+                table[jet] = table.get(jet, sp.Integer(0)) + values
+                frozen = True
+        tables.append(table)
+    return _Linearised(tuple(tables), complete, frozen)
 
 
 def _centred(table: dict[Jet, sp.Expr], problem: Problem) -> dict[Jet, sp.Expr]:
@@ -148,7 +165,12 @@ def at_initial(
     return expression.subs(table, simultaneous=True)
 
 
-def wave(jet: Jet, exponent: Array) -> complex:
-    """Return what a derivative does to exp(exponent·x)."""
-    value = complex(np.prod(exponent ** np.array(jet.alpha)))
-    return value * complex(np.sum(exponent**2)) ** jet.laps
+def wave(jet: Jet, exponents: Array) -> Array:
+    """Return what a derivative does to exp(κ·x), for each κ in ``exponents`` (…, d)."""
+    value = np.prod(exponents ** np.array(jet.alpha), axis=-1)
+    return np.asarray(value * np.sum(exponents**2, axis=-1) ** jet.laps if jet.laps else value)
+
+
+def fastest(rates: Array, least: float) -> Array:
+    """Return the largest growth among the rates of each wave, at least some number."""
+    return np.asarray(np.fmax.reduce(rates.real, axis=-1, initial=least))

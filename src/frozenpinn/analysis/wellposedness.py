@@ -12,7 +12,6 @@ Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equ
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,7 @@ from frozenpinn.analysis.ellipticity import static_findings
 from frozenpinn.analysis.feeding import FED, judge_law
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
-from frozenpinn.analysis.symbol import USUAL, Symbol, wave
+from frozenpinn.analysis.symbol import USUAL, Symbol, fastest
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
@@ -80,22 +79,22 @@ def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
     domain, duration = problem.domain, problem.time[1] - problem.time[0]
     points = domain.sample(5, "random", rng).x
     directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(2, domain.dimension))]
+    waves = 1j * np.stack([d / np.linalg.norm(d) / domain.lengths for d in directions])
+    exponents = np.multiply.outer(_WAVE_NUMBERS, waves)
+    # in other coordinates operators are symmetric with a weight, which adds lower derivatives
+    least = 1e-6 if problem.frame is None else 0.1
+    seen: list[list[float]] = []
     for x in points:
         coefficients = symbol.coefficients(x)
-        if not np.all(np.isfinite(coefficients)):
+        if coefficients in seen or not np.all(np.isfinite(coefficients)):
             continue
-        for direction in directions:
-            growth, speed = [], 0.0
-            for scale in _WAVE_NUMBERS:
-                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                eigenvalues = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
-                growth.append(float(np.max(eigenvalues.real, initial=-np.inf)))
-                speed = float(np.max(np.abs(eigenvalues), initial=0.0))
-            # in other coordinates operators are symmetric with a weight, which adds lower derivatives
-            least = 1e-6 if problem.frame is None else 0.1
-            explodes = growth[1] > 2 * max(growth[0], 0.0) and growth[1] > least * speed
-            if explodes and growth[1] * duration > 50:
-                return _explosion(symbol, x, growth[1], _WAVE_NUMBERS[1])
+        seen.append(coefficients)
+        rates = symbol.rates(coefficients, exponents)
+        slow, fast = fastest(rates, -np.inf)
+        speed = np.fmax.reduce(np.abs(rates[1]), axis=-1, initial=0.0)
+        explodes = (fast > 2 * np.maximum(slow, 0.0)) & (fast > least * speed) & (fast * duration > 50)
+        if np.any(explodes):
+            return _explosion(symbol, x, float(fast[explodes][0]), _WAVE_NUMBERS[1])
     return None
 
 
@@ -111,16 +110,16 @@ def growth_bound(problem: Problem) -> float | None:
     rng = np.random.default_rng(1)
     domain = problem.domain
     directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(3, domain.dimension))]
-    worst = 0.0
+    waves = 1j * np.stack([d / np.linalg.norm(d) / domain.lengths for d in directions])
+    exponents = np.multiply.outer((0.0, 1.0, 3.0, 10.0, 30.0, 100.0), waves)
+    worst, seen = 0.0, list[list[float]]()
     for x in domain.sample(20, "random", rng).x:
         coefficients = symbol.coefficients(x)
         if not np.all(np.isfinite(coefficients)):
             return None
-        for direction in directions:
-            for scale in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0):
-                xi = scale * direction / np.linalg.norm(direction) / domain.lengths
-                rates = symbol.rates(coefficients, partial(wave, exponent=1j * xi))
-                worst = max(worst, float(np.max(rates.real, initial=0.0)))
+        if coefficients not in seen:
+            seen.append(coefficients)
+            worst = max(worst, float(np.max(fastest(symbol.rates(coefficients, exponents), 0.0))))
     return worst
 
 
@@ -211,8 +210,7 @@ def _judge_feeding(problem: Problem, symbol: Symbol, condition: LinearCondition)
         coefficients = symbol.coefficients(x)
         if a * b >= 0 or not np.all(np.isfinite(coefficients)):
             continue
-        rates = symbol.rates(coefficients, partial(wave, exponent=-a / b * normal))
-        rate = float(np.max(rates.real, initial=0.0))
+        rate = float(fastest(symbol.rates(coefficients, -a / b * normal), 0.0))
         if rate * duration > FED:
             text = (
                 f"the condition '{condition.text}' on side '{condition.side.name}' feeds the solution: a layer of "
@@ -256,31 +254,31 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
         axis = -kappa * normal
-        here = symbol.rates(coefficients, partial(wave, exponent=axis))
+        here = symbol.rates(coefficients, axis)
         # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
-        sizes = symbol.rates([abs(c) for c in coefficients], partial(wave, exponent=np.abs(axis)))
+        sizes = symbol.rates([abs(c) for c in coefficients], np.abs(axis))
         rate = max(_largest(here), 1e-3 * _largest(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
-        counts.append(int(np.count_nonzero(roots.real < 0)))  # into the domain they decay
+        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as of lap(u_t) = …
+        if still % 2:
+            return None
+        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # into the domain they decay; halves of these
     return counts[0] if counts[0] == counts[1] else None
 
 
 def _largest(rates: Array) -> float:
     """Return the largest eigenvalue, which does not depend on the units of the fields."""
-    return float(np.max(np.abs(rates), initial=0.0))
+    return float(np.fmax.reduce(np.abs(rates), initial=0.0))
 
 
 def _roots(symbol: Symbol, coefficients: list[float], axis: Array, rate: float, order: int) -> Array | None:
     """Return the exponents (in units of the scale) by interpolating the determinant on a circle."""
-    size = len(symbol.matrix(coefficients, partial(wave, exponent=axis)))
-    degree = order * size
+    degree = order * len(symbol.matrix(coefficients, axis))
     nodes = np.exp(2j * np.pi * np.arange(degree + 1) / (degree + 1))
-    values = []
-    for node in nodes:
-        there = partial(wave, exponent=node * axis)
-        values.append(np.linalg.det(symbol.mass(coefficients, there) - symbol.matrix(coefficients, there) / rate))
+    there = np.multiply.outer(nodes, axis)
+    values = np.linalg.det(symbol.mass(coefficients, there) - symbol.matrix(coefficients, there) / rate)
     polynomial = np.fft.fft(values) / (degree + 1)  # ascending powers
     polynomial[np.abs(polynomial) < 1e-10 * np.max(np.abs(polynomial))] = 0.0
     if not np.any(polynomial):

@@ -100,7 +100,7 @@ class BorderedSystem(NamedTuple):
     Attributes
     ----------
     factor, target
-        Of the rows, and what they shall give.
+        Of the rows, and what they are to give.
     ahead
         The right-hand side for which the solution is the tangent.
     unit
@@ -157,7 +157,7 @@ class Bordered:
     ) -> BorderedSystem:
         """Return the equations linearised about a function and a value.
 
-        ``along`` has the direction's values at the points, its rate, and where the row shall lead to:
+        ``along`` has the direction's values at the points, its rate, and where the row is to lead:
         ⟨direction, u⟩ + rate·(change of the parameter).
         """
         collocation = self.at(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,30 +39,48 @@ class BoundaryData:
 
     ``parts`` lists ``(datum, points, map)``; a map of None puts the values into consecutive entries.
     ``shapes`` recovers all values from few: data = shapes · ℓ(t); None means that ℓ are the data.
+    ``within`` is a part of the time in which nothing switches; at its ends, values are those inside.
     """
 
     size: int
     time: tuple[float, float]
     parts: tuple[tuple[Datum, Array, Operator | None], ...] = field(default=())
     shapes: Array | None = field(default=None)
+    within: tuple[float, float] | None = field(default=None)
+
+    def during(self, time: tuple[float, float]) -> BoundaryData:
+        """Return the same data for a part of the time in which nothing switches."""
+        return replace(self, within=time) if any(datum.may_switch for datum, _, _ in self.parts) else self
 
     @cached_property
     def depends_on_time(self) -> bool:
         """Whether ℓ changes in time."""
-        return any(datum.depends_on_time for datum, _, _ in self.parts)
+        return any(datum.depends_on_time for datum, _, _ in self._now)
+
+    @cached_property
+    def _now(self) -> tuple[tuple[Datum, Array, Operator | None], ...]:
+        """The parts, without steps in time if these are settled."""
+        time = self.within
+        return self.parts if time is None else tuple((datum.during(time), x, m) for datum, x, m in self.parts)
 
     @cached_property
     def separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
+        """The data as a matrix times smooth functions of time; None if they can't be written so."""
+        found = self._columns
+        return found if found is not None and all(map(is_smooth, found[1])) else None
+
+    @cached_property
+    def _columns(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
         """The data as a matrix times functions of time; None if they can't be written so."""
         columns: dict[sp.Expr, Array] = {}
         time = None
         start = 0
-        for datum, x, matrix in self.parts:
+        for datum, x, matrix in self._now:
             if datum.expression is None:
                 return None
             time = datum.time_symbol
             constant, shapes, histories, rest = separate(datum.expression, time)
-            if rest != 0 or not all(map(is_smooth, histories)):
+            if rest != 0:
                 return None
             for history, shape in zip((sp.Integer(1), *histories), (constant, *shapes), strict=True):
                 if shape != 0:
@@ -99,9 +117,13 @@ class BoundaryData:
             if np.all(np.isfinite(found)):
                 return np.asarray(found)
         out = np.zeros(self.size)
-        start = 0
-        for datum, x, matrix in self.parts:
-            values = datum.time_derivative(derivative, x, t, self.time)
+        start, time = 0, self.time
+        if self.within is not None:  # Python functions may jump at its ends
+            a, b = self.within
+            time = (a + _INSIDE * (b - a), b - _INSIDE * (b - a))
+            t = min(max(t, time[0]), time[1])
+        for datum, x, matrix in self._now:
+            values = datum.time_derivative(derivative, x, t, time)
             if matrix is None:
                 out[start : start + len(x)] = values
                 start += len(x)
@@ -117,6 +139,9 @@ class BoundaryData:
         """
         if self.size < _FEW or not self.parts:
             return self
+        if self._columns is not None and not self.is_separable:  # samples could miss what lasts for a short time
+            u, s, _ = np.linalg.svd(self._columns[0], full_matrices=False)
+            return self._in_shapes(u[:, : max(1, int(np.sum(s > _NOISE * s[0])))])
         count = 8 if self.depends_on_time else 1
         start, end = self.time
         while count <= _SNAPSHOTS:
@@ -149,6 +174,7 @@ class BoundaryData:
         return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
 
 
+_INSIDE = 1e-9  # part of a stretch of time by which its ends are avoided
 _FEW = 16  # up to as many values, compression does not pay
 _SNAPSHOTS = 64
 _NOISE = 1e-13

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -107,12 +107,15 @@ class Slopes(NamedTuple):
     partials: Program
 
 
+_derivative = lru_cache(maxsize=256)(sp.diff)  # problems with other values have the same equations
+
+
 @remembered
 def slopes_of(problem: Problem, field: str) -> Slopes:
     """Return the equation of a field with its derivatives by all jets."""
     equation = problem.equation(field)
     jets = tuple(problem.jets.jets_in(equation.right_side).values())
-    partials = [sp.diff(equation.right_side, problem.jets.symbol(jet)) for jet in jets]
+    partials = [_derivative(equation.right_side, problem.jets.symbol(jet)) for jet in jets]
     return Slopes(jets, problem.compile([equation.right_side], jets), problem.compile(partials, jets))
 
 

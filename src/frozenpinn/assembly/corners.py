@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.wedges import Wedge, wedge_at
 from frozenpinn.basis.corners import LOG, PLAIN, Corner, Power, SingularFunctions, is_whole
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.equation import Equation
@@ -15,6 +16,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _BEYOND = 0.02  # radians by which an opening must exceed a limit
+_NEARLY = 1e-7  # powers that are found numerically and as near to a whole number are whole
 _SMOOTH = 3.0  # neurons represent higher powers of the distance well enough
 
 
@@ -54,7 +56,7 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
     Powers λ = kπ/ω that are not whole have r^λ, whole ones r^n log r, by which data contradict each other there: Δu = 1
     with u = 0 on a square has r² log r, and values that jump from one edge to the next have the angle itself. Terms
     of lower order than the Laplacian turn r^λ into a series of r^(λ+2), r^(λ+4), …, those with slopes or with
-    coefficients that vary into one of all z^(λ+i) z̄^j.
+    coefficients that vary into one of all z^(λ+i) z̄^j. Powers of other equations and of systems are found numerically.
 
     Parameters
     ----------
@@ -63,22 +65,28 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
     most
         Number of functions of each kind, at most.
     """
-    if problem.domain.dimension != 2 or not all(is_laplacian(problem, equation) for equation in problem.equations):
+    if problem.domain.dimension != 2:
         return None
+    known = all(is_laplacian(problem, equation) for equation in problem.equations)
     limit = unbounded_beyond(problem)
     strong: list[Array] = []
     weak: list[Array] = []
     for corner in (Corner(*c) for c in problem.domain.corners_beyond(0.0)):
-        found = sorted(_powers(problem, corner, power), key=lambda f: (f.p + f.q, f.q))
+        wedge = None if known else wedge_at(problem, corner, power)
+        if not known and wedge is None:
+            return None
+        powers = _powers(problem, corner, power) if wedge is None else _powers_of_wedge(problem, wedge, power)
+        found = sorted(powers, key=lambda f: (complex(f.p).real + f.q, f.q))
         unit = float(np.max(np.hypot(*(_box_corners(problem) - [corner.x, corner.y]).T)))
         table = SingularFunctions.at(corner, found, unit).table
-        (strong if corner.opening > limit + _BEYOND else weak).extend(table)
+        sharp = corner.opening > limit + _BEYOND if wedge is None else wedge.is_strong
+        (strong if sharp else weak).extend(table)
     return CornerFunctions(_lowest(strong, most), _lowest(weak, most))
 
 
 def _lowest(rows: list[Array], most: int) -> SingularFunctions:
     """Return the functions of lowest power of all corners together."""
-    table = np.array(rows, dtype=float).reshape(-1, 9)
+    table = SingularFunctions.joined([SingularFunctions(np.array(rows))] if rows else []).table
     order = np.argsort(table[:, 5] + table[:, 6], kind="stable")
     return SingularFunctions(table[order[:most]])
 
@@ -101,6 +109,22 @@ def _powers(problem: Problem, corner: Corner, highest: float) -> Iterator[Power]
         for i, j in _steps(series, highest - power):
             for phase in own if i == j else (0.0, np.pi / 2):
                 yield Power((round(power) if log else power) + i, float(j), log, phase)
+
+
+def _powers_of_wedge(problem: Problem, wedge: Wedge, highest: float) -> Iterator[Power]:
+    """Yield the functions of a corner whose powers were found numerically; jumps of values have the angle itself."""
+    series = "none" if _series(problem) == "none" else "all"
+    if wedge.values:
+        yield from (Power(0, 0.0, LOG, np.pi / 2, root) for root, _ in wedge.roots)
+    for power in wedge.powers:
+        whole = power.imag == 0.0 and is_whole(power.real, _NEARLY)
+        own = [complex(round(power.real))] if whole else [power] if power.imag == 0.0 else [power, power.conjugate()]
+        for root, times in wedge.roots:
+            steps = {(i - k, j + k) for k in range(times) for i, j in _steps(series, highest - power.real)}
+            for p in own:
+                for i, j in sorted(steps):
+                    for phase in (0.0, np.pi / 2):
+                        yield Power(p + i, float(j), LOG if whole else PLAIN, phase, root)
 
 
 def _steps(series: str, room: float) -> Iterator[tuple[int, int]]:

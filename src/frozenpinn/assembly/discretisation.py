@@ -122,7 +122,7 @@ class Discretisation:
     def truncated(self, ranks: Sequence[int], judge_again: bool = False) -> Discretisation:
         """Return the discretisation in the leading functions of each space, by slicing what is projected already.
 
-        The linear part keeps the symmetry that it was found to have, unless it shall be judged again.
+        The linear part keeps the symmetry that it was found to have, unless it is to be judged again.
         """
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
         if self.projected.left or any(space.soft is not None for space in spaces):  # fitted with all functions together

@@ -6,7 +6,7 @@ forcing, lifted boundary data and nonlinear terms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +16,16 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, ProblemError
+from frozenpinn.geometry import Box
 from frozenpinn.operators import Dense, Inverse, Operator
+from frozenpinn.operators.inverse import SINGULAR, vanishing
 from frozenpinn.operators.symmetry import keep_structure
+from frozenpinn.statement.mass import is_divergence
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_SINGULAR = 1e-13  # smallest singular value beside the largest, below which nothing determines ∂ₜu
+_SHARES = (0.0, 0.21, 0.47, 0.73, 1.0)  # of the time, at which the mean of a forcing is looked at
+_BALANCED = 1e-9  # of its size: a smaller mean is round-off
 
 
 def left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
@@ -66,17 +70,45 @@ def _inverse_on_product(problem: Problem, space: Space, mass: Operator) -> Opera
     inverse = Inverse.of(mass)
     if inverse is None:
         return Dense(_inverted(problem, space, mass.dense()))
-    sizes = np.abs(inverse.spectrum_of.eigenvalues)
-    if np.min(sizes) <= _SINGULAR * np.max(sizes):
-        raise ProblemError(_undetermined(problem, space))
+    _check_determined(problem, space, inverse.spectrum_of.eigenvalues)
     return inverse
 
 
 def _inverted(problem: Problem, space: Space, matrix: Array) -> Array:
-    values = np.linalg.svd(matrix, compute_uv=False)
-    if not np.min(values) > _SINGULAR * np.max(values):
+    if _check_determined(problem, space, np.linalg.svd(matrix, compute_uv=False)):
+        return np.asarray(np.linalg.inv(matrix))
+    return np.asarray(np.linalg.pinv(matrix, rcond=SINGULAR))
+
+
+def _check_determined(problem: Problem, space: Space, values: Array) -> bool:
+    """Return whether no eigenvalue or singular value vanishes; one may, if it belongs to a mean that stands still."""
+    count = int(np.sum(vanishing(values)))
+    if count > 1 or (count and not keeps_mean(problem, space.fields)):
         raise ProblemError(_undetermined(problem, space))
-    return np.asarray(np.linalg.inv(matrix))
+    return not count
+
+
+def keeps_mean(problem: Problem, fields: Sequence[str]) -> bool:
+    """Whether equations whose left-hand sides vanish on constants say nothing about the mean: it may stand still then.
+
+    So it is on periodic domains if the right-hand side is a divergence, whatever the fields, and the mean of the
+    forcing is zero: lap(psi_t) = nu*lap(lap(psi)) − psi_y*lap(psi)_x + psi_x*lap(psi)_y is one.
+    """
+    domain = problem.domain
+    if not isinstance(domain, Box) or domain.sides or problem.frame is not None:
+        return False
+    points = domain.sample(4096)
+    for equation in (problem.equation(name) for name in fields):
+        if equation.nonlocal_linear or not is_divergence(equation.right_side - equation.forcing, problem.jets):
+            return False
+        if equation.forcing != 0:
+            start, end = problem.time
+            program = problem.compile([equation.forcing])
+            for share in _SHARES:
+                values = np.broadcast_to(program(*points.x.T, start + share * (end - start))[0], len(points.x))
+                if abs(points.weights @ values) > _BALANCED * (points.weights @ np.abs(values)):
+                    return False
+    return True
 
 
 def _undetermined(problem: Problem, space: Space) -> str:
@@ -85,5 +117,6 @@ def _undetermined(problem: Problem, space: Space) -> str:
     return (
         f"the left-hand side '{left}' can't be solved for the time derivative: with these boundary conditions there "
         "are functions, such as constants, on which it vanishes. Prescribe a value on some side, or add a term "
-        f"without spatial derivatives, as in '{equation.field}_t - {equation.field}_xxt'."
+        f"without spatial derivatives, as in '{equation.field}_t - {equation.field}_xxt'. (On periodic domains the "
+        "mean may stay as it is, if the right-hand side is a divergence and the mean of its forcing is zero.)"
     )

@@ -37,6 +37,9 @@ class SoftConditions(Protocol):
     def data(self) -> BoundaryData:
         """What the solution is pulled towards."""
 
+    def during(self, time: tuple[float, float]) -> SoftConditions:
+        """Return the same for a part of the time in which nothing switches."""
+
     def projector(self, network: Basis) -> Array:
         """Return the least-squares projector of the equation's rows and the conditions' rows together."""
 
@@ -71,6 +74,16 @@ class Space:
     def boundary_data(self) -> BoundaryData:
         """The boundary data: lifted, or pulled towards by soft conditions."""
         return self.data if self.soft is None else self.soft.data
+
+    def during(self, time: tuple[float, float]) -> Space:
+        """Return the space for a part of the time in which neither data nor laws switch."""
+        laws = tuple((law.during(time), points) for law, points in self.laws)
+        soft = None if self.soft is None else self.soft.during(time)
+        data = self.data.during(time)
+        same = data is self.data and all(a is b for (a, _), (b, _) in zip(laws, self.laws, strict=True))
+        if same and (soft is None or (self.soft is not None and soft.data is self.soft.data)):
+            return self
+        return replace(self, data=data, soft=soft, laws=laws)
 
     def truncate(self, rank: int) -> Space:
         """Keep the leading basis functions."""

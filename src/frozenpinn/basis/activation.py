@@ -68,8 +68,14 @@ def sin(z: Array, orders: Sequence[int], out: Array | None = None) -> list[Array
     """Return sin⁽ᵏ⁾(z) for each distinct k in ``orders``."""
     if list(orders) == [0]:
         return [np.sin(z, out=out)]
+    found: list[Array] = []
     values = {parity: (np.sin, np.cos)[parity](z) for parity in {k % 2 for k in orders}}
-    return [values[k % 2] * (-1.0 if k % 4 >= 2 else 1.0) for k in orders]
+    for k in orders:
+        if k % 4 >= 2:
+            found.append(-values[k % 2])
+        else:  # an array of its own for each, but no copy where one will do
+            found.append(values[k % 2].copy() if any(k % 2 == j % 2 for j in orders if j != k) else values[k % 2])
+    return found
 
 
 ACTIVATIONS: dict[str, Activation] = {"tanh": tanh, "sin": sin}

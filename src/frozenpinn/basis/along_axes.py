@@ -8,13 +8,17 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from frozenpinn.basis.axis_tables import AxisTable, axis_breaks, tabulated
 from frozenpinn.basis.hidden import Derivative, Term, pure
+from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 _BLOCK = 4_000_000  # numbers held at a time
 _FEW = 64  # places of one axis
+_MANY = 500  # the same, from which on functions are tabulated
 
 
 class Summand(NamedTuple):
@@ -37,12 +41,30 @@ def axis_summands(terms: Sequence[Term]) -> list[Summand]:
 def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     """Return Σ coefficient·D of the functions of a basis, then of its lifting functions, shape (n, R).
 
-    Of one variable and at few places they are remembered: checks look at the same places in every solve.
+    Of one variable and at few places they are remembered: checks look at the same places in every solve. At very many
+    they come from a table.
     """
     own = tuple(term._replace(field=basis.fields[0]) for term in terms)  # fields may share the networks of their axes
-    if len(x) <= _FEW and x.shape[1] == 1 and not any(np.ndim(term.coefficient) for term in own):
+    if x.shape[1] > 1 or any(np.ndim(term.coefficient) for term in own):
+        return _functions(basis, x, own)
+    if len(x) <= _FEW:
         return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
+    if len(x) >= _MANY and isinstance(basis, Network) and not basis.is_broken:
+        table = _axis_table(basis, own)
+        if table is not None and table.covers(x):
+            return table(x[:, 0])
     return _functions(basis, x, own)
+
+
+@remembered
+def _axis_table(basis: Network, terms: tuple[Term, ...]) -> AxisTable | None:
+    """Tabulate the functions of an axis from end to end, and a little beyond the last points."""
+    points = np.sort(basis.points.x[:, 0])
+    if len(points) < 2:
+        return None
+    margin = 1.5 * max(points[1] - points[0], points[-1] - points[-2])
+    edges = axis_breaks(basis.hidden.origins[:, 0], points[0] - margin, points[-1] + margin)
+    return tabulated(lambda x: _functions(basis, x[:, None], terms), edges)
 
 
 def _functions(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:

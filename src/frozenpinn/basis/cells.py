@@ -118,6 +118,8 @@ class _Evaluation:
 
     def run(self) -> Array:
         """Fill cell by cell."""
+        if np.all(self._is_few(self._sorted(np.arange(len(self.places)), self._whole).counts)):
+            return self.function.values(self.places)
         out = np.empty((len(self.places), self.function.columns))
         queue = {tuple(self._first_levels()): [np.arange(len(self.places))]}
         directly = []
@@ -140,10 +142,15 @@ class _Evaluation:
             out[part] = self.function.values(self.places[part])
         return out
 
+    @property
+    def _whole(self) -> Array:
+        """The levels at which nothing is halved."""
+        return np.zeros(self.places.shape[1], dtype=int)
+
     def _first_levels(self) -> Array:
         """Return how often the breaks' intervals are halved before most cells are fine enough."""
         some = np.linspace(0, len(self.places) - 1, _PROBED).astype(int)
-        levels = np.zeros(self.places.shape[1], dtype=int)
+        levels = self._whole
         for _ in range(_DEPTH):
             bucket = self._sorted(some, levels)
             coarse = self._coarse(_coefficients(self.function.tables(bucket.cells)))
@@ -230,27 +237,27 @@ def _ends(breaks: Array, cells: Array, parts: int) -> Array:
 # ---- polynomials ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1)
-def _nodes() -> Array:
-    return -np.cos((np.arange(NODES) + 0.5) * np.pi / NODES)
+@lru_cache(maxsize=4)
+def _nodes(count: int = NODES) -> Array:
+    return -np.cos((np.arange(count) + 0.5) * np.pi / count)
 
 
-@lru_cache(maxsize=1)
-def _to_coefficients() -> Array:
+@lru_cache(maxsize=4)
+def _to_coefficients(count: int = NODES) -> Array:
     """Return the map from values at the nodes to Chebyshev coefficients."""
-    matrix = np.polynomial.chebyshev.chebvander(_nodes(), NODES - 1).T * (2.0 / NODES)
+    matrix = np.polynomial.chebyshev.chebvander(_nodes(count), count - 1).T * (2.0 / count)
     matrix[0] /= 2.0
     return np.asarray(matrix)
 
 
-def nodes_between(start: float, end: float) -> Array:
+def nodes_between(start: float, end: float, count: int = NODES) -> Array:
     """Return the nodes of an interval."""
-    return start + (end - start) * (_nodes() + 1.0) / 2.0
+    return start + (end - start) * (_nodes(count) + 1.0) / 2.0
 
 
 def to_polynomials(values: Array) -> Array:
-    """Return the Chebyshev coefficients (r, NODES) of functions with values (r, NODES) at the nodes."""
-    return values @ _to_coefficients().T
+    """Return the Chebyshev coefficients (r, n) of functions with values (r, n) at n nodes."""
+    return values @ _to_coefficients(values.shape[-1]).T
 
 
 def _coefficients(tables: Array) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from frozenpinn.basis.activation import activation
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
+_KEPT = 2_000_000  # feature values of one order that are kept, at points that can't change
 
 
 class SpecialFunctions(Protocol):
@@ -90,6 +91,7 @@ class HiddenLayer:
     offsets: Array
     activation: str = "tanh"
     singular: SpecialFunctions | None = None
+    _known: dict[int, tuple[Array, dict[int, Array]]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         activation(self.activation)
@@ -97,6 +99,9 @@ class HiddenLayer:
             array = np.array(getattr(self, name), dtype=float)  # a copy of our own may be frozen
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_known": {}}
 
     @property
     def width(self) -> int:
@@ -185,9 +190,14 @@ class HiddenLayer:
         out, rows = [np.empty(len(x)) for _ in derivatives], max(64, _CHUNK // self.size)
         orders = sorted({d.order for d in derivatives})
         weighted = [self.factor(d) * coefficients[: self.width] for d in derivatives]
+        keeps = not x.flags.writeable and x.base is None and len(x) * self.width <= _KEPT
+        rows = len(x) if keeps else rows
         for start in range(0, len(x), rows):
             part = slice(start, start + rows)
-            values = activation(self.activation)(self.pre_activation(x[part]), orders)
+            if keeps:
+                values = self._remembered(x, orders)
+            else:
+                values = activation(self.activation)(self.pre_activation(x[part]), orders)
             for k, derivative in enumerate(derivatives):
                 out[k][part] = values[orders.index(derivative.order)] @ weighted[k]
         for k, derivative in enumerate(derivatives):
@@ -196,6 +206,18 @@ class HiddenLayer:
             if self.singular is not None:
                 out[k] += self.singular(x, derivative.alpha, derivative.laps) @ coefficients[self.width + 1 :]
         return out
+
+    def _remembered(self, x: Array, orders: Sequence[int]) -> list[Array]:
+        """Return derivatives of all neurons at points that can't change; those at the last points are kept."""
+        at, known = self._known.get(id(x), (None, {}))
+        if at is not x:
+            known = {}
+            self._known.clear()
+            self._known[id(x)] = (x, known)  # which keeps x alive, so that its identity means it
+        missing = [order for order in orders if order not in known]
+        if missing:
+            known |= dict(zip(missing, activation(self.activation)(self.pre_activation(x), missing), strict=True))
+        return [known[order] for order in orders]
 
     def mixed(self, x: Array, terms: Sequence[Term], mixing: Array) -> Array:
         """Return ``operator(x, terms) @ mixing`` without holding all raw features at once."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from frozenpinn.basis.along_axes import Summand, axis_summands, functions_of
+from frozenpinn.basis.axis_tables import axis_breaks
 from frozenpinn.basis.cells import NODES, Cells
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.network import Network
@@ -19,7 +20,6 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 
 Array = np.ndarray
-_NEURONS = 10  # of an axis that lie in one cell, before it is halved
 
 
 def group_sizes(basis: Basis, dimension: int) -> tuple[int, ...]:
@@ -57,11 +57,7 @@ def breaks(basis: Basis, group: int, low: Array, high: Array) -> list[Array]:
         ]
     a, b = float(low[0]), float(high[0])
     b = b if b > a else float(np.nextafter(a, np.inf))
-    inner = np.sort(own.hidden.origins[:, 0])[_NEURONS // 2 :: _NEURONS] if isinstance(own, Network) else np.empty(0)
-    margin = 1e-6 * (b - a)
-    inner = inner[(inner > a + margin) & (inner < b - margin)]
-    apart = np.diff(inner, prepend=a) > margin
-    return [np.concatenate([[a], inner[apart], [b]])]
+    return [axis_breaks(own.hidden.origins[:, 0] if isinstance(own, Network) else np.empty(0), a, b)]
 
 
 # ---- cells -------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 """Domains cut into cells for pictures and files: lines, quadrilaterals and hexahedra of boxes, simplices of shapes.
 
-Nothing is computed on these cells. Their vertices lie in the domain and on its boundary, so that a solution has values
-there; edges cut across curved boundaries.
+Nothing is computed on these cells. Their vertices lie in the domain, so that a solution has values there; edges cut
+across curved boundaries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.domain import Domain
+from frozenpinn.geometry.meshing import fill
 from frozenpinn.geometry.points import grid_points
 
 Array = np.ndarray
@@ -23,8 +23,7 @@ _CORNERS = {  # of a cell of a grid, in the order of VTK
     2: ((0, 0), (1, 0), (1, 1), (0, 1)),
     3: ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
 }
-_NEAR = 0.6  # of the spacing: points inside are at least so far from those on the boundary
-_BEND = 0.25  # of the spacing by which an edge may leave the domain: a chord of a curved boundary
+_FLAT = 1e-6  # of the largest volume: smaller simplices are left out
 
 
 class Cells(NamedTuple):
@@ -48,7 +47,7 @@ def cells_of(domain: Domain, points: int) -> Cells:
     if isinstance(domain, Box):
         counts = [max(2, round(length / spacing) + 1) for length in domain.lengths]
         return grid_cells([np.linspace(a, b, n) for a, b, n in zip(domain.lower, domain.upper, counts, strict=True)])
-    return _simplices(domain, spacing)
+    return _simplices(domain, points)
 
 
 def grid_cells(axes: Sequence[Array]) -> Cells:
@@ -60,46 +59,32 @@ def grid_cells(axes: Sequence[Array]) -> Cells:
     return Cells(grid_points(axes), np.stack([c.ravel() for c in corners], axis=1), kind)
 
 
-def _simplices(domain: Domain, spacing: float) -> Cells:
-    """Join points of the boundary and of a lattice inside by Delaunay's rule; keep the simplices that lie inside."""
-    from scipy.spatial import Delaunay, cKDTree
-
-    boundary = _boundary(domain, spacing)
-    lattice = _lattice(domain, spacing)
-    inside = lattice[domain.contains(lattice, 0.0)]
-    inside = inside[cKDTree(boundary).query(inside)[0] > _NEAR * spacing]
-    x = np.concatenate([boundary, inside])
-    simplices = Delaunay(x).simplices
-    vertices = x[simplices]
-    volumes = np.linalg.det(vertices[:, 1:] - vertices[:, :1])
-    kept = np.abs(volumes) > 1e-6 * spacing**domain.dimension
-    kept &= domain.contains(vertices.mean(axis=1), 0.0)
-    for i, j in combinations(range(domain.dimension + 1), 2):
-        kept &= domain.contains((vertices[:, i] + vertices[:, j]) / 2.0, _BEND * spacing / domain.size)
-    simplices = np.where(volumes[:, None] < 0, simplices[:, [1, 0, *range(2, domain.dimension + 1)]], simplices)[kept]
-    used, cells = np.unique(simplices, return_inverse=True)
-    return Cells(x[used], cells.reshape(simplices.shape), ("triangle", "tetra")[domain.dimension - 2])
+def _simplices(domain: Domain, points: int) -> Cells:
+    """Return a grid cut where the boundary crosses it, with vertices at the corners that the domain knows."""
+    x, simplices, boundary = fill(domain.contains, domain.lower, domain.upper, max(points - 1, 2))
+    x = _with_corners(x, simplices, np.unique(boundary), domain)
+    volumes = _volumes(x, simplices)
+    turned = np.where(volumes[:, None] < 0, simplices[:, [1, 0, *range(2, domain.dimension + 1)]], simplices)
+    kept = turned[np.abs(volumes) > _FLAT * np.max(np.abs(volumes))]
+    used, cells = np.unique(kept, return_inverse=True)
+    return Cells(x[used], cells.reshape(kept.shape), ("triangle", "tetra")[domain.dimension - 2])
 
 
-def _boundary(domain: Domain, spacing: float) -> Array:
-    """Return points on all sides, about ``spacing`` from each other, and the corners; none of them twice."""
-    parts = [np.asarray(domain._corners(), dtype=float).reshape(-1, domain.dimension)]
-    parts[0] = parts[0][domain.contains(parts[0])] if len(parts[0]) else parts[0]
-    for side in domain.sides:
-        size = float(np.sum(domain.sample_side(side, 64).weights))
-        count = int(np.clip(np.ceil(size / spacing ** (domain.dimension - 1)), 8, 200_000))
-        parts.append(domain.sample_side(side, count).x)
-    x = np.concatenate(parts)
-    _, first = np.unique(np.round(x / (1e-3 * spacing)), axis=0, return_index=True)
-    return x[np.sort(first)]
-
-
-def _lattice(domain: Domain, spacing: float) -> Array:
-    """Return a lattice over the bounding box: rows of points, every other shifted by half a step."""
-    axes = [np.arange(a + spacing / 2, b, spacing) for a, b in zip(domain.lower, domain.upper, strict=True)]
-    x = grid_points(
-        [a if len(a) else np.array([(lo + hi) / 2]) for a, lo, hi in zip(axes, domain.lower, domain.upper, strict=True)]
-    )
-    rows = np.round((x[:, 1:] - domain.lower[1:]) / spacing - 0.5).astype(int).sum(axis=1)
-    x[:, 0] += np.where(rows % 2, spacing / 4, -spacing / 4)
+def _with_corners(x: Array, simplices: Array, boundary: Array, domain: Domain) -> Array:
+    """Move the vertex of the boundary that is nearest to each corner to it, unless that turns a simplex over."""
+    corners = np.asarray(domain._corners(), dtype=float).reshape(-1, domain.dimension)
+    corners = corners[domain.contains(corners)] if len(corners) else corners
+    for corner in corners:
+        nearest = boundary[np.argmin(np.sum((x[boundary] - corner) ** 2, axis=1))]
+        moved = x.copy()
+        moved[nearest] = corner
+        touched = simplices[np.any(simplices == nearest, axis=1)]
+        if np.all(_volumes(moved, touched) * np.sign(_volumes(x, touched)) >= 0):
+            x = moved
     return x
+
+
+def _volumes(x: Array, simplices: Array) -> Array:
+    """Return the signed volumes of simplices, times the factorial of the dimension."""
+    vertices = x[simplices]
+    return np.asarray(np.linalg.det(vertices[:, 1:] - vertices[:, :1]))

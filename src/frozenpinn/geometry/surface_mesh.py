@@ -99,8 +99,8 @@ def _warn_of_crossings(points: Array, faces: Array, pairs: Array) -> None:
     where = np.mean(points[faces[pairs[0]]], axis=(0, 1))
     warn(
         f"the surface crosses itself: {len(pairs)} pairs of faces do, the first near {place(where)}. What an odd "
-        "number of sheets encloses is taken as inside, so parts that overlap leave a hole there. If they shall be one "
-        "solid, join them in the program that made them; crossing=True accepts the surface as it is."
+        "number of sheets encloses is taken as inside, so parts that overlap leave a hole there. If they are "
+        "meant as one solid, join them in the program that made them; crossing=True accepts the surface as it is."
     )
 
 

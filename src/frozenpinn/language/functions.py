@@ -62,7 +62,7 @@ def read_value(given: Any, scope: Scope, what: str) -> Value | None:
         return None
     raise ProblemError(
         f"{what} must be a finite number, text, a SymPy expression, an array or a function of "
-        f"{', '.join((*scope.chart.names, TIME))}; got {type(given).__name__}: {shortened(repr(given))}."
+        f"{', '.join(scope.legal)}; got {type(given).__name__}: {shortened(repr(given))}."
     )
 
 
@@ -100,10 +100,16 @@ class UserFunction:
 
     @classmethod
     def read(
-        cls, function: Callable[..., Any], coordinates: Sequence[str], what: str, fields: Sequence[str] = ()
+        cls,
+        function: Callable[..., Any],
+        coordinates: Sequence[str],
+        what: str,
+        fields: Sequence[str] = (),
+        static: bool = False,
     ) -> UserFunction:
         """Find out how a function is called."""
-        return cls(function, what, tuple(coordinates), callable_arguments(function, coordinates, what, fields))
+        arguments = callable_arguments(function, coordinates, what, fields, static)
+        return cls(function, what, tuple(coordinates), arguments)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,31 +173,27 @@ class UserFunction:
 
 
 def callable_arguments(
-    function: Callable[..., Any], coordinates: Sequence[str], what: str, fields: Sequence[str] = ()
+    function: Callable[..., Any],
+    coordinates: Sequence[str],
+    what: str,
+    fields: Sequence[str] = (),
+    static: bool = False,
 ) -> tuple[str, ...]:
     """Decide with which coordinates a user's function is called, from its signature.
 
     Parameter names that are coordinates are taken literally: ``f(t)``, ``f(x, t)``, ``f(y)``. Otherwise
     the count decides: all coordinates and t, or all coordinates. ``("points",)`` and
     ``("points", "t")`` stand for the whole (n, d) array, used for ``f(points)`` and ``f(points, t)``,
-    and in several dimensions for ``f(anything, t)``.
+    and in several dimensions for ``f(anything, t)``. There is no t where ``static``.
     """
-    legal = (*coordinates, TIME)
+    legal = tuple(coordinates) if static else (*coordinates, TIME)
     own = getattr(function, "coordinate_names", None)  # of a table
     if own is not None and all(name in legal for name in own):
         return tuple(own)
-    try:
-        parameters = [
-            p
-            for p in inspect.signature(function).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-        ]
-    except (TypeError, ValueError):  # NumPy ufuncs and other builtins have no signature
-        count = getattr(function, "nin", len(legal))
-        parameters = []
-    else:
-        count = len(parameters)
-    names = [p.name for p in parameters]
+    told = _required(function)
+    names, count = told or [], getattr(function, "nin", len(legal)) if told is None else len(told)
+    if static and TIME in names:
+        raise ProblemError(f"{what} depends on t, but the problem has no time; its arguments are {choices(legal)}.")
     if names and all(name in legal for name in names):
         return tuple(names)
     if names in ([POINTS], [POINTS, TIME]):
@@ -204,18 +206,28 @@ def callable_arguments(
             f"Python functions take the coordinates {choices(legal)} only. Write other dependence in the equation."
         )
     library = str(getattr(function, "__module__", "")).startswith("numpy")  # np.ones_like has names of its own
-    if len(legal) == 2 and len(names) == 1 and not library:  # x or t? Only the name can tell
+    if len(legal) == 2 > len(coordinates) and len(names) == 1 and not library:  # x or t? Only the name can tell
         raise ProblemError(f"{what} is a function of '{names[0]}'; call the argument {' or '.join(map(repr, legal))}.")
     if count == len(legal):
         return legal
     if count == len(coordinates):
         return tuple(coordinates)
-    if len(coordinates) > 1 and count in (1, 2):
+    if len(coordinates) > 1 and count in ((1,) if static else (1, 2)):
         return (POINTS, TIME)[:count]
     raise ProblemError(
         f"{what} is a function of {count} arguments; write it with arguments named after {choices(legal)}, "
         f"for example `lambda {', '.join(legal)}: …`."
     )
+
+
+def _required(function: Callable[..., Any]) -> list[str] | None:
+    """Return the names of the arguments that a function must be given; None if it does not tell."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # NumPy ufuncs and other builtins have no signature
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in positional and p.default is p.empty]
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +281,8 @@ class PointFunction:
         if isinstance(given, UserFunction):
             function = given
         elif expression is None:
-            function = UserFunction.read(cast(Callable[..., Any], given), scope.chart.names, what)
+            own = cast(Callable[..., Any], given)
+            function = UserFunction.read(own, scope.chart.names, what, static=scope.static)
             if scope.own_chart is not None:
                 function = _charted(function, scope)
         elif any(f.func == POINT for f in expression.atoms(AppliedUndef)):

@@ -115,6 +115,8 @@ class _Parser(_Calls):
             return " Put a comparison in parentheses: (x < 0.5) is 1 or 0."
         if token.text == "==":
             return " An equation has one '='; comparisons are <, <=, >, >=."
+        if token.text == ",":
+            return " A vector is written in brackets: [1, 0]."
         if token.kind not in ("name", "number") and token.text != "(":
             return ""
         if token.text in IMAGINARY and self.position and self.tokens[self.position - 1].kind == "number":

@@ -29,6 +29,26 @@ def _erf(z: Array) -> Array:
     return erf(z)
 
 
+class ExpInt(sp.Function):  # type: ignore[misc]
+    """The exponential integral E₁(z) = ∫ exp(−s)/s ds from z > 0 on."""
+
+    nargs = (1,)
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return the derivative."""
+        return -sp.exp(-self.args[0]) / self.args[0]
+
+    def _eval_evalf(self, precision: int) -> sp.Expr:
+        return sp.expint(1, self.args[0])._eval_evalf(precision)
+
+
+def _expint(z: Array) -> Array:
+    from scipy.special import exp1
+
+    return exp1(z)
+
+
 # np.reciprocal rounds whole numbers to 0, and a Python float can't be divided by 0
 _inverse = functools.partial(np.divide, 1.0)
 
@@ -55,6 +75,7 @@ _UFUNCS: dict[Any, Callable[..., Any]] = {
     sp.Abs: np.abs,
     sp.sign: np.sign,
     sp.erf: _erf,
+    ExpInt: _expint,
     sp.Heaviside: lambda z, half=0.5: np.heaviside(z, half),
     sp.DiracDelta: lambda z, *_: np.zeros_like(z, dtype=float),
     sp.StrictLessThan: np.less,

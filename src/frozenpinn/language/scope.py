@@ -14,6 +14,7 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.greek import same_name
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.program import ExpInt
 from frozenpinn.language.quantities import NONLOCAL
 from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
@@ -48,6 +49,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "abs": (1, absolute),
     "sign": (1, signum),
     "erf": (1, sp.erf),
+    "expint": (1, ExpInt),
     "heaviside": (1, lambda z: sp.Heaviside(z, HALF)),
     "min": (2, sp.Min),
     "max": (2, sp.Max),
@@ -143,6 +145,11 @@ class Scope:
         return Chart(self.jets) if self.own_chart is None else self.own_chart
 
     @property
+    def legal(self) -> tuple[str, ...]:
+        """The names of the coordinates, and of time, if there is any."""
+        return self.chart.names if self.static else (*self.chart.names, TIME)
+
+    @property
     def place(self) -> tuple[sp.Expr, ...]:
         """Where fields are taken: the coordinates and time, if there is any."""
         x = tuple(map(self.chart.coordinate, self.chart.names))
@@ -222,9 +229,9 @@ class Scope:
 
     def _plain_names(self) -> list[str]:
         """Return the names of all values."""
-        own = [*self.composites, *self.fields, *self.chart.names, TIME, *self.parameters, *self.functions]
+        own = [*self.composites, *self.fields, *self.legal, *self.parameters, *self.functions]
         fields = [*self.composites, *self.fields]
-        return [*own, *(f"{f}_{c}" for f in fields for c in (*self.chart.names, TIME)), *CONSTANTS]
+        return [*own, *(f"{f}_{c}" for f in fields for c in self.legal), *CONSTANTS]
 
     def names(self) -> list[str]:
         """Return every legal name, for error texts and suggestions."""
@@ -238,7 +245,7 @@ class Scope:
             return f"unknown name '{word}'. {hint}"
         fields = [*self.composites, *self.fields]
         known = f"Known are the fields {choices(fields)}; " if fields else "Known are "
-        known += f"the coordinates {choices([*self.chart.names, TIME])}; "
+        known += f"the coordinates {choices(self.legal)}; "
         known += f"the parameters {choices([*self.parameters, *self.functions])}."
         split = self.chart.split_name(word)
         if split is not None and fields and not self._resembles_field(split[0]):

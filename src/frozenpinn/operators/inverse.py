@@ -1,16 +1,33 @@
-"""The inverse of an operator whose eigenvectors are known."""
+"""The inverse of an operator whose eigenvectors are known; what it takes to zero, the inverse takes to zero too."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from frozenpinn.operators.protocol import Array, Operator, Spectrum
+
+SINGULAR = 1e-13  #: of the largest eigenvalue or singular value: what is smaller vanishes
+
+
+def quotients(values: Array | float, divisors: Array) -> Array:
+    """Divide; where a divisor vanishes beside the largest, the quotient is zero."""
+    there = ~vanishing(divisors)
+    found = np.zeros(np.broadcast_shapes(np.shape(values), divisors.shape), np.result_type(values, divisors))
+    return np.asarray(np.divide(values, divisors, out=found, where=there))
+
+
+def vanishing(values: Array) -> Array:
+    """Return which values are zero up to round-off."""
+    sizes = np.abs(values)
+    return np.asarray(~(sizes > SINGULAR * np.max(sizes)))
 
 
 @dataclass(frozen=True, eq=False)
 class Inverse(Operator):
-    """A⁻¹, by division in the modal coordinates of A; these are real.
+    """A⁻¹, by division in the modal coordinates of A, which are real; a pseudo-inverse if eigenvalues vanish.
 
     >>> import numpy as np
     >>> from frozenpinn.operators import Diagonal
@@ -39,4 +56,4 @@ class Inverse(Operator):
         return Inverse(self.operator.T, Spectrum(own.eigenvalues, own.left.T, own.vectors.T, own.condition))
 
     def _apply(self, block: Array) -> Array:
-        return self.spectrum_of.apply(1.0 / self.spectrum_of.eigenvalues, block)
+        return self.spectrum_of.apply(quotients(1.0, self.spectrum_of.eigenvalues), block)

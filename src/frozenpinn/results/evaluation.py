@@ -72,9 +72,8 @@ def _in_order(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[st
     for name in named:
         if name not in names:
             known = [*names, "derivative", "field"]
-            raise EvaluationError(
-                f"solution() has no argument '{name}'.{suggestion(name, known)} It takes {choices(known)}."
-            )
+            hint = " It has no time: leave t out." if name == "t" else suggestion(name, known)
+            raise EvaluationError(f"solution() has no argument '{name}'.{hint} It takes {choices(known)}.")
     if len(where) == 1 and set(named) == {"t"}:
         return [*where, named["t"]]  # points, or the only coordinate
     rest = [name for name in names if name not in named]

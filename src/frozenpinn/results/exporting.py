@@ -116,7 +116,7 @@ def to_netcdf(
     NetCDF-4 if ``netCDF4`` or ``h5netcdf`` is installed (extra ``sweep``), NetCDF-3 otherwise.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     with replacing(file, overwrite) as part:
         dataset.to_netcdf(part)
 
@@ -127,7 +127,7 @@ def to_csv(self: Solution, file: str, *where: Any, derivative: str = "", overwri
     Places outside the domain are left out. Numbers have all their digits.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     table = dataset.to_dataframe().reset_index()[list(_columns(self))].dropna()
     with replacing(file, overwrite) as part:
         table.to_csv(part, index=False)
@@ -137,7 +137,7 @@ def to_npz(self: Solution, file: str, *where: Any, derivative: str = "", overwri
     """Write coordinates, t and fields as arrays of one ``.npz`` file; where as for :meth:`to_xarray`."""
     if not str(checked_target(file, StorageError, overwrite)).endswith(".npz"):
         raise StorageError(f"NumPy's files of several arrays end in .npz, got '{file}'.")
-    dataset = _of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
     with replacing(file, overwrite) as part:
         np.savez(part, **{name: dataset[name].to_numpy() for name in _columns(self)})
 
@@ -299,7 +299,7 @@ def _on_axes(solution: Solution, axes: list[Array], when: Array | None, derivati
     return _described(solution, table, dict(zip(names, (*axes, *moments), strict=True)))
 
 
-def _of_real_numbers(dataset: xarray.Dataset) -> xarray.Dataset:
+def of_real_numbers(dataset: xarray.Dataset) -> xarray.Dataset:
     """Return a dataset for files that know no complex numbers: two variables for each."""
     for name in [str(name) for name, values in dataset.data_vars.items() if np.iscomplexobj(values)]:
         halves = {f"{name}{REAL}": dataset[name].real, f"{name}{IMAGINARY}": dataset[name].imag}

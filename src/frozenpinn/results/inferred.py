@@ -90,8 +90,6 @@ class Inferred:
         The unknown numbers, each with its error bar.
     covariance
         Of the unknown numbers, in their order.
-    solution
-        The solution of the problem with the values that were found.
     predicted, sigmas
         What the solution says at the sensors, and the standard deviations that the data were weighted with, all
         measurements one after another.
@@ -117,7 +115,7 @@ class Inferred:
     data: tuple[Measurements, ...]
     parameters: Mapping[str, Estimate]
     covariance: Array
-    solution: Solution
+    _solution: Solution | Callable[[], Solution]
     predicted: Array
     sigmas: Array
     chi_square: float
@@ -142,12 +140,18 @@ class Inferred:
         return inferred_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_renew": None, "_predict": None}  # factorisations stay where they were made
+        lost = {"_renew": None, "_predict": None}  # factorisations stay where they were made
+        return self.__dict__ | lost | {"_solution": self.solution}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The unknown numbers, in the order of the covariance."""
         return tuple(self.parameters)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The solution of the problem with the values that were found; of new data, it is computed when asked for."""
+        return self._solution if isinstance(self._solution, Solution) else self._solution()
 
     @cached_property
     def values(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.solution import Solution
-from frozenpinn.results.static_report import finite
+from frozenpinn.results.told import finite
 from frozenpinn.runtime.html import Readable
 from frozenpinn.statement.problem import Problem
 

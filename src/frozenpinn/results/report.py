@@ -9,14 +9,15 @@ import numpy as np
 
 from frozenpinn.results.explanation import explain
 from frozenpinn.results.residuals import Residuals
-from frozenpinn.results.static_report import StaticReport, finite, make_static_report, number, subspace_text
+from frozenpinn.results.static_report import StaticReport, make_static_report
+from frozenpinn.results.told import Told, finite, subspace_text
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Told):
     """Numbers about a solve; shown as a table, ``as_dict`` gives them to programs."""
 
     problem: str
@@ -47,45 +48,25 @@ class Report:
         """Return plain dictionaries, lists and numbers."""
         return finite({**asdict(self), "residuals": self.residuals._asdict()})
 
-    def __str__(self) -> str:
-        rows = [("problem", self.problem), *((topic, text) for topic, text in self.choices.items())]
-        if self.subspace is not None:
-            rows.append(("subspace", self.subspace))
-        rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
-        rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
-        rows.append(("network", f"{self.sampler}, width {self.width}, {self.points} points"))
-        rows.append(("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"))
+    def _middle(self) -> list[tuple[str, str]]:
         known = self.spectral_abscissa is not None and np.isfinite(self.spectral_abscissa)
         growth = (
             f"fastest growth rate {self.spectral_abscissa:.2e} (spectral abscissa)" if known else "never written out"
         )
-        rows.append(("linear part", f"{self.structure}, {growth}"))
         work = f", {self.steps} steps, {self.rhs_evaluations} right-hand sides, {self.jacobian_evaluations} Jacobians"
-        rows.append(("integrator", self.integrator + (work if self.steps else ", no time steps")))
+        rows = [
+            ("network", f"{self.sampler}, width {self.width}, {self.points} points"),
+            ("rank", f"{self.rank} (compression {self.compression:.2g}×, condition {self.condition:.2g})"),
+            ("linear part", f"{self.structure}, {growth}"),
+            ("integrator", self.integrator + (work if self.steps else ", no time steps")),
+        ]
         if len(self.windows) > 1:
             ends = ", ".join(f"{w['end']:.3g}" for w in self.windows[:-1])
             lost = max(w["loss"] for w in self.windows)
             rows.append(
                 ("windows", f"{len(self.windows)}, new bases at t = {ends}, largest projection loss {lost:.1e}")
             )
-        rows += [(f"PDE residual {name}", number(value)) for name, value in self.residuals.pde.items()]
-        rows.append(("boundary residual", number(self.residuals.boundary)))
-        rows += [(f"initial residual {name}", number(value)) for name, value in self.residuals.initial.items()]
-        for name, value in (self.error_estimate or {}).items():
-            rows.append(
-                (f"estimated error {name}", f"{number(value)} (relative L², by comparison with a second solution)")
-            )
-        for name, value in (self.error or {}).items():
-            rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
-        width = max(len(label) for label, _ in rows)
-        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from frozenpinn.results.rich import report_html
-
-        return report_html(self)
+        return rows
 
 
 def make_report(solution: Solution) -> Report | StaticReport:

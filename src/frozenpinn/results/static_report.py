@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.results.residuals import Residuals
+from frozenpinn.results.told import Told, finite, subspace_text
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 
 @dataclass(frozen=True, repr=False)
-class StaticReport:
+class StaticReport(Told):
     """Numbers about a static solve; shown as a table, ``as_dict`` gives them to programs."""
 
     problem: str
@@ -37,33 +38,13 @@ class StaticReport:
         """Return plain dictionaries, lists and numbers."""
         return finite({**asdict(self), "residuals": self.residuals._asdict(), "kind": "static"})
 
-    def __str__(self) -> str:
-        rows = [("problem", self.problem), *self.choices.items()]
-        if self.subspace is not None:
-            rows.append(("subspace", self.subspace))
-        rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
-        rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
-        rows.append(("network", f"{self.features}, width {self.width}, {self.points} points"))
-        rows.append(("method", self.method + (f", {len(self.steps)} steps" if self.steps else "")))
+    def _middle(self) -> list[tuple[str, str]]:
         smallest, second = (float("nan") if s is None else s for s in self.singular)
-        rows.append(("smallest |Lu|/|u|", f"{smallest:.3g}, then {second:.3g}: the distance from a singular problem"))
-        rows += [(f"PDE residual {name}", number(value)) for name, value in self.residuals.pde.items()]
-        rows.append(("boundary residual", number(self.residuals.boundary)))
-        for name, value in (self.error_estimate or {}).items():
-            rows.append(
-                (f"estimated error {name}", f"{number(value)} (relative L², by comparison with a second solution)")
-            )
-        for name, value in (self.error or {}).items():
-            rows.append((f"true error {name}", f"{value:.2e} (relative L²)"))
-        width = max(len(label) for label, _ in rows)
-        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from frozenpinn.results.rich import report_html
-
-        return report_html(self)
+        return [
+            ("network", f"{self.features}, width {self.width}, {self.points} points"),
+            ("method", self.method + (f", {len(self.steps)} steps" if self.steps else "")),
+            ("smallest |Lu|/|u|", f"{smallest:.3g}, then {second:.3g}: the distance from a singular problem"),
+        ]
 
 
 def make_static_report(solution: Solution) -> StaticReport:
@@ -105,27 +86,3 @@ def _choices(solution: Solution) -> dict[str, str]:
         "notes": "; ".join(solution.notes),
     }
     return {topic: text for topic, text in told.items() if text}
-
-
-def subspace_text(solution: Solution) -> str | None:
-    """Say on which directions the solution depends, if it was found on a subspace."""
-    subspace, problem = solution.subspace, solution.problem
-    if subspace is None:
-        return None
-    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
-    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
-    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"
-
-
-def number(value: float | None) -> str:
-    """Format a number; a stored report has None for what JSON does not know."""
-    return "not finite" if value is None else f"{value:.2e}"
-
-
-def finite(value: Any) -> Any:
-    """Replace numbers that JSON does not know by None."""
-    if isinstance(value, dict):
-        return {key: finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(entry) for entry in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

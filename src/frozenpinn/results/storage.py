@@ -23,7 +23,8 @@ from frozenpinn.results.report import Report
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.results.static_report import StaticReport, finite
+from frozenpinn.results.static_report import StaticReport
+from frozenpinn.results.told import finite
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.solvers import TRAJECTORIES
@@ -124,7 +125,7 @@ def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> f
         return 1e-12
     times, duration = np.linspace(*time, 9), time[1] - time[0]
     size, own = (max(float(np.max(np.abs(expansion.data(float(t), k)))) for t in times) for k in (0, order))
-    return 1e-9 * max(1.0, min(1e7, size / duration**order / max(own, 1e-300)))  # derivatives may be differences
+    return 1e-9 * max(1.0, min(1e12, size / duration**order / max(own, 1e-300)))  # derivatives may be differences
 
 
 def _windows(function: Callable[[float], Array], time: tuple[float, float], tolerance: float) -> Arrays:
@@ -160,8 +161,11 @@ class StoredLift:
 
 
 @spelled(StorageError)
-def load_stored(file: str) -> Solution | Modes:
-    """Read a stored solution, or modes; they can be evaluated and differentiated like the original."""
+def load(file: str) -> Solution | Modes:
+    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
+
+    They can be evaluated and differentiated like the original. :class:`StorageError` if a single bit of it is wrong.
+    """
     reader = Reader(file, FORMAT)
     meta, arrays = reader.read()
     try:

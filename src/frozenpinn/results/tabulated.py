@@ -21,10 +21,10 @@ _VARIABLES = 4  # up to which functions are tabulated
 _WORTH = 3e8  # operations of a direct evaluation from which on a table is tried
 _FEWEST = 4096  # the same in points
 _COLUMNS = 32  # that are tabulated together
+_MOMENTS = 10  # at which coefficients are looked at first: steps are short
 _HALVINGS = 10  # of the time between two breaks
 _BLOCK = 4_000_000  # numbers held at a time
-_FEATURE = 25.0  # operations of one neuron …
-_MOMENT = 600.0  # … and of one coefficient of a trajectory at a time of its own
+_FEATURE = 25.0  # operations of one neuron
 
 
 def fast_values(function: Snapshots | History) -> Array:
@@ -73,7 +73,7 @@ class Snapshots:
         if not self.basis.is_product:
             each = self.basis.width * (_FEATURE + 2.0 * min(self.columns, self.basis.size))
             return each, each
-        return _product_costs(self.basis, self._full.shape[:-1], self.columns)
+        return _product_costs(self._full.shape[:-1], self.columns)
 
     def values(self, places: Array | None = None) -> Array:
         """Evaluate the functions themselves."""
@@ -130,11 +130,6 @@ class History:
         """Where it is asked for."""
         return np.column_stack([self.times, self.x])
 
-    @property
-    def _share(self) -> float:
-        """How many moments a point needs for itself: it shares those between two breaks in time with others."""
-        return min(1.0, NODES * (len(self.breaks[0]) - 1) / len(self.x))
-
     def parts(self) -> Iterator[History]:
         """There is one column."""
         yield self
@@ -151,10 +146,8 @@ class History:
         """Operations of a point and of a node."""
         if self.basis.is_product:
             sizes = tables.tensor(self.basis, np.zeros((self.basis.size, 1)), None).shape[:-1]
-            point, node = _product_costs(
-                self.basis, sizes, NODES // 2
-            )  # polynomials in time are shorter than a table's
-            return point + _MOMENT * self.basis.size * self._share, node
+            # polynomials in time are shorter than a table's; coefficients at moments are needed for both
+            return _product_costs(sizes, _MOMENTS)
         size = self.basis.size + self.basis.lift_size
         feature = self.basis.width * (_FEATURE + 2.0 * size)
         return feature + _FEATURE * size, 2.0 * size + (feature / NODES if self.x.shape[1] == 1 else feature / 4.0)
@@ -162,23 +155,29 @@ class History:
     def values(self, places: Array | None = None) -> Array:
         """Evaluate the functions themselves, from one break in time to the next."""
         places = self.places if places is None else places
+        if not self.basis.is_product:
+            return self._directly(places)
         out, order = np.empty((len(places), 1)), np.argsort(places[:, 0], kind="stable")
         inner = self.breaks[0][1:-1]
         bounds = [0, *np.searchsorted(places[order, 0], inner), len(order)]
         for (first, last), (start, end) in zip(pairwise(bounds), pairwise(self.breaks[0]), strict=True):
-            self._between(float(start), float(end), places, order[first:last], out)
+            if first < last:
+                self._between(float(start), float(end), places, order[first:last], out)
         return out
 
     def _between(self, start: float, end: float, places: Array, chosen: Array, out: Array, depth: int = 0) -> None:
         """Fill in what lies between two times: polynomials in time, whose last coefficients are round-off."""
-        if len(chosen) <= NODES or depth > _HALVINGS or self.basis.size * NODES > _BLOCK or not self.basis.is_product:
+        if len(chosen) <= NODES or depth > _HALVINGS or self.basis.size * NODES > _BLOCK:
             return self._one_by_one(places, chosen, out)
-        values, data = self.coefficients(nodes_between(start, end))
-        c, lifted = to_polynomials(values), None if data is None else to_polynomials(data)
         x = places[chosen, 1:]
-        some = Snapshots(self.basis, self.terms, c, lifted, x[:: max(1, len(x) // NODES)]).values()
-        sizes = np.max(np.abs(some), axis=0)
-        if not np.max(sizes[-LAST:]) <= self.limit:
+        for moments in (_MOMENTS, NODES):
+            values, data = self.coefficients(nodes_between(start, end, moments))
+            c, lifted = to_polynomials(values), None if data is None else to_polynomials(data)
+            some = Snapshots(self.basis, self.terms, c, lifted, x[:: max(1, len(x) // NODES)]).values()
+            sizes = np.max(np.abs(some), axis=0)
+            if np.max(sizes[-LAST:]) <= self.limit:
+                break
+        else:
             middle = (start + end) / 2
             early = places[chosen, 0] < middle
             self._between(start, middle, places, chosen[early], out, depth + 1)
@@ -233,7 +232,7 @@ def _space_breaks(basis: Basis, x: Array) -> list[Array]:
     return result
 
 
-def _product_costs(basis: Basis, sizes: Sequence[int], columns: int) -> tuple[float, float]:
+def _product_costs(sizes: Sequence[int], columns: int) -> tuple[float, float]:
     """Return the operations of a point and of a node of a product: at a node, mostly the sum over the last axis."""
-    features = basis.width * (_FEATURE + 2.0 * max(sizes))
+    features = 2.0 * NODES * sum(sizes)  # from tables of the axes
     return features + 2.0 * prod(sizes) * columns, 2.0 * sizes[-1] * columns

@@ -23,6 +23,13 @@ def blas_threads(operations: float) -> Iterator[None]:
     if operations > SMALL:
         yield
         return
+    with one_thread():
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run a block on one BLAS thread; the libraries are looked for once only, which takes as long as a short solve."""
     with _controller().limit(limits=1, user_api="blas"):
         yield
 

@@ -21,7 +21,6 @@ from frozenpinn.operators import (
     Composition,
     Diagonal,
     Identity,
-    Inverse,
     KroneckerSum,
     ModeMatrices,
     Operator,
@@ -34,6 +33,7 @@ from frozenpinn.operators import (
     tensor,
 )
 from frozenpinn.operators.eigen import Eigensystem, eigensystem
+from frozenpinn.operators.inverse import Inverse, quotients
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.memo import remembered
 
@@ -254,7 +254,7 @@ def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) 
     if not (first and second):
         return None
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
-    return AxisModes((eigenvalues + terms.constant) / (divisor + mass.constant), vectors, left, None)
+    return AxisModes(quotients(eigenvalues + terms.constant, divisor + mass.constant), vectors, left, None)
 
 
 def _common_axes(products: Sequence[Product], sizes: tuple[int, ...], rate: float) -> list[Eigensystem] | None:

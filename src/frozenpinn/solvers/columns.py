@@ -24,7 +24,7 @@ _WEIGHTS = np.array(
 )
 _ERROR = np.array([-13 - 7 * _S6, -13 + 7 * _S6, -1]) / 3
 _REAL = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
-_LONGEST, _SHORTEST = 5, 22  # steps are the time over powers of two between these
+_LONGEST, _SHORTEST = 4, 22  # steps are the time over powers of two between these
 _DOUBLE = 0.03  # error, of what is allowed, up to which the next step is twice as long
 _AHEAD = 16  # steps whose times are told in advance
 _INTERPOLATION = np.linalg.inv(np.vander([0.0, *_NODES], increasing=True))  # values at the nodes to powers

@@ -89,11 +89,16 @@ def phi_functions(z: Array, count: int) -> Array:
 
 
 def lagrange(nodes: Array, places: Array) -> Array:
-    """Return the Lagrange polynomials of ``nodes`` (…, k) at ``places`` (…, m), shape (…, m, k)."""
-    own = np.eye(nodes.shape[-1], dtype=bool)
-    gaps = np.where(own, 1.0, nodes[..., :, None] - nodes[..., None, :])
-    factors = np.where(own, 1.0, (places[..., None] - nodes[..., None, :])[..., None, :] / gaps[..., None, :, :])
-    return np.asarray(np.prod(factors, axis=-1))
+    """Return the Lagrange polynomials of ``nodes`` (…, k), sorted, at ``places`` (…, m), shape (…, m, k)."""
+    if nodes.shape[-1] == 1:
+        return np.ones((*places.shape, 1))
+    unit = np.abs(nodes[..., :1] - nodes[..., -1:])  # lest products of tiny numbers vanish
+    gaps = (nodes[..., :, None] - nodes[..., None, :]) / unit[..., None] + np.eye(nodes.shape[-1])
+    factors = (places[..., :, None] - nodes[..., None, :]) / unit[..., None]
+    found = np.ones_like(factors)  # of the factors before each, times those behind
+    np.cumprod(factors[..., :-1], axis=-1, out=found[..., 1:])
+    found[..., :-1] *= np.cumprod(factors[..., :0:-1], axis=-1)[..., ::-1]
+    return np.asarray(found / np.prod(gaps, axis=-1)[..., None, :])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,26 +140,36 @@ class LoadTrajectory:
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
-        return self._map(times, rates=False)
+        return self._physical(self._modal(times)[0])
 
     def rates(self, times: Array) -> Array:
         """Return the time derivatives of the states, shape (m, size)."""
-        return self._map(times, rates=True)
+        states, loads = self._modal(times)
+        return self._physical(self.eigenvalues * states + loads)
+
+    def both(self, times: Array) -> tuple[Array, Array]:
+        """Return states and rates, for little more than one of them."""
+        states, loads = self._modal(times)
+        return self._physical(states), self._physical(self.eigenvalues * states + loads)
+
+    def _physical(self, modal: Array) -> Array:
+        return np.real(self.vectors @ modal.T).T
 
     @cached_property
     def _distinct(self) -> Distinct:
         return Distinct.of(self.eigenvalues)
 
-    def _map(self, times: Array, rates: bool) -> Array:
+    def _modal(self, times: Array) -> tuple[Array, Array]:
+        """Return states and loads of the modes at some times, shape (m, modes) each."""
         times = np.asarray(times, dtype=float)
-        modal = np.empty((len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
         step = max(1, _CHUNK // max(1, len(self.eigenvalues)))
+        found = np.empty((2, len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
         for first in range(0, len(times), step):
             chunk = slice(first, first + step)
-            modal[chunk] = self._modal(times[chunk], rates)
-        return np.real(self.vectors @ modal.T).T
+            found[:, chunk] = self._modal_chunk(times[chunk])
+        return found[0], found[1]
 
-    def _modal(self, times: Array, rates: bool) -> Array:
+    def _modal_chunk(self, times: Array) -> tuple[Array, Array]:
         last = len(self.times) - 1
         anchor = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
         count = min(_AROUND, last + 1)
@@ -168,7 +183,7 @@ class LoadTrajectory:
         with np.errstate(over="ignore", invalid="ignore"):
             integral = tau[:, None] * np.einsum("gmk,mgk->mk", weights, loads[:, :-1])
             z = self._distinct.spread(np.exp(exponents)) * self.states[anchor] + integral
-        return np.asarray(self.eigenvalues * z + loads[:, -1] if rates else z)
+        return z, loads[:, -1]
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""

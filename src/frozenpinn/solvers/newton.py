@@ -96,12 +96,20 @@ def newton(
             state, step = _simplified(collocation, system, state, step, wanted, rules, floor)
         steps.append(step)
         if _is_done(steps, wanted, rules):
-            return Found(state, tuple(steps), system)
+            return Found(_or_zero(collocation, system, state, floor), tuple(steps), system)
         current = state
     raise ConvergenceError(
         f"Newton's method did not converge in {rules.steps} steps; the last one changed the solution by "
         f"{steps[-1].change:.2g} of its size."
     )
+
+
+def _or_zero(collocation: Collocation, system: Linearisation, state: Combination, floor: float) -> Combination:
+    """Return zero where Newton is on its way to it: a solution that is tiny beside the start, if zero is one."""
+    if np.max(np.linalg.norm(_values(collocation, state), axis=1)) > floor:
+        return state
+    zero = state.moved(np.zeros_like(state.coefficients))
+    return state if np.any(collocation.residual(zero, system.scales)) else zero
 
 
 def _check_finite(system: Linearisation) -> None:

@@ -164,6 +164,12 @@ class Trajectory(Protocol):
         """Return what is needed to rebuild the trajectory, for storage."""
 
 
+def states_and_rates(trajectory: Trajectory, times: Array) -> tuple[Array, Array]:
+    """Return states and their time derivatives; trajectories that have both at once say so by a method ``both``."""
+    both: Callable[[Array], tuple[Array, Array]] | None = getattr(trajectory, "both", None)
+    return (trajectory(times), trajectory.rates(times)) if both is None else both(times)
+
+
 class Integrator(Protocol):
     """Turns a system into a trajectory."""
 

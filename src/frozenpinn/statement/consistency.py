@@ -55,7 +55,7 @@ def further_contradictions(problem: Problem) -> list[Finding]:
 
 def _against_initial(problem: Problem, condition: LinearCondition) -> str | None:
     points, start = _on_side(problem, condition), problem.time[0]
-    gap = _gap(problem, condition, points, problem.initial, start, condition.value(points.x, start))
+    gap = _gap(problem, condition, points, problem.initial, start, condition.value.soon(points.x, problem.time))
     if not gap > 0:
         return None
     what = (

@@ -18,6 +18,7 @@ from frozenpinn.language.derivatives import resolve_function_derivatives
 from frozenpinn.language.functions import PointFunction, checked_values, place_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
+from frozenpinn.language.steps import at_first, settled, switches_of
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.tables import Table
 
@@ -94,6 +95,26 @@ class Datum(PointFunction):
             return symbolic(x, t)
         return _difference(lambda s: self(x, s), order, t, interval, self.what)
 
+    @property
+    def may_switch(self) -> bool:
+        """Whether the value may jump or bend at certain times."""
+        if self.expression is None:
+            return self.depends_on_time
+        return bool(switches_of(self.expression, self.time_symbol))
+
+    def during(self, time: tuple[float, float]) -> Datum:
+        """Return the same without steps in time, as it is while nothing switches."""
+        if self.expression is None or not self.may_switch:
+            return self
+        return Datum(settled(self.expression, self.time_symbol, time), self._scope, self._functions, self.what)
+
+    def soon(self, x: Array, time: tuple[float, float]) -> Array:
+        """Return the values right after the start, whatever they are at that very moment."""
+        if self.expression is None or not self.may_switch:
+            return self(x, time[0])
+        first = at_first(self.expression, self.time_symbol, time)
+        return Datum(first, self._scope, self._functions, self.what)(x, time[0])
+
     @remembered
     def _differentiated(self, order: int) -> Datum | None:
         """Return the symbolic time derivative, or None for Python functions."""
@@ -102,8 +123,8 @@ class Datum(PointFunction):
             return None
         if derivative.has(sp.DiracDelta):
             raise ProblemError(
-                f"{self.what} jumps in time, and its time derivative is needed; write a short smooth transition "
-                "instead, such as (1 + tanh((t - 0.3)/0.01))/2."
+                f"{self.what} jumps in time, at times that change from place to place or are too many, and its time "
+                "derivative is needed; write a short smooth transition instead, such as (1 + tanh((t - x)/0.01))/2."
             )
         return Datum(derivative, self._scope, self._functions, f"∂ₜ of {self.what}")
 

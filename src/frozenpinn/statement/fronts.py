@@ -20,6 +20,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
+from frozenpinn.language.steps import at_first, jumps_in_time
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.points import caused_by
@@ -27,14 +28,17 @@ from frozenpinn.statement.points import caused_by
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
-_MOST = 12  # fronts
+_MOST = 24  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
 _HALF = sp.Rational(1, 2)
 _SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
 class Front(NamedTuple):
-    """A function of one coordinate and time; ``kind`` is "step", "low" or "high" (which side it comes from)."""
+    """A function of one coordinate and time; ``kind`` is "step", "low" or "high" (which side it comes from).
+
+    It sets out at the time ``since``, and vanishes before.
+    """
 
     function: AppliedUndef
     axis: int
@@ -42,6 +46,7 @@ class Front(NamedTuple):
     diffusion: float
     speed: float
     kind: str
+    since: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +76,12 @@ class Fronts:
 
 @remembered
 def fronts_of(problem: Problem) -> Fronts | None:
-    """Find the fronts of a linear problem on a box; None if there are none, or if nobody knows how they spread.
+    """Find the fronts of a problem on a box; None if there are none, or if nobody knows how they spread.
 
-    In nonlinear equations, what remains would meet coefficients as steep as the fronts.
+    Reactions may be nonlinear: they have little time to act where a front is steep.
     """
     found = None
-    if isinstance(problem.domain, Box) and problem.interfaces is None and problem.is_linear:
+    if isinstance(problem.domain, Box) and problem.interfaces is None and _spreads_linearly(problem):
         found = _angles(problem) if problem.is_static else _spreading(problem)
     if not problem.points:
         return found if found is not None and _can_be_subtracted(problem, found) else None
@@ -87,6 +92,12 @@ def fronts_of(problem: Problem) -> Fronts | None:
             "other boundaries; and no constraint, no interface and no integral of the unknown."
         )
     return found
+
+
+def _spreads_linearly(problem: Problem) -> bool:
+    """Whether derivatives in space and time stand in linear terms only."""
+    jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.nonlinear).values()]
+    return problem.is_linear or not (problem.is_static or any(jet.order or jet.time for jet in jets))
 
 
 def _can_be_subtracted(problem: Problem, fronts: Fronts) -> bool:
@@ -109,11 +120,12 @@ def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
     """Return the fronts with what point sources cause."""
     jets, points, parts = problem.jets, dict[sp.Expr, tuple[sp.Expr, float]](), dict(fronts.parts)
     initial = dict(fronts.initial)
-    for k, source in enumerate(problem.points):
-        place = jets.x if problem.is_static else (*jets.x, jets.t)
-        function = sp.Function(f"point{k}", real=True)(*place)
-        points[function] = caused_by(source, problem)
-        parts[source.field] = parts.get(source.field, sp.Integer(0)) + function
+    for source in problem.points:
+        for part in caused_by(source, problem):
+            place = jets.x if part.since is None else (*jets.x, jets.t)
+            function = sp.Function(f"point{len(points)}", real=True)(*place)
+            points[function] = (part.formula, part.diffusion)
+            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
         datum = problem.initial.get(source.field)
         if datum is not None and datum.expression is not None:
             initial.setdefault(source.field, datum.expression)
@@ -144,7 +156,7 @@ class _Finder:
         """Find the fronts of one field."""
         before, spread = len(self.fronts), dict[sp.Expr, sp.Expr]()
         steps, rest = self._steps(equation, start, spread)
-        edges = self._edges(equation, _in_steps(start) if spread else start, spread)
+        edges = self._edges(equation, _in_steps(start) if spread else start, spread) + self._switches(equation)
         if len(self.fronts) > before:
             self.parts[equation.field], self.initial[equation.field] = steps + edges, rest
 
@@ -250,10 +262,12 @@ class _Finder:
         carried = equation.is_linear and {*equation.linear} == {first} and equation.linear[first].is_number
         return (diffusion, speed) if diffusion > 0 or (diffusion == 0 and carried) else None
 
-    def _new(self, axis: int, place: float, diffusion: float, speed: float, kind: str) -> sp.Expr:
-        jets = self.problem.jets
+    def _new(
+        self, axis: int, place: float, diffusion: float, speed: float, kind: str, since: float | None = None
+    ) -> sp.Expr:
+        jets, since = self.problem.jets, self.problem.time[0] if since is None else since
         function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], jets.t)
-        self.fronts.append(Front(function, axis, place, diffusion, speed, kind))
+        self.fronts.append(Front(function, axis, place, diffusion, speed, kind, since))
         return function
 
     # ---- contradictions at the sides ------------------------------------------------------------------
@@ -266,10 +280,9 @@ class _Finder:
         found: dict[int, list[sp.Expr]] = {}
         total = sp.Integer(0)
         for side, value, place in gaps:
-            pace = self._pace(equation, side.axis, place)
-            if pace is None or not pace[0]:
+            front = self._from_side(equation, side, place)
+            if front is None:
                 continue
-            front = self._new(side.axis, place, pace[0], 0.0, ("low", "high")[side.end])
             self.sides.add((equation.field, side.name))
             found.setdefault(side.axis, []).append(front)
             at = {self.problem.jets.x[side.axis]: sp.Float(place)}
@@ -277,6 +290,44 @@ class _Finder:
         if alike and len(found) > 1:  # what is left in a corner is the product of what is left along each axis
             left = sp.Mul(*(1 - sp.Add(*fronts) for fronts in found.values()))
             total = (start - gaps[0][1]) * (left - 1)
+        return total
+
+    def _from_side(
+        self, equation: Equation, side: FlatSide, place: float, since: float | None = None
+    ) -> sp.Expr | None:
+        """Return what a side sends into the domain where its value jumps by one; None if nobody knows."""
+        pace, kind = self._pace(equation, side.axis, place), ("low", "high")[side.end]
+        if pace is None:
+            return None
+        diffusion, speed = pace
+        if not diffusion and speed * (1, -1)[side.end] <= 0:  # nothing enters
+            return None
+        return self._new(side.axis, place, diffusion, 0.0 if diffusion else speed, kind, since)
+
+    def _switches(self, equation: Equation) -> sp.Expr:
+        """Return the part that spreads from sides whose values jump at some time."""
+        jets, at_once = self.problem.jets, dict[float, list[tuple[FlatSide, sp.Expr, float]]]()
+        for condition in self.problem.conditions:
+            side, value = condition.side, condition.value.expression
+            plain = condition.jets == (jets.field(equation.field),) and condition.coefficients[0] == 1
+            if not plain or not isinstance(side, FlatSide) or value is None:
+                continue
+            place = float((self.problem.domain.lower, self.problem.domain.upper)[side.end][side.axis])
+            for when, size in jumps_in_time(value, jets.t, self.problem.time):
+                jump = size.xreplace({jets.x[side.axis]: sp.Float(place)})
+                at_once.setdefault(when, []).append((side, jump, place))
+        total = sp.Integer(0)
+        for when, jumped in at_once.items():
+            found: dict[int, list[sp.Expr]] = {}
+            own = sp.Integer(0)
+            for side, jump, place in jumped:
+                front = self._from_side(equation, side, place, when)
+                if front is not None:
+                    found.setdefault(side.axis, []).append(front)
+                    own += jump * front
+            if len(found) > 1 and len({jump for _, jump, _ in jumped}) == 1 and jumped[0][1].is_number:
+                own = jumped[0][1] * (1 - sp.Mul(*(1 - sp.Add(*fronts) for fronts in found.values())))
+            total += own
         return total
 
     def _gaps(self, equation: Equation, start: sp.Expr) -> Iterator[tuple[FlatSide, sp.Expr, float]]:
@@ -293,7 +344,7 @@ class _Finder:
                 continue
             place = float((problem.domain.lower, problem.domain.upper)[side.end][side.axis])
             at = {jets.x[side.axis]: sp.Float(place), jets.t: sp.Float(problem.time[0])}
-            wanted = condition.value.expression.xreplace(at)
+            wanted = at_first(condition.value.expression, jets.t, problem.time).xreplace(at)
             x = problem.domain.sample_side(side, 16, "random", 0).x
             with np.errstate(all="ignore"):
                 both = problem.compile([wanted, start.xreplace(at)])(*x.T, problem.time[0])

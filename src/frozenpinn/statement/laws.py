@@ -17,6 +17,7 @@ import sympy as sp
 from frozenpinn.errors import ExpressionError, ProblemError, choices
 from frozenpinn.language.derivatives import resolve_function_derivatives
 from frozenpinn.language.program import Program
+from frozenpinn.language.steps import settled, switches_of
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import BoundaryPoints, Side
@@ -42,6 +43,8 @@ class BoundaryLaw:
         Fields in it.
     jets, parameters, normals
         What its symbols mean.
+    whole
+        The residual at all times, if this law is that of a part of the time; else None.
     """
 
     side: Side
@@ -51,6 +54,7 @@ class BoundaryLaw:
     jets: JetSpace
     parameters: Parameters
     normals: tuple[sp.Symbol, ...]
+    whole: sp.Expr | None = None
 
     @property
     def time_order(self) -> int:
@@ -77,15 +81,22 @@ class BoundaryLaw:
         """Return the jets of the law, or of an expression made of it."""
         return list(self.jets.jets_in(self.residual if expression is None else expression).values())
 
+    def during(self, time: tuple[float, float]) -> BoundaryLaw:
+        """Return the law without steps in time, as it is while nothing switches."""
+        whole = self.residual if self.whole is None else self.whole
+        if not switches_of(whole, self.jets.t):
+            return self
+        return replace(self, residual=settled(whole, self.jets.t, time), whole=whole)
+
     def differentiated(self, times: int) -> sp.Expr:
         """Return the time derivative of the residual along solutions."""
         result = self.residual
         jumps = [j for j in result.atoms(sp.Heaviside, sp.sign, sp.Piecewise) if self.jets.t in j.free_symbols]
         if times and jumps:
             raise ProblemError(
-                f"the boundary condition '{self.text}' on '{self.side.name}' jumps in time, and its time derivative is "
-                "needed; write a short smooth transition instead, such as (1 + tanh((t - 0.3)/0.01))/2, or solve up to "
-                "the jump and go on with initial=solution."
+                f"the boundary condition '{self.text}' on '{self.side.name}' jumps in time, at times that change from "
+                "place to place or are too many, and its time derivative is needed; write a short smooth transition "
+                "instead, such as (1 + tanh((t - x)/0.01))/2."
             )
         for _ in range(times):
             result = self.jets.total_derivative(result, None)

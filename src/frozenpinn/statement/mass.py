@@ -7,6 +7,7 @@ operator M: the discretisation has its matrix, and divides by it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -71,3 +72,45 @@ def rows_by_field(masses: Sequence[Mass], fields: Sequence[str]) -> list[int]:
             "each field needs an equation with its own time derivative."
         )
     return [int(row) for row in rows]
+
+
+def is_divergence(expression: sp.Expr, jets: JetSpace) -> bool:
+    """Whether the integral of an expression over a periodic domain is zero, whatever the fields.
+
+    That is so just if Euler's operator, Σ (−∂)^α ∂/∂u_α for each field, takes it to zero (Olver 1993, theorem 4.7).
+    """
+    found = jets.jets_in(expression)
+    if any(jet.field in jets.quantities for jet in found.values()):
+        return False
+    for field in {jet.field for jet in found.values()}:
+        total = sp.Integer(0)
+        for symbol, jet in found.items():
+            if jet.field == field:
+                total += _adjoint(sp.diff(expression, symbol), jet, jets)
+        if expanded(_without_laplacians(total, jets)) != 0:
+            return False
+    return True
+
+
+def _adjoint(expression: sp.Expr, jet: Jet, jets: JetSpace) -> sp.Expr:
+    """Apply the adjoint of the derivative that a jet names."""
+    for axis, times in enumerate(jet.alpha):
+        for _ in range(times):
+            expression = -jets.total_derivative(expression, axis)
+    for _ in range(jet.laps):
+        expression = jets.laplacian(expression)
+    return expression
+
+
+def _without_laplacians(expression: sp.Expr, jets: JetSpace) -> sp.Expr:
+    """Write Laplacians of fields as sums of second derivatives, so that terms can cancel."""
+    while True:
+        table = {}
+        for symbol, jet in jets.jets_in(expression).items():
+            if jet.laps:
+                lower = replace(jet, laps=jet.laps - 1)
+                twice = [jets.shifted(jets.shifted(lower, axis), axis) for axis in range(jets.dimension)]
+                table[symbol] = sp.Add(*map(jets.symbol, twice))
+        if not table:
+            return expression
+        expression = expression.xreplace(table)

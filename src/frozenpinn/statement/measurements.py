@@ -212,6 +212,25 @@ class Measurements:
         name, _, suffix = str(field or data.name or "").partition("_")
         return cls(points, values[kept], times, name or None, suffix, noise)
 
+    def within(self, problem: Problem) -> Measurements:
+        """Return the same in the coordinates that a problem is solved in."""
+        frame = problem.frame
+        if frame is None or not frame.is_called:
+            return self
+        if self.regions is not None or self.derivative or self.quantity is not None:
+            raise ProblemError(
+                f"in {frame.kind} coordinates only values of fields can be measured; for averages, derivatives and "
+                "formulas, state the problem in Cartesian coordinates."
+            )
+        if self.points.shape[1] != len(frame.names):
+            raise ProblemError(
+                f"the measurements have {self.points.shape[1]} coordinate(s); the problem has {choices(frame.names)}."
+            )
+        _check_inside(self.points, frame.stated, f"of {len(self)} measurements lie")
+        made = object.__new__(Measurements)
+        vars(made).update(vars(self), points=np.stack(frame.to_inner(*self.points.T), axis=1))
+        return made
+
     def expression(self, problem: Problem) -> sp.Expr:
         """Return what was measured, over jets of the fields and what stands for unknowns."""
         parameters, jets = problem.parameters, problem.jets
@@ -262,14 +281,8 @@ class Measurements:
         places = self.points if self.regions is None else None
         if shapes:
             places = np.concatenate([r.sample(64, "random", 0).x for r in {id(r): r for r in shapes}.values()])
-        outside = np.zeros(0, dtype=bool) if places is None else ~domain.contains(places)
-        if places is not None and outside.any():
-            what = "regions reach" if shapes else f"{outside.sum()} of {len(self)} measurements lie"
-            place = ", ".join(f"{c:g}" for c in places[np.argmax(outside)])
-            raise ProblemError(
-                f"{what} outside the domain {domain!r}, the first at ({place}); leave them out, or check the units and "
-                "the order of the coordinates."
-            )
+        if places is not None:
+            _check_inside(places, domain, "regions reach" if shapes else f"of {len(self)} measurements lie")
         if problem.is_static and self.times is not None:
             raise ProblemError("the measurements have times, but the problem is static; leave times= out.")
         if problem.is_static:
@@ -284,6 +297,17 @@ class Measurements:
                 f"{late.sum()} of {len(self)} measurements lie outside the time {start:g} … {end:g}, the first at "
                 f"t = {self.times[np.argmax(late)]:g}; leave them out, or state the problem for a longer time."
             )
+
+
+def _check_inside(places: Array, domain: Domain, what: str) -> None:
+    outside = ~domain.contains(places)
+    if outside.any():
+        what = what if what.startswith("regions") else f"{outside.sum()} {what}"
+        place = ", ".join(f"{c:g}" for c in places[np.argmax(outside)])
+        raise ProblemError(
+            f"{what} outside the domain {domain!r}, the first at ({place}); leave them out, or check the units and the "
+            "order of the coordinates."
+        )
 
 
 def _columns(header: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -13,7 +13,9 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.jets import Jet, JetSpace
+from frozenpinn.language.program import ExpInt
 from frozenpinn.language.scope import POINT
+from frozenpinn.language.steps import at_first, jumps_in_time
 from frozenpinn.statement.equation import Equation
 
 if TYPE_CHECKING:
@@ -21,11 +23,23 @@ if TYPE_CHECKING:
 
 
 class PointSource(NamedTuple):
-    """A source of some strength at a point, in the equation of a field."""
+    """A source at a point, in the equation of a field; its strength is a number or changes in time."""
 
     field: str
     place: tuple[float, ...]
-    strength: float
+    strength: sp.Expr
+
+
+class Caused(NamedTuple):
+    """A part of what a point source causes: an amplitude in time, and the field of a source of strength one.
+
+    That is known since some time, or, if ``since`` is None, the field of a source that has been there forever.
+    """
+
+    amplitude: sp.Expr
+    formula: sp.Expr
+    diffusion: float
+    since: float | None
 
 
 def taken_points(
@@ -39,16 +53,16 @@ def taken_points(
         for mark in marks:
             name = sp.Dummy(real=True)
             factor = sp.diff(equation.forcing.xreplace({mark: name}), name)
-            if any(e.has(mark) for e in others) or not factor.is_number:
+            if any(e.has(mark) for e in others) or not factor.free_symbols <= {jets.t} or factor.has(AppliedUndef):
                 raise ProblemError(
-                    f"{_text(mark)} has the factor '{factor}'; a point source has a number as strength, such as "
-                    f"2*{_text(mark)}."
+                    f"{_text(mark)} has the factor '{factor}'; a point source has a number or a formula in t as "
+                    f"strength, such as 2*{_text(mark)}."
                 )
             place, scale = _place(mark, jets)
             if not bool(domain.contains(np.array([place]), 0.0)[0]):
                 where = ", ".join(f"{c:g}" for c in place)
                 raise ProblemError(f"the point source {_text(mark)} lies at ({where}), outside the domain {domain!r}.")
-            found.append(PointSource(equation.field, place, float(factor) / scale))
+            found.append(PointSource(equation.field, place, factor / sp.Float(scale)))
         gone = dict.fromkeys(marks, sp.Integer(0))
         rest.append(
             replace(equation, right_side=equation.right_side.xreplace(gone), forcing=equation.forcing.xreplace(gone))
@@ -85,8 +99,12 @@ def _place(mark: sp.Expr, jets: JetSpace) -> tuple[tuple[float, ...], float]:
     return tuple(float(p) for p in place if p is not None), scale
 
 
-def caused_by(source: PointSource, problem: Problem) -> tuple[sp.Expr, float]:
-    """Return what a point source causes in free space, from the start on or forever, and the diffusion."""
+def caused_by(source: PointSource, problem: Problem) -> list[Caused]:
+    """Return what a point source causes in free space.
+
+    What is there at the start, and what is switched on later, spreads as diffusion makes it; what comes gradually is
+    taken as if it had been there forever, which leaves a small source everywhere.
+    """
     jets, equation = problem.jets, problem.equation(source.field)
     axes = range(jets.dimension)
     lap = replace(jets.field(source.field), laps=1)
@@ -94,23 +112,47 @@ def caused_by(source: PointSource, problem: Problem) -> tuple[sp.Expr, float]:
     values = {sp.sympify(equation.linear.get(lap, sp.Integer(0)) + own) for own in second}
     diffusion = values.pop()
     known = not values and diffusion.is_number and float(diffusion) > 0 and equation.order <= 1 and not equation.mass
-    if not known or not problem.is_linear or (jets.dimension == 2 and equation.order) or jets.dimension > 3:
+    if not known or not problem.is_linear or jets.dimension > 3:
         raise ProblemError(
             "point sources are for linear equations that are led by a Laplacian with a number in front of it: static "
-            "ones up to three dimensions, evolutions of first order on intervals and in space. Write a narrow source "
-            "instead, such as exp(-((x - a)^2 + (y - b)^2)/w^2)/(pi*w^2)."
+            "ones and evolutions of first order, up to three dimensions. Write a narrow source instead, such as "
+            "exp(-((x - a)^2 + (y - b)^2)/w^2)/(pi*w^2)."
         )
-    d, q = float(diffusion), sp.Float(source.strength)
-    offsets = [x - sp.Float(p) for x, p in zip(jets.x, source.place, strict=True)]
-    square = sp.Add(*(z**2 for z in offsets))
+    d, offsets = float(diffusion), [x - sp.Float(p) for x, p in zip(jets.x, source.place, strict=True)]
     if equation.order == 0:
-        forms = {1: -sp.Abs(offsets[0]) / 2, 2: -sp.log(square) / (4 * sp.pi), 3: 1 / (4 * sp.pi * sp.sqrt(square))}
-        return q / sp.Float(d) * forms[jets.dimension], d
-    since = jets.t - sp.Float(problem.time[0]) + sp.Float(1e-18 * float(problem.domain.size) ** 2 / d)
-    width = sp.sqrt(4 * sp.Float(d) * since)
-    if jets.dimension == 3:
+        return [Caused(source.strength, _lasting(offsets, d), d, None)]
+    found, rest = [], source.strength
+    first = at_first(source.strength, jets.t, problem.time).xreplace({jets.t: sp.Float(problem.time[0])})
+    for when, size in [(problem.time[0], first), *jumps_in_time(source.strength, jets.t, problem.time)]:
+        if size == 0:
+            continue
+        later = when > problem.time[0]
+        found.append(Caused(size, _growing(offsets, d, jets.t - sp.Float(when), problem.domain.size, later), d, when))
+        rest -= size * (sp.Heaviside(jets.t - sp.Float(when), sp.Rational(1, 2)) if later else 1)
+    if sp.expand(rest) != 0:
+        found.append(Caused(rest, _lasting(offsets, d), d, None))
+    return found
+
+
+def _lasting(offsets: Sequence[sp.Expr], d: float) -> sp.Expr:
+    """Return the field of a source that has been there forever."""
+    square = sp.Add(*(z**2 for z in offsets))
+    forms = {1: -sp.Abs(offsets[0]) / 2, 2: -sp.log(square) / (4 * sp.pi), 3: 1 / (4 * sp.pi * sp.sqrt(square))}
+    return forms[len(offsets)] / sp.Float(d)
+
+
+def _growing(offsets: Sequence[sp.Expr], d: float, since: sp.Expr, size: float, later: bool) -> sp.Expr:
+    """Return the field of a source some time after it was switched on."""
+    square = sp.Add(*(z**2 for z in offsets))
+    age = (sp.Max(since, 0) if later else since) + sp.Float(1e-18 * float(size) ** 2 / d)
+    width = sp.sqrt(4 * sp.Float(d) * age)
+    if len(offsets) == 3:
         radius = sp.sqrt(square)
-        return q / (4 * sp.pi * sp.Float(d) * radius) * (1 - sp.erf(radius / width)), d
-    z = sp.Abs(offsets[0])
-    near = width / sp.sqrt(sp.pi) * sp.exp(-(z**2) / width**2)
-    return q / (2 * sp.Float(d)) * (near - z * (1 - sp.erf(z / width))), d
+        found = (1 - sp.erf(radius / width)) / (4 * sp.pi * sp.Float(d) * radius)
+    elif len(offsets) == 2:
+        found = ExpInt(square / (4 * sp.Float(d) * age)) / (4 * sp.pi * sp.Float(d))
+    else:
+        z = sp.Abs(offsets[0])
+        near = width / sp.sqrt(sp.pi) * sp.exp(-(z**2) / width**2)
+        found = (near - z * (1 - sp.erf(z / width))) / (2 * sp.Float(d))
+    return found * sp.Heaviside(since, sp.Rational(1, 2)) if later else found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 import sympy as sp
@@ -373,7 +374,7 @@ class Problem:
         return self._data(given, what, self.fields)
 
     def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
-        scope, functions = self.parameters.scope(self.jets), self.parameters.functions
+        scope, functions = replace(self.parameters.scope(self.jets), static=self.is_static), self.parameters.functions
         table = data_by_field(given, what, required, self.composites, scope)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 

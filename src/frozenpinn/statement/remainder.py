@@ -18,11 +18,14 @@ _WIDTH = 1e-9  # of a front at the start, as part of the axis
 
 def formula(front: Front, problem: Problem) -> sp.Expr:
     """Return a front as a function of its coordinate and time."""
-    jets, since = problem.jets, problem.jets.t - sp.Float(problem.time[0])
+    jets, since = problem.jets, problem.jets.t - sp.Float(front.since)
     least = (_WIDTH * float(problem.domain.lengths[front.axis])) ** 2
-    width = sp.sqrt(4 * sp.Float(front.diffusion) * since + sp.Float(least))
+    later = front.since > problem.time[0]
+    width = sp.sqrt(4 * sp.Float(front.diffusion) * (sp.Max(since, 0) if later else since) + sp.Float(least))
     z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width
-    return {"step": (1 + sp.erf(z)) / 2, "low": 1 - sp.erf(z), "high": 1 + sp.erf(z)}[front.kind]
+    whole = 1 if front.diffusion else sp.Rational(1, 2)  # what is carried passes the side, and leaves all behind it
+    found = {"step": (1 + sp.erf(z)) / 2, "low": whole * (1 - sp.erf(z)), "high": whole * (1 + sp.erf(z))}[front.kind]
+    return found * sp.Heaviside(since, sp.Rational(1, 2)) if later else found
 
 
 def known_parts(problem: Problem, fronts: Fronts) -> dict[str, sp.Expr]:
@@ -57,7 +60,10 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         at = {}
         if isinstance(side, FlatSide):
             at[jets.x[side.axis]] = sp.Float(float((problem.domain.lower, problem.domain.upper)[side.end][side.axis]))
-        value = own.value.expression - written(sp.Add(*known)).xreplace(at)
+        total = sp.Add(*known)
+        if isinstance(side, FlatSide) and not any(jet.order for jet in own.jets):
+            total = total.xreplace({f.function: _at_side(f, problem) for f in fronts.fronts if _sets_out(f, side)})
+        value = own.value.expression - written(total).xreplace(at)
         datum = Datum(value, problem.parameters.scope(jets), problem.parameters.functions, own.value.what)
         return LinearCondition(own.side, terms, datum, own.text, jets, problem.parameters)
 
@@ -77,6 +83,18 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
     )
 
 
+def _sets_out(front: Front, side: FlatSide) -> bool:
+    """Whether a front comes from a side."""
+    return front.axis == side.axis and front.kind == ("low", "high")[side.end]
+
+
+def _at_side(front: Front, problem: Problem) -> sp.Expr:
+    """Return a front at the side from which it comes."""
+    if front.since <= problem.time[0]:
+        return sp.Integer(1)
+    return sp.Heaviside(problem.jets.t - sp.Float(front.since), sp.Rational(1, 2))
+
+
 def _formulas(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
     """Return what the functions of known parts stand for."""
     table = {front.function: formula(front, problem) for front in fronts.fronts}
@@ -84,11 +102,10 @@ def _formulas(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
 
 
 def _harmonic(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
-    """Return the last second derivative of what point sources cause, where nothing depends on time: Δ of it is 0."""
-    if not problem.is_static:
-        return {}
+    """Return the last second derivative of what does not depend on time in the field of a point: Δ of it is 0."""
     *others, last = problem.jets.x
-    return {sp.Derivative(e, (last, 2)): -sp.Add(*(sp.Derivative(e, (x, 2)) for x in others)) for e in fronts.points}
+    still = [e for e in fronts.points if problem.jets.t not in e.args]
+    return {sp.Derivative(e, (last, 2)): -sp.Add(*(sp.Derivative(e, (x, 2)) for x in others)) for e in still}
 
 
 def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
@@ -100,5 +117,7 @@ def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
         drift = sp.Float(front.speed) * sp.diff(e, x) if front.speed else sp.Integer(0)
         table[sp.Derivative(e, t)] = sp.Float(front.diffusion) * sp.diff(e, x, 2) - drift
     for e, (_, diffusion) in fronts.points.items():
+        if t not in e.args:
+            continue
         table[sp.Derivative(e, t)] = sp.Float(diffusion) * sp.Add(*(sp.diff(e, x, 2) for x in e.args[:-1]))
     return rate.xreplace(table)

@@ -12,13 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from frozenpinn.adaptivity.settings import First, Settings
 from frozenpinn.adaptivity.tolerances import read_tolerance
 from frozenpinn.errors import InterruptionError, SettingsError, StorageError
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
+from frozenpinn.runtime.threads import one_thread
 from frozenpinn.solve import check
 from frozenpinn.statement.problem import Problem
 from frozenpinn.sweeps.definition import Definition, make_places
@@ -193,7 +193,7 @@ def _planned(definition: Definition, store: Store, workers: int, told: Told) -> 
 
 
 def _pilot(definition: Definition, index: int) -> bytes:
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         first = needed(definition, lambda sizes, k: solved(definition, sizes, k), index)
     return json.dumps(None if first is None else first.as_list()).encode()
 

@@ -238,13 +238,14 @@ def applied(problem: Problem, names: Sequence[str], row: Sequence[Value]) -> Pro
 def _others(problem: Problem) -> dict[str, Any]:
     """Return the initial data of a system by field, as they were given."""
     given = problem.given[INITIAL]
-    return dict(given) if isinstance(given, Mapping) else dict(zip(problem.fields, given, strict=True))
+    return dict(given) if isinstance(given, Mapping) else dict(zip(problem.composites.names, given, strict=True))
 
 
 def _initial_names(problem: Problem) -> list[str]:
     if problem.is_static or INITIAL in problem.given["parameters"]:
         return []
-    return [INITIAL] if len(problem.fields) == 1 else [f"{INITIAL}.{name}" for name in problem.fields]
+    names = problem.composites.names
+    return [INITIAL] if len(names) == 1 else [f"{INITIAL}.{name}" for name in names]
 
 
 def _values(name: str, given: Any) -> list[Value]:

@@ -1,9 +1,9 @@
 """What the runs of a sweep share: sizes that a few of them, the pilots, have been found to need.
 
 A search for a tolerance starts from what it can know before the first solve, which is cautious. Runs of a sweep differ
-in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from the sizes
-of the pilot next to it, and grows if they do not do. The plan follows from the definition of the sweep alone, so a run
-has the same bits whatever was run before it.
+in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from sizes
+between those of the pilots around it, and grows if they do not do. The plan follows from the definition of the sweep
+alone, so a run has the same bits whatever was run before it.
 """
 
 from __future__ import annotations
@@ -28,20 +28,30 @@ MOST_PILOTS = 8
 TRIES = 2  #: narrower ones, each if the one before did
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
 AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
+FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, from which on a run's does
 MARGIN = 0.3  #: part of the tolerance that it may have as its error
+
+
+Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weights
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes to start from, by run; none if nothing is shared."""
+    """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
 
     pilots: tuple[int, ...] = ()
     sizes: tuple[First | None, ...] = ()
-    nearest: tuple[int, ...] = ()
+    around: tuple[Around, ...] = ()
 
     def first(self, index: int) -> First | None:
-        """Return the sizes that a run starts from."""
-        return self.sizes[self.nearest[index]] if self.nearest else None
+        """Return the sizes that a run starts from: the mean of its pilots, of those that follow fronts if some do."""
+        if not self.around:
+            return None
+        known = [(own, weight) for k, weight in self.around[index] if (own := self.sizes[k]) is not None]
+        follows = sum(weight for own, weight in known if own.follows) >= FOLLOWS
+        alike = [(own, weight) for own, weight in known if own.follows == follows]
+        alike = [(own, weight) for own, weight in alike if own.kind == alike[0][0].kind]
+        return First.mean(alike) if alike else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
@@ -52,7 +62,7 @@ def read_plan(stored: dict[str, Any], table: Table) -> Plan:
     """Return a stored plan."""
     sizes = tuple(None if s is None else First.of_list(s) for s in stored["sizes"])
     pilots = tuple(map(int, stored["pilots"]))
-    return Plan(pilots, sizes, _nearest(table, pilots))
+    return Plan(pilots, sizes, _around(table, pilots))
 
 
 def pilots_of(definition: Definition) -> tuple[int, ...]:
@@ -68,7 +78,7 @@ def pilots_of(definition: Definition) -> tuple[int, ...]:
 def make_plan(definition: Definition, found: Mapping[int, First | None]) -> Plan:
     """Return the plan that follows from what each pilot needs."""
     pilots = tuple(found)
-    return Plan(pilots, tuple(found.values()), _nearest(definition.table, pilots))
+    return Plan(pilots, tuple(found.values()), _around(definition.table, pilots))
 
 
 def needed(definition: Definition, solve: Callable[[First | None, int], Solution], pilot: int) -> First | None:
@@ -133,9 +143,15 @@ def _spread(x: Array, count: int) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _nearest(table: Table, pilots: tuple[int, ...]) -> tuple[int, ...]:
+def _around(table: Table, pilots: tuple[int, ...]) -> tuple[Around, ...]:
+    """Return the pilots nearest to each run, one more than there are columns, weighted by one over their distances."""
     if not pilots:
         return ()
     x = _coordinates(table)
-    distances = np.stack([np.linalg.norm(x - x[p], axis=1) for p in pilots])
-    return tuple(map(int, np.argmin(distances, axis=0)))
+    distances = np.stack([np.linalg.norm(x - x[p], axis=1) for p in pilots], axis=1)
+    found = []
+    for row in distances:
+        near = np.argsort(row, kind="stable")[: x.shape[1] + 1]
+        weights = 1.0 / np.maximum(row[near], 1e-9)
+        found.append(tuple(zip(near.tolist(), (weights / np.sum(weights)).tolist(), strict=True)))
+    return tuple(found)

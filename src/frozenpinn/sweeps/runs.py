@@ -9,11 +9,12 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from frozenpinn.adaptivity.settings import First
 from frozenpinn.errors import FrozenPinnError
+from frozenpinn.results.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import one_thread
 from frozenpinn.solve import solve_from
 from frozenpinn.sweeps.definition import Definition
 from frozenpinn.sweeps.designs import applied
@@ -59,7 +60,7 @@ class Row:
 def run(definition: Definition, plan: Plan, index: int) -> Row:
     """Solve one run and evaluate it; on one thread of BLAS, so that bits do not depend on where it runs."""
     started = time.process_time()
-    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the status, the estimate and the reason tell
         try:
             solution = solved(definition, plan.first(index), index)
@@ -95,7 +96,7 @@ def failed(definition: Definition, index: int, reason: str, seconds: float = 0.0
 
 
 def _row(definition: Definition, solution: Solution, index: int, seconds: float) -> Row:
-    table = solution.to_xarray(*definition.places.where)
+    table = of_real_numbers(solution.to_xarray(*definition.places.where))
     estimate, fields = solution.error_estimate, definition.problem.fields
     errors = dict.fromkeys(fields, float("nan")) if estimate is None else {f: float(estimate[f]) for f in fields}
     reason = "" if solution.verdict is None else solution.verdict.reason

@@ -39,14 +39,15 @@ class Data:
         parts = (given,) if isinstance(given, Measurements) else given
         if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, Measurements) for p in parts):
             raise SettingsError(f"infer() takes Measurements or a list of them, got {type(given).__name__}.")
-        for part in parts:
+        own = [part.within(problem) for part in parts]
+        for part in own:
             part.check(problem)
         known = [part.noise is not None for part in parts]
         if any(known) != all(known):
             raise ProblemError(
                 "the noise of some measurements is given and that of others is not; give all of them, or none."
             )
-        return cls(tuple(parts), tuple(Sensor.of(part, problem) for part in parts))
+        return cls(tuple(parts), tuple(Sensor.of(part, problem) for part in own))
 
     @cached_property
     def values(self) -> Array:

@@ -7,7 +7,9 @@ integrated out too. Averaging covers better than the best strength alone, much b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +40,25 @@ class PriorGrid:
     strengths: int = 37
 
 
-class _Member(NamedTuple):
-    evidence: float
-    mean: Array
-    back: Array
+class _Spectrum(NamedTuple):
+    """The singular value decomposition of whitened slopes for one length, and what takes whitened ones back."""
+
+    length: float
+    left: Array
+    singular: Array
     right: Array
+    back: Array
+
+
+class _Member(NamedTuple):
+    """One prior: its evidence, and all that its posterior is made of."""
+
+    evidence: float
+    spectrum: _Spectrum
+    along: Array
     gain: Array
     variance: float
     strength: float
-    length: float
 
     @property
     def effective(self) -> float:
@@ -54,68 +66,95 @@ class _Member(NamedTuple):
         return float(np.sum(1.0 - 1.0 / self.gain))
 
     @property
+    def mean(self) -> Array:
+        """The coefficients."""
+        s = self.spectrum
+        return np.asarray(s.back @ (s.right.T @ (self.strength**2 * s.singular / self.gain * self.along)))
+
+    @property
     def covariance(self) -> Array:
         """τ² B (I − V diag(1 − 1/gain) Vᵀ) Bᵀ, written as a square."""
-        factor = self.strength * (
-            self.back - self.back @ (self.right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ self.right
-        )
+        back, right = self.spectrum.back, self.spectrum.right
+        factor = self.strength * (back - back @ (right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ right)
         return np.asarray(self.variance * (factor @ factor.T))
 
 
-def averaged(y: Array, free: Array, slopes: Array, roughness: list[Array], grid: PriorGrid, known: bool) -> Posterior:
-    """Return the posterior of free numbers and coefficients, in this order.
+@dataclass(frozen=True, eq=False)
+class Inversion:
+    """Slopes, decomposed for all lengths: data come and go.
 
-    Parameters
+    Attributes
     ----------
-    y, free, slopes
-        Data and derivatives, all divided by the standard deviations, or by a size if these are not known.
+    free, slopes
+        Derivatives by free numbers and by coefficients, all divided by the standard deviations, or by a size if these
+        are not known.
     roughness
         One matrix for each length of the grid.
+    grid, known
+        The priors that are averaged over, and whether the noise is known.
     """
-    q = np.linalg.qr(free)[0] if free.shape[1] else np.zeros((len(y), 0))
-    left, seen = y - q @ (q.T @ y), slopes - q @ (q.T @ slopes)
-    members = [
-        m
-        for matrix, length in zip(roughness, grid.lengths, strict=True)
-        for m in _members(left, seen, matrix, length, q.shape[1], grid, known)
-    ]
-    best = max(m.evidence for m in members)
-    members = [m for m in members if m.evidence > best + np.log(_KEPT)]
-    weights = np.exp([m.evidence - best for m in members])
-    weights /= np.sum(weights)
-    mean = sum(w * m.mean for w, m in zip(weights, members, strict=True))
-    covariance = np.zeros((len(mean), len(mean)))
-    for w, m in zip(weights, members, strict=True):
-        covariance += w * (m.covariance + np.outer(m.mean - mean, m.mean - mean))
-    top = members[int(np.argmax(weights))]
-    variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
-    effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
-    whole, spread = _with_free(y, free, slopes, mean, covariance, variance)
-    return Posterior(whole, spread, effective, variance, top.strength, top.length)
 
+    free: Array
+    slopes: Array
+    roughness: Sequence[Array]
+    grid: PriorGrid
+    known: bool
 
-def _members(
-    left: Array, seen: Array, roughness: Array, length: float, lost: int, grid: PriorGrid, known: bool
-) -> list[_Member]:
-    """Return the posteriors of one length for all strengths."""
-    root = sla.cholesky(roughness + 1e-12 * np.trace(roughness) / len(roughness) * np.eye(len(roughness)), lower=True)
-    whitened = sla.solve_triangular(root, seen.T, lower=True).T
-    u, s, vt = np.linalg.svd(whitened, full_matrices=False)
-    back = sla.solve_triangular(root, np.eye(len(root)), lower=True).T
-    along = u.T @ left
-    rest, count = max(float(left @ left - along @ along), 0.0), len(left) - lost
-    found = []
-    reach = 1.0 if known else 1e10  # the strength is relative to the noise if that is not known
-    for strength in np.geomspace(grid.weakest, grid.strongest * reach, grid.strengths * (1 if known else 3)):
-        gain = 1.0 + (strength * s) ** 2
-        quadratic = float(np.sum(along**2 / gain)) + rest
-        evidence = -0.5 * float(np.sum(np.log(gain)))
-        evidence -= 0.5 * quadratic if known else 0.5 * count * np.log(max(quadratic, 1e-300))
-        shrunk = strength**2 * s / gain
-        mean = back @ (vt.T @ (shrunk * along))
-        variance = 1.0 if known else quadratic / max(count, 1)
-        found.append(_Member(evidence, mean, back, vt, gain, variance, float(strength), length))
-    return found
+    @cached_property
+    def _projected(self) -> Array:
+        """An orthonormal basis of what free numbers explain."""
+        return np.linalg.qr(self.free)[0] if self.free.shape[1] else np.zeros((len(self.slopes), 0))
+
+    @cached_property
+    def _spectra(self) -> list[_Spectrum]:
+        q = self._projected
+        seen, found = self.slopes - q @ (q.T @ self.slopes), []
+        for matrix, length in zip(self.roughness, self.grid.lengths, strict=True):
+            ridge = 1e-12 * np.trace(matrix) / len(matrix) * np.eye(len(matrix))
+            root = sla.cholesky(matrix + ridge, lower=True)
+            u, s, vt = np.linalg.svd(sla.solve_triangular(root, seen.T, lower=True).T, full_matrices=False)
+            found.append(_Spectrum(length, u, s, vt, sla.solve_triangular(root, np.eye(len(root)), lower=True).T))
+        return found
+
+    def averaged(self, y: Array, *, covariance: bool = True) -> Posterior:
+        """Return the posterior of free numbers and coefficients, in this order, for weighted data.
+
+        Without ``covariance``, which takes longest, that is zero.
+        """
+        q = self._projected
+        left = y - q @ (q.T @ y)
+        members = [m for spectrum in self._spectra for m in self._members(left, spectrum)]
+        best = max(m.evidence for m in members)
+        members = [m for m in members if m.evidence > best + np.log(_KEPT)]
+        weights = np.exp([m.evidence - best for m in members])
+        weights /= np.sum(weights)
+        means = [m.mean for m in members]
+        mean = sum(w * own for w, own in zip(weights, means, strict=True))
+        spread = np.zeros((len(mean), len(mean)))
+        for w, m, own in zip(weights, members, means, strict=True) if covariance else ():
+            spread += w * (m.covariance + np.outer(own - mean, own - mean))
+        top = members[int(np.argmax(weights))]
+        variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
+        effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
+        whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
+        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length)
+
+    def _members(self, left: Array, spectrum: _Spectrum) -> list[_Member]:
+        """Return the posteriors of one length for all strengths."""
+        s, grid, known = spectrum.singular, self.grid, self.known
+        along = spectrum.left.T @ left
+        rest, count = max(float(left @ left - along @ along), 0.0), len(left) - self._projected.shape[1]
+        reach = 1.0 if known else 1e10  # the strength is relative to the noise if that is not known
+        strengths = np.geomspace(grid.weakest, grid.strongest * reach, grid.strengths * (1 if known else 3))
+        gains = 1.0 + (strengths[:, None] * s) ** 2
+        quadratic = np.sum(along**2 / gains, axis=1) + rest
+        misfits = quadratic if known else count * np.log(np.maximum(quadratic, 1e-300))
+        evidence = -0.5 * np.sum(np.log(gains), axis=1) - 0.5 * misfits
+        variances = np.ones(len(strengths)) if known else quadratic / max(count, 1)
+        return [
+            _Member(float(evidence[i]), spectrum, along, gains[i], float(variances[i]), float(strengths[i]))
+            for i in range(len(strengths))
+        ]
 
 
 def _with_free(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,16 +12,17 @@ import numpy as np
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Prediction
 from frozenpinn.adaptivity.inverse.rules import TangentRules
-from frozenpinn.adaptivity.inverse.sensors import Sensor
+from frozenpinn.adaptivity.inverse.seen import Interpolant, Seen, SeenTwice, jets_of
 from frozenpinn.adaptivity.inverse.unknowns import Numbers, beyond_tangents
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
+from frozenpinn.assembly.curvature import Curvature
 from frozenpinn.assembly.tangent import Tangent, TangentSpace, tangent_space
 from frozenpinn.basis.samplers import MultiScale, Waves
 from frozenpinn.errors import FrozenPinnWarning, warn
 from frozenpinn.geometry import Box
 from frozenpinn.results.solution import Solution
-from frozenpinn.solvers.columns import Step, integrate_columns
+from frozenpinn.solvers.columns import Columns, Step, integrate_columns
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -70,31 +72,54 @@ class EvolutionModel:
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, then all its tangents at once."""
-        values, solution = self.values(theta)
-        return Prediction(values, self.slopes(theta, solution.solution), solution)
+        values, run = self.values(theta)
+        return Prediction(values, self.slopes(theta, run), run)
 
     def values(self, theta: Array) -> tuple[Array, Run]:
         """Solve the problem alone."""
         problem = self._stated(theta)
         run = Run.of(problem, self.task)
-        found = [s.values(problem, _jets_of(s, run.solution)) for s in self.data.sensors]
+        found = [s.values(problem, jets_of(s, run.solution)) for s in self.data.sensors]
         return np.concatenate(found), run
 
-    def slopes(self, theta: Array, solution: Solution) -> Array:
+    def slopes(self, theta: Array, state: Run) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
         if self._is_special:
             return self._differences(theta)
-        problem, unknowns = self.numbers.at(theta), self.numbers.directions
-        space = self._space(problem)
-        tangent = Tangent(problem, solution.jet_values, space, unknowns)
-        seen = [_Seen(sensor, tangent, problem, solution) for sensor in self.data.sensors]
+        tangent = self._tangent(theta, state)
+        return self._integrated(tangent, tangent.initial, self._seen(tangent, state.solution))[0]
+
+    def bend(self, theta: Array, state: Run) -> tuple[Array, Array] | None:
+        """Return the slopes, and how they change: second derivatives, one column for each pair of unknowns.
+
+        None where these are not known: for functions, and numbers in coefficients of boundary conditions.
+        """
+        if self._is_special or self.numbers.fields or self.numbers.bends_conditions:
+            return None
+        tangent = self._tangent(theta, state)
+        slopes, steps = self._integrated(tangent, tangent.initial, self._seen(tangent, state.solution))
+        curvature = Curvature(tangent, Interpolant(steps))
+        seen = [SeenTwice(sensor, curvature, state.solution) for sensor in self.data.sensors]
+        return slopes, self._integrated(curvature, curvature.initial, seen)[0]
+
+    def _tangent(self, theta: Array, state: Run) -> Tangent:
+        problem = self.numbers.at(theta)
+        return Tangent(problem, state.solution.jet_values, self._space(problem), self.numbers.directions)
+
+    def _seen(self, tangent: Tangent, solution: Solution) -> list[Seen]:
+        return [Seen(sensor, tangent, solution) for sensor in self.data.sensors]
+
+    def _integrated(self, system: Columns, start: Array, seen: Sequence[Seen]) -> tuple[Array, list[Step]]:
+        """Integrate columns, and return what the sensors see of them, and all steps."""
+        steps: list[Step] = []
 
         def tell(step: Step) -> None:
+            steps.append(step)
             for one in seen:
                 one.take(step)
 
-        integrate_columns(tangent, tangent.initial, problem.time, self.rules.rtol, tell)
-        return np.concatenate([one.slopes for one in seen])
+        integrate_columns(system, start, self.numbers.problem.time, self.rules.rtol, tell)
+        return np.concatenate([one.slopes for one in seen]), steps
 
     @property
     def _is_special(self) -> bool:
@@ -137,50 +162,3 @@ class EvolutionModel:
             hidden = Waves(width, rules.reach).sample(points, rng)
         per_side = 1 if d == 1 else max(8, int(rules.boundary * width / max(1, len(domain.sides))))
         return tangent_space(problem, hidden, points, rules.cutoff, per_side, self.numbers.directions)
-
-
-def _jets_of(sensor: Sensor, solution: Solution) -> list[Array]:
-    assert sensor.times is not None
-    return [solution.paired_values(sensor.x, sensor.times, jet) for jet in sensor.jets]
-
-
-class _Seen:
-    """The slopes of one sensor, filled step by step."""
-
-    def __init__(self, sensor: Sensor, tangent: Tangent, problem: Problem, solution: Solution) -> None:
-        assert sensor.times is not None
-        self.sensor, self.tangent, self.times = sensor, tangent, sensor.times
-        jets = _jets_of(sensor, solution)
-        self.factors = sensor.factors(problem, jets)
-        direct = sensor.direct(problem, jets, tangent.unknowns)
-        self.nodes = np.zeros((len(sensor.x), tangent.size)) if direct is None else direct
-        self.end = problem.time[1]
-        wrapped = problem.domain.wrap(sensor.x)
-        layout, space = tangent.layout, tangent.space
-        self.rows = []
-        for jet, factor in zip(sensor.jets, self.factors, strict=True):
-            index = space.group_of(jet.field)
-            own, lift = space.groups[index].tables(wrapped, jet)
-            self.rows.append((index, jet.time, layout, factor[:, None] * own, factor[:, None] * lift))
-
-    def take(self, step: Step) -> None:
-        """Add what the states of a step say at the times within it."""
-        last = step.start + step.length
-        inside = (self.times >= step.start) & ((self.times < last) | (last >= self.end * (1 - 1e-14)))
-        chosen = np.flatnonzero(inside & (self.times <= last * (1 + 1e-14) + 1e-300))
-        if not len(chosen):
-            return
-        shares = Step.shares((self.times[chosen] - step.start) / step.length)
-        for index, order, layout, own, lift in self.rows:
-            for k, state in enumerate(step.states):
-                part = layout.split(state)[index][order]
-                self.nodes[chosen] += shares[:, k : k + 1] * (own[chosen] @ part)
-            if self.tangent.space.groups[index].sides:
-                for t in np.unique(self.times[chosen]):
-                    same = chosen[self.times[chosen] == t]
-                    self.nodes[same] += lift[same] @ self.tangent.data(index, float(t), order)
-
-    @property
-    def slopes(self) -> Array:
-        """What is measured of the tangents."""
-        return self.sensor.gathered(self.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
-from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, TwoStages
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationError
@@ -17,6 +18,12 @@ from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationErro
 Array = np.ndarray
 _FAR = 1e4  # factor of the first guess within which other starts are looked for, where there are no bounds
 _FAILED = 1e6  # weighted residual that stands for an equation without a solution
+
+
+def corrected_slopes(slopes: Array, missed: Array, step: Array, scales: Array) -> Array:
+    """Return slopes that explain a step, with the least change in scaled unknowns (Broyden 1965)."""
+    along = step / scales**2
+    return np.asarray(slopes + np.outer(missed, along) / max(float(step @ along), 1e-300))
 
 
 class Fit(NamedTuple):
@@ -30,22 +37,34 @@ class Fit(NamedTuple):
 
 @dataclass(eq=False)
 class _Evaluations:
-    """Predictions at the values that a fit asks for, each made once; a failed one counts as a bad fit."""
+    """Predictions at the values that a fit asks for, each made once; a failed one counts as a bad fit.
+
+    Where slopes cost as much as values do, they are computed at the start and at the end. On the way each step corrects
+    them by what it has shown (Broyden 1965), unless that is much.
+    """
 
     model: Model
     values: Array
     sigmas: Array
     scales: Array
     near: Any
+    rules: InverseRules
     last: tuple[bytes, Prediction] | None = None
-    history: list[tuple[float, ...]] | None = None
+    known: tuple[Array, Array, Array] | None = None  # where slopes were asked for, values and slopes there
+    exact: bytes | None = None
+    history: list[tuple[float, ...]] = dataclasses.field(default_factory=list)
 
     def _at(self, scaled: Array) -> Prediction | None:
         key = scaled.tobytes()
         if self.last is not None and self.last[0] == key:
             return self.last[1]
+        theta = scaled * self.scales
         try:
-            prediction = self.model.at(scaled * self.scales, self.near)
+            if isinstance(self.model, TwoStages):
+                values, state = self.model.values(theta)
+                prediction = Prediction(values, np.zeros((len(values), 0)), state)
+            else:
+                prediction = self.model.at(theta, self.near)
         except (ConvergenceError, IntegrationError):
             if self.near is None:
                 raise
@@ -59,14 +78,43 @@ class _Evaluations:
         if found is None:
             return np.full(len(self.values), _FAILED)
         left = np.asarray((found.values - self.values) / self.sigmas)
-        if self.history is not None:
-            self.history.append((float(left @ left), *map(float, scaled * self.scales)))
+        self.history.append((float(left @ left), *map(float, scaled * self.scales)))
         return left
 
     def slopes(self, scaled: Array) -> Array:
         found = self._at(scaled)
         assert found is not None
-        return np.asarray(found.slopes * self.scales / self.sigmas[:, None])
+        slopes = found.slopes
+        if isinstance(self.model, TwoStages):
+            slopes = self._corrected(scaled, found)
+            self.known = (scaled.copy(), found.values, slopes)
+        return np.asarray(slopes * self.scales / self.sigmas[:, None])
+
+    def _corrected(self, scaled: Array, found: Prediction) -> Array:
+        """Return slopes that explain the last step, or exact ones if there was none or it says much against the old."""
+        if self.known is not None:
+            before, values, slopes = self.known
+            step, change = (scaled - before) * self.scales, found.values - values
+            missed = change - slopes @ step
+            old, new = (np.linalg.norm((v - self.values) / self.sigmas) for v in (values, found.values))
+            fits = np.linalg.norm(missed / self.sigmas) <= self.rules.secant * np.linalg.norm(change / self.sigmas)
+            if fits and new**2 <= self.rules.secant_gain * old**2:
+                return corrected_slopes(slopes, missed, step, self.scales)
+        return self._exact(scaled, found)
+
+    def _exact(self, scaled: Array, found: Prediction) -> Array:
+        assert isinstance(self.model, TwoStages)
+        self.exact = scaled.tobytes()
+        return self.model.slopes(scaled * self.scales, found.state)
+
+    def final(self, scaled: Array) -> Prediction:
+        """Return the prediction with exact slopes."""
+        found = self._at(scaled)
+        assert found is not None
+        if not isinstance(self.model, TwoStages):
+            return found
+        known = self.known is not None and self.exact == scaled.tobytes() and np.array_equal(self.known[0], scaled)
+        return found._replace(slopes=self.known[2] if known and self.known else self._exact(scaled, found))
 
 
 def fit(
@@ -77,7 +125,7 @@ def fit(
 
     lower, upper = numbers.bounds
     scales = numbers.scales
-    evaluations = _Evaluations(model, data.values, sigmas, scales, near, history=[])
+    evaluations = _Evaluations(model, data.values, sigmas, scales, near, rules)
     inside = np.clip(start, lower, upper) / scales
     found = least_squares(
         evaluations.residuals,
@@ -90,11 +138,9 @@ def fit(
         gtol=1e-15,
         max_nfev=rules.steps,
     )
-    theta = np.asarray(found.x * scales)
-    prediction = evaluations._at(found.x)
-    assert prediction is not None
+    prediction = evaluations.final(found.x)
     left = (prediction.values - data.values) / sigmas
-    return Fit(theta, prediction, float(left @ left), tuple(evaluations.history or ()))
+    return Fit(np.asarray(found.x * scales), prediction, float(left @ left), tuple(evaluations.history))
 
 
 def is_poor(found: Fit, data: Data, numbers: Numbers, rules: InverseRules) -> bool:

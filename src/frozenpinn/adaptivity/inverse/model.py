@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.sensors import Sensor
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.assembly.boundary import derivative_of
-from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, slopes_of
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
 from frozenpinn.assembly.sensitivity import Directions, jet_rows, sensitivity_rows
-from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.language.jets import Jet
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.solvers.newton import NewtonRules, newton
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_FAST = 0.1  # part of a first correction by an old factorisation that a second one may be, …
+_SMALL = 1e-3  # … unless that is this part of the noise
 
 
 class Prediction(NamedTuple):
@@ -36,6 +35,17 @@ class Model(Protocol):
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Return what would be measured; ``near`` is the state of an earlier prediction."""
+
+
+@runtime_checkable
+class TwoStages(Protocol):
+    """A model whose slopes cost as much as its values do, and can be left out."""
+
+    def values(self, theta: Array) -> tuple[Array, Any]:
+        """Return what would be measured, and what led there."""
+
+    def slopes(self, theta: Array, state: Any) -> Array:
+        """Return the derivatives of that."""
 
 
 class Solved(NamedTuple):
@@ -138,37 +148,18 @@ class StaticModel:
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
         return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
 
-    def corrected(self, theta: Array, solved: Solved, coefficients: Array) -> Array:
+    def extrapolated(self, prediction: Prediction, step: Array) -> Prediction:
+        """Return a prediction, and its state, after a step so small that the first order is all there is."""
+        solved: Solved = prediction.state
+        c = solved.state.coefficients + solved.sensitivities @ step
+        moved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
+        return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, moved)
+
+    def corrected(self, collocation: Collocation, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
-        collocation = self.collocation(theta)
-        tabulated = Tabulated(coefficients, collocation.problem.fields, self.tables)
-        left = collocation.residual(tabulated, solved.last.scales) - solved.last.unreachable
+        state = solved.state.moved(coefficients)
+        left = collocation.residual(state, solved.last.scales) - solved.last.unreachable
         return np.asarray(coefficients - solved.last.factor.solve(left))
-
-    @cached_property
-    def tables(self) -> dict[Derivative, Array]:
-        """Derivatives of all features at the points, for every derivative in the equations."""
-        problem, found = self.base.problem, {}
-        for name in problem.fields:
-            for jet in slopes_of(problem, name).jets:
-                derivative = derivative_of(jet)
-                if derivative not in found:
-                    found[derivative] = self.base.hidden.operator(self.base.points.x, [Term(name, derivative)])
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Tabulated:
-    """A function of a layer at points where the features are known already."""
-
-    coefficients: Array
-    fields: tuple[str, ...]
-    tables: dict[Derivative, Array]
-
-    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
-        """Return derivatives at those points, whatever ``x``."""
-        blocks = self.coefficients.reshape(len(self.fields), -1)
-        return [self.tables[derivative_of(jet)] @ blocks[self.fields.index(jet.field)] for jet in jets]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,3 +173,51 @@ class Chord:
         """Return what would be measured, with the old slopes."""
         values, state = self.values(theta)
         return Prediction(values, self.slopes, state)
+
+
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """A model that is linear in all unknowns."""
+
+    centre: Array
+    known: Prediction
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured; there is no solution to it."""
+        return Prediction(self.known.values + self.known.slopes @ (theta - self.centre), self.known.slopes, None)
+
+
+@dataclass(frozen=True, eq=False)
+class StaticChord:
+    """A static model near a known prediction, with the factorisation and, at the same places, the slopes of that.
+
+    Attributes
+    ----------
+    model, known
+        The model, and what it has predicted at one place.
+    same
+        Whether it measures what was measured there.
+    sigmas
+        What a prediction may be wrong by, and more.
+    """
+
+    model: StaticModel
+    known: Prediction
+    same: bool
+    sigmas: Array
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Correct the linear prediction twice; if the second time it is not much smaller, this is too far away."""
+        solved: Solved = self.known.state
+        step, collocation, sizes = theta - solved.theta, self.model.collocation(theta), list[float]()
+        c = solved.state.coefficients + solved.sensitivities @ step
+        values, slopes = self.model.observed(theta, c, solved.sensitivities)
+        for _ in range(2):
+            before, c = values, self.model.corrected(collocation, solved, c)
+            values, slopes = self.model.observed(theta, c, solved.sensitivities)
+            sizes.append(float(np.sqrt(np.mean((values - before) ** 2))))
+        unit = float(np.sqrt(np.mean(self.sigmas**2)))
+        if not sizes[1] <= max(_FAST * sizes[0], _SMALL * unit):
+            raise ConvergenceError("an old factorisation does not reach so far")
+        moved = solved._replace(state=solved.state.moved(c), theta=np.array(theta))
+        return Prediction(values, self.known.slopes if self.same else slopes, moved)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
+from frozenpinn.adaptivity.inverse.local import Local, local_fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
-from frozenpinn.adaptivity.inverse.static import Network, StaticInference, gauss_newton_step, refine
+from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
 from frozenpinn.errors import warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
@@ -44,7 +46,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     sigmas = question.sigmas(fits[0])
     with watch.stage("fine network"):
         fine = inference.fine(fits[0], coarse, data)
-        best = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+        best, _ = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
     with watch.stage("second network"):
         other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
         second = other.model.at(best.theta)
@@ -80,9 +82,10 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     question = question.with_data(given)
     question.check()
     with watch.stage("steps with an old factorisation"):
-        first = _chord_steps(question, kept, question.sigmas(), kept.old)
+        model = kept.fine.model.measuring(question.data)
+        first = chord_steps(question, model, kept.old, question.sigmas(), kept.old)
         sigmas = question.sigmas(first)
-        best = None if first is None else _chord_steps(question, kept, sigmas, first)
+        best = None if first is None else chord_steps(question, model, kept.old, sigmas, first)
     if best is None:
         return infer_numbers(question, watch)
     mine, other = (
@@ -92,36 +95,14 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     twin = Prediction(best.prediction.values + other[0] - mine[0], other[1], None)
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
-    solution = inference.solution(kept.fine, best.prediction, facts.singular)
+
+    def solution() -> Solution:
+        return inference.solution(kept.fine, best.prediction, facts.singular)
+
     found = _put_together(
         question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
     )
-    model = kept.fine.model.measuring(question.data)
     return replace(found, _predict=lambda theta: model.at(theta, best.prediction.state).values)
-
-
-def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> Fit | None:
-    """Step until nothing changes beside the noise; None if that leads nowhere."""
-    data, numbers, rules = question.data, question.numbers, question.rules
-    model = kept.fine.model if data.sensors is kept.fine.model.sensors.sensors else kept.fine.model.measuring(data)
-    solved, reached = kept.old.prediction.state, start.prediction.state
-    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
-    for _ in range(rules.again):
-        prediction = Prediction(*model.observed(theta, c, solved.sensitivities), solved)
-        left = (data.values - prediction.values) / sigmas
-        steps.append((float(left @ left), *map(float, theta)))
-        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
-        bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
-        size = float(np.max(np.abs(step) / numbers.scales))
-        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
-        if size <= rules.fine_settled or (small and len(steps) > 1):
-            moved = solved._replace(state=solved.state.moved(c), theta=theta)
-            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
-        if size > rules.contraction * before:
-            return None
-        theta, before = theta + step, size
-        c = model.corrected(theta, solved, c + solved.sensitivities @ step)
-    return None
 
 
 # ---- evolutions -------------------------------------------------------------------------------------
@@ -130,46 +111,79 @@ def _chord_steps(question: Question, kept: Kept, sigmas: Array, start: Fit) -> F
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     numbers, data, rules, task = question.numbers, question.data, question.rules, question.task
     model = EvolutionModel(numbers, data, task, rules.tangent)
-    quick = replace(task, tolerances=replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol)))
     with watch.stage("fit"):
         fits = _fits(
-            EvolutionModel(numbers, data, quick, rules.tangent),
+            EvolutionModel(numbers, data, question.quick_task, rules.tangent),
             replace(question, rules=replace(rules, settled=rules.quick_settled)),
         )
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
-        best = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, rules)
+        exact = replace(rules, fine_settled=max(rules.fine_settled, 0.1 * task.tolerances.time))
+        best, _ = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
     with watch.stage("second network"):
-        finer = replace(task, seed=task.seed + _OTHER_SEED, tolerances=task.tolerances.tighter(rules.tighter))
-        other = replace(model, task=finer)
+        tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
+        other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
     solution = best.prediction.state.told(numbers.stated(best.theta))
-
-    def renew(given: Any) -> Inferred:
-        return _again_in_time(question, best, second, given)
-
-    found = _put_together(question, fits, best, sigmas, second, solution, watch, renew)
+    kept = KeptInTime(question, model, best, second)
+    found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again)
     return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
-def _again_in_time(old: Question, fit: Fit, second: Prediction, given: Any) -> Inferred:
-    """Infer from new data near an old fit: slopes from there, then solutions only."""
-    question, watch = old.with_data(given), Stopwatch(None)
-    question.check()
-    numbers, data, task = question.numbers, question.data, question.task
-    if not data.has_places_of(old.data):
-        return infer_numbers(replace(question, numbers=numbers.started(fit.theta)), watch)
-    with watch.stage("refinement"):
-        model = EvolutionModel(numbers, data, task, question.rules.tangent)
-        chord = Chord(model.values, fit.prediction.slopes)
-        sigmas = question.sigmas(fit)
-        best = refine(chord, data, sigmas, numbers, fit.theta, question.rules, fit.prediction)
-    twin = second._replace(values=best.prediction.values + second.values - fit.prediction.values)
-    solution = best.prediction.state.told(numbers.stated(best.theta))
-    found = _put_together(
-        question, [best], best, sigmas, twin, solution, watch, lambda more: _again_in_time(old, fit, second, more)
-    )
-    return replace(found, _predict=lambda theta: model.values(theta)[0])
+@dataclass(frozen=True, eq=False)
+class KeptInTime:
+    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it."""
+
+    question: Question
+    model: EvolutionModel
+    fit: Fit
+    second: Prediction
+
+    @cached_property
+    def local(self) -> Local | None:
+        """What is measured near the fit; the first new data pay for it. None if second derivatives are not known."""
+        found = self.model.bend(self.fit.theta, self.fit.prediction.state)
+        return None if found is None else Local(self.fit.theta, self.fit.prediction.values, *found)
+
+    def again(self, given: Any) -> Inferred:
+        """Infer from new data near the old fit: by polynomials, by solves with old slopes, or anew."""
+        question, watch, fit = self.question.with_data(given), Stopwatch(None), self.fit
+        question.check()
+        if not question.data.has_places_of(self.question.data):
+            return infer_numbers(replace(question, numbers=question.numbers.started(fit.theta)), watch)
+        with watch.stage("local model"):
+            best, sigmas = self._nearby(question)
+        settled = True
+        if best is None:
+            with watch.stage("refinement"):
+                sigmas, chord = question.sigmas(fit), Chord(self.model.values, fit.prediction.slopes)
+                best, settled = refine(
+                    chord, question.data, sigmas, question.numbers, fit.theta, question.rules, fit.prediction
+                )
+        if not settled or is_poor(best, question.data, question.numbers, question.rules):
+            return infer_numbers(question, watch)
+        apart = self.second.values - fit.prediction.values  # of two networks, which have the same slopes
+        twin = best.prediction._replace(values=best.prediction.values + apart)
+        return replace(
+            _put_together(question, [best], best, sigmas, twin, lambda: self._solved(best), watch, self.again),
+            _predict=lambda theta: self.model.values(theta)[0],
+        )
+
+    def _nearby(self, question: Question) -> tuple[Fit | None, Array]:
+        """Fit by polynomials, twice, as what is known of the noise may depend on the fit."""
+        sigmas = question.sigmas(self.fit)
+        if self.local is None:
+            return None, sigmas
+        first = local_fit(self.local, question, sigmas, self.fit.theta)
+        if first is None:
+            return None, sigmas
+        sigmas = question.sigmas(first)
+        return local_fit(self.local, question, sigmas, first.theta), sigmas
+
+    def _solved(self, fit: Fit) -> Solution:
+        run = fit.prediction.state or self.model.values(fit.theta)[1]
+        solution: Solution = run.told(self.question.numbers.stated(fit.theta))
+        return solution
 
 
 # ---- both -------------------------------------------------------------------------------------------
@@ -181,7 +195,7 @@ def _put_together(
     best: Fit,
     sigmas: Array,
     second: Prediction,
-    solution: Solution,
+    solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
     renew: Callable[[Any], Inferred],
 ) -> Inferred:
@@ -194,10 +208,12 @@ def _put_together(
         sigmas = np.sqrt(sigmas**2 + blur**2)
     residuals = data.values - best.prediction.values
     spread = spread_of(residuals, slopes, sigmas, data.noise_is_known, question.level)
-    gap = gauss_newton_step(second, data.values, sigmas, numbers, best.theta) - gauss_newton_step(
-        best.prediction, data.values, sigmas, numbers, best.theta
+    rest, there = (
+        gauss_newton_step(prediction, data.values, sigmas, numbers, best.theta)
+        for prediction in (best.prediction, second)
     )
-    covariance = spread.covariance + np.outer(gap, gap)
+    gap = there - rest
+    covariance = spread.covariance + np.outer(gap, gap) + np.outer(rest, rest)
     estimates = estimates_of(question, best.theta, covariance, spread.quantile)
     notes = _notes(question, best, estimates, spread)
     return Inferred(

@@ -44,6 +44,15 @@ class Question:
         """Return the same question for other data."""
         return replace(self, data=Data.read(given, self.numbers.problem))
 
+    @property
+    def quick_task(self) -> Task:
+        """How an evolution is solved while its fit is looked for."""
+        task, rules = self.task, self.rules
+        tolerances = replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol))
+        is_line = self.numbers.problem.domain.dimension == 1  # in more dimensions widths are found
+        width = rules.quick_width if is_line and task.settings.width is None else task.settings.width
+        return replace(task, tolerances=tolerances, settings=replace(task.settings, width=width))
+
     def sigmas(self, fit: Fit | None = None) -> Array:
         """Return the standard deviations, relative ones from what a fit predicts."""
         return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)

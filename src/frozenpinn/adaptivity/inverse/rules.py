@@ -18,7 +18,7 @@ class TangentRules:
     reach: float = 1.0  #: of waves, in two and more dimensions
     cutoff: float = 1e-7  #: singular value, relative to the largest, up to which functions are kept
     boundary: float = 0.8  #: boundary points of all sides together for each neuron, in two and more dimensions
-    rtol: float = 1e-3  #: accuracy in time
+    rtol: float = 1e-2  #: accuracy in time; errors of slopes are some 1e-4
     difference: float = 1e-4  #: relative change of a number where tangents do not serve and slopes are differences
 
 
@@ -28,13 +28,19 @@ class InverseRules:
 
     coarse: float = 0.34  #: neurons of the network on which a fit is found, as a part of those of the last steps
     coarse_most: int = 240  #: … and at most
+    coarse_solution: float = 1e-6  #: accuracy of the solution at the start, where features are chosen
     steps: int = 40  #: evaluations of one fit, at most
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
     quick_rtol: float = 1e-3  #: accuracy in time at which a fit is found
     quick_settled: float = 1e-3  #: relative change of the unknowns at which that stops
-    tighter: float = 0.1  #: accuracy in time of the second network, as a part of that of the first
+    quick_width: int = 80  #: neurons of an interval there
+    secant: float = 0.3  #: part of a change that old slopes may miss and still be corrected instead of computed anew, …
+    secant_gain: float = 0.25  #: … if the step before has brought the sum of squares down to this part
+    looser: float = 10.0  #: accuracy in time of the second network, as a multiple of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
-    fine_settled: float = 1e-11  #: relative change at which these stop, …
+    fine_accuracy: float = 1e-11  #: relative change of the solution at which Newton's method stops for each of them
+    fine_settled: float = 1e-11  #: relative change at which these stop, in time a tenth of the accuracy there, …
+    fine_last: float = 1e-6  #: relative change from which on the last step of a static fit is taken without a solve
     noise_settled: float = 1e-2  #: … or change in units of the standard deviation
     starts: int = 8  #: other starts that are looked at for each unknown, if the first fit is poor
     most_starts: int = 24  #: of these, at most
@@ -49,6 +55,10 @@ class InverseRules:
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     again: int = 30  #: steps with an old factorisation for new data, at most
+    bent: float = (
+        0.15  #: second order, relative to the first, from which on polynomials near an old fit are given up, …
+    )
+    remainder: float = 0.1  #: … and third order, in deviations
     contraction: float = 0.5  #: ratio of two steps from which on the old factorisation is given up
     tangent: TangentRules = dataclasses.field(default_factory=TangentRules)  #: slopes of evolutions
     field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field

@@ -71,7 +71,8 @@ class Sensor:
         np.add.at(out, self.owner, (self.weights if values.ndim == 1 else self.weights[:, None]) * values)
         return out
 
-    def _computed(self, problem: Problem, expressions: Sequence[sp.Expr], values: Sequence[Array]) -> list[Array]:
+    def computed(self, problem: Problem, expressions: Sequence[sp.Expr], values: Sequence[Array]) -> list[Array]:
+        """Return expressions in the jets at the nodes."""
         space, d = problem.jets, self.x.shape[1]
         symbols = [*space.x, space.t, *normal_symbols(d), *self.symbols]
         program = Program(list(expressions), symbols, problem.parameters.functions)
@@ -82,11 +83,11 @@ class Sensor:
 
     def values(self, problem: Problem, values: Sequence[Array]) -> Array:
         """Return what would be measured if the jets have these values at the nodes."""
-        return self.gathered(self._computed(problem, [self.expression], values)[0])
+        return self.gathered(self.computed(problem, [self.expression], values)[0])
 
     def factors(self, problem: Problem, values: Sequence[Array]) -> list[Array]:
         """Return the derivatives by the jets at the nodes."""
-        return self._computed(problem, self._by_jets, values) if self.symbols else []
+        return self.computed(problem, self._by_jets, values) if self.symbols else []
 
     def direct(self, problem: Problem, values: Sequence[Array], unknowns: Sequence[Directions]) -> Array | None:
         """Return the derivatives by the unknowns at the nodes, at fixed jets; None if there are none."""
@@ -94,7 +95,7 @@ class Sensor:
             return None
         t = 0.0 if self.times is None else self.times
         return slopes_by(
-            problem, self.expression, unknowns, lambda slopes: self._computed(problem, slopes, values), self.x, t
+            problem, self.expression, unknowns, lambda slopes: self.computed(problem, slopes, values), self.x, t
         )
 
 

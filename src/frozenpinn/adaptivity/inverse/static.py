@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
-from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.fit import Fit, corrected_slopes
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel
+from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
+from frozenpinn.adaptivity.inverse.uncertainty import spread_of
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family
@@ -51,7 +53,9 @@ class StaticInference:
         """Choose features at the start, and return the coarse network, where any fit can be looked for."""
         problem = self.numbers.at(self.numbers.start)
         plan = self._narrow(static_plan(problem, self.task))
-        task = replace(self.task, settings=replace(self.task.settings, width=plan.width, subspace=None))
+        tolerances = replace(self.task.tolerances, solution=self.rules.coarse_solution)
+        settings = replace(self.task.settings, width=plan.width, subspace=None)
+        task = replace(self.task, settings=settings, tolerances=tolerances)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FrozenPinnWarning)  # of resonance, at the start only
             try:
@@ -73,6 +77,9 @@ class StaticInference:
     ) -> Network:
         """Draw features and points of a plan."""
         points = plan.place_points()
+        x = points.x.copy()
+        x.flags.writeable = False  # so that layers may keep their features there
+        points = replace(points, x=x)
         collocation = plan.collocation(family.layer(plan, points), points)
         newton = self.task.rules.static.newton
         return Network(StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points)
@@ -84,7 +91,9 @@ class StaticInference:
         state = found.prediction.state.state
         narrow = StaticPlan(problem, coarse.plan.task, coarse.plan.width, coarse.plan.count, coarse.plan.boundary)
         pilot = best_family(narrow, state, coarse.family) if seed == 0 else None
-        return self.network(plan, coarse.family if pilot is None else pilot.family, data, state)
+        return self.network(
+            plan, coarse.family if pilot is None else pilot.family, data, state, self.rules.fine_accuracy
+        )
 
     def solution(
         self, network: Network, prediction: Prediction, singular: tuple[float, float] | None = None
@@ -100,6 +109,32 @@ class StaticInference:
         return made_solution(plan, pilot, found, network.points, singular, "the fit")
 
 
+def chord_steps(question: Question, model: StaticModel, known: Fit, sigmas: Array, start: Fit) -> Fit | None:
+    """Step with the factorisation of a known fit, of the solution and the unknowns at once; None if that leads nowhere.
+
+    It ends where nothing changes beside the noise. Start is the known fit, or where such steps have led to.
+    """
+    data, numbers, rules = question.data, question.numbers, question.rules
+    solved, reached = known.prediction.state, start.prediction.state
+    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
+    for _ in range(rules.again):
+        prediction = Prediction(*model.observed(theta, c, solved.sensitivities), solved)
+        left = (data.values - prediction.values) / sigmas
+        steps.append((float(left @ left), *map(float, theta)))
+        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
+        bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
+        size = float(np.max(np.abs(step) / numbers.scales))
+        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
+        if size <= rules.fine_settled or (small and len(steps) > 1):
+            moved = solved._replace(state=solved.state.moved(c), theta=theta)
+            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
+        if size > rules.contraction * before:
+            return None
+        theta, before = theta + step, size
+        c = model.corrected(model.collocation(theta), solved, c + solved.sensitivities @ step)
+    return None
+
+
 def refine(
     model: Model,
     data: Data,
@@ -108,29 +143,45 @@ def refine(
     theta: Array,
     rules: InverseRules,
     known: Prediction | None = None,
-) -> Fit:
-    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known."""
+) -> tuple[Fit, bool]:
+    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known.
+
+    Tell whether that was reached: steps that grow are not taken.
+    """
     near: Any = None
     steps: list[tuple[float, ...]] = []
     best: Fit | None = None
-    before = np.inf
+    before, step = np.inf, np.zeros(len(theta))
     for _ in range(rules.fine_steps):
         prediction = model.at(theta, near) if known is None else known
         known = None
         left = (data.values - prediction.values) / sigmas
         squares = float(left @ left)
         steps.append((squares, *map(float, theta)))
+        seen = prediction if best is None else with_last_step(prediction, best.prediction, step, numbers.scales)
         best = Fit(theta, prediction, squares, tuple(steps))
-        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
+        step = gauss_newton_step(seen, data.values, sigmas, numbers, theta)
         deviations = 1.0 / np.maximum(np.linalg.norm(prediction.slopes / sigmas[:, None], axis=0), 1e-300)
         change = float(np.max(np.abs(step) / np.maximum(np.abs(theta), 1e-12 * numbers.scales)))
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
         small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
-        if change <= rules.fine_settled or small or change > before:
+        if change <= rules.fine_last and isinstance(model, StaticModel):
+            return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps)), True
+        if change <= rules.fine_settled or small:
+            return best, True
+        if change > before:
             break
         before, near, theta = change, prediction.state, theta + step
     assert best is not None
-    return best
+    return best, False
+
+
+def with_last_step(prediction: Prediction, before: Prediction, step: Array, scales: Array) -> Prediction:
+    """Return a prediction whose slopes, if they are old ones, explain the last step."""
+    if prediction.slopes is not before.slopes:
+        return prediction
+    missed = prediction.values - before.values - before.slopes @ step
+    return prediction._replace(slopes=corrected_slopes(before.slopes, missed, step, scales))
 
 
 def gauss_newton_step(prediction: Prediction, values: Array, sigmas: Array, numbers: Numbers, theta: Array) -> Array:

@@ -53,6 +53,15 @@ class Numbers:
         return not any(text.has(atom) for text in texts for atom in atoms)
 
     @cached_property
+    def bends_conditions(self) -> bool:
+        """Whether boundary conditions have second derivatives by the unknowns."""
+        atoms = [atom for direction in self.directions for atom in direction.atoms]
+        factors = [c for condition in self.problem.conditions for c in condition.coefficients]
+        data = [c.value.expression for c in self.problem.conditions if c.value.expression is not None]
+        curved = any(sp.diff(e, a, b) != 0 for e in data for a in atoms if e.has(a) for b in atoms)
+        return curved or any(factor.has(a) for factor in factors for a in atoms)
+
+    @cached_property
     def is_affine(self) -> bool:
         """Whether the solution depends on all unknowns linearly: they are sources or data of a linear problem."""
         problem, atoms = self.problem, [atom for direction in self.directions for atom in direction.atoms]
@@ -131,13 +140,15 @@ def beyond_tangents(problem: Problem) -> str:
         return "nonlinear boundary conditions"
     if problem.interfaces is not None:
         return "coefficients that jump"
+    if any(equation.mass for equation in problem.equations):
+        return "spatial derivatives of time derivatives"
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     return "nonlocal terms" if any(jet.field not in problem.fields for jet in jets) else ""
 
 
 def check_present(problem: Problem) -> None:
     """Refuse unknowns that stand in no equation, condition or datum."""
-    texts: list[sp.Expr] = [e.right_side for e in problem.equations]
+    texts: list[sp.Expr] = [text for e in problem.equations for text in (e.right_side, *e.mass.values())]
     for condition in problem.conditions:
         texts += [*condition.coefficients, condition.value.expression]
     texts += [datum.expression for datum in problem.initial_data] + [law.residual for law in problem.laws]

@@ -65,7 +65,7 @@ class Follower:
     parameter
         The problem as a function of it.
     span
-        Where the path starts, and where it shall lead.
+        Where the path starts and ends.
     task
         Settings, seed and start.
     tol

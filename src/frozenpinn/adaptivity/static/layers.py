@@ -157,13 +157,22 @@ def _rates(problem: Problem, field: str, points: BoundaryPoints, about: Function
     along = np.linalg.norm(slope - np.sum(slope * points.normals, axis=1)[:, None] * points.normals, axis=1)
     if order == 2:
         symbol[:, -1] -= np.sign(symbol[:, 0]) * along / problem.domain.size
-    return np.array([_fastest(row) for row in symbol])
+    return _fastest(symbol)
 
 
 def _power(normals: Array, jet: Jet) -> Array:
     return np.asarray(np.prod(normals ** np.array(jet.alpha), axis=1))
 
 
-def _fastest(symbol: Array) -> float:
-    """Return the largest real part of the roots, at least zero."""
-    return max([0.0, *np.roots(symbol).real.tolist()]) if symbol[0] else 0.0
+def _fastest(symbols: Array) -> Array:
+    """Return the largest real part of the roots of each polynomial, at least zero; zero if its degree is lower."""
+    if symbols.shape[1] == 3:
+        a, b, c = symbols.T
+        with np.errstate(all="ignore"):
+            apart = np.sqrt(np.maximum(b**2 - 4.0 * a * c, 0.0))
+            far = np.where(b > 0, -b - apart, -b + apart) / (2.0 * a)  # no digits cancel in this one
+            near = np.where(far != 0, c / (a * far), 0.0)
+            real = b**2 >= 4.0 * a * c
+            largest = np.where(real, np.maximum(far, near), -b / (2.0 * a))
+        return np.where(a != 0, np.maximum(largest, 0.0), 0.0)
+    return np.array([max([0.0, *np.roots(row).real.tolist()]) if row[0] else 0.0 for row in symbols])

@@ -10,6 +10,7 @@ from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
 from frozenpinn.adaptivity.static.judging import left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
+from frozenpinn.adaptivity.static.trust import warn_if_singular
 from frozenpinn.assembly.collocation import Function, nobody
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Snapshot, Stage
@@ -85,6 +86,8 @@ def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: st
     if not left < promised:
         return None
     singular = (float(smallest[0]), float(smallest[min(1, len(smallest) - 1)]))
+    if problem.is_linear and len(found.changes) == 1:  # the modes are those of the whole operator
+        warn_if_singular(singular, problem, rules)
     steps = () if problem.is_linear else found.changes
     return replace(solution, facts=StaticFacts("products of sines along the axes", left, singular, steps, how, left))
 

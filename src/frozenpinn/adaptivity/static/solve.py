@@ -14,7 +14,7 @@ from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
-from frozenpinn.adaptivity.static.trust import stall_reason
+from frozenpinn.adaptivity.static.trust import stall_reason, warn_if_singular
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.basis.network import Network
@@ -232,7 +232,7 @@ def made_solution(
     plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
 ) -> Solution:
     """Return a solution with all that is known of it."""
-    _warn_if_singular(singular, plan)
+    warn_if_singular(singular, plan.problem, plan.task.rules.static)
     left = left_over(plan.problem, found.state, plan.task.rules.static)
     if left > plan.task.rules.static.untrusted:
         warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
@@ -265,27 +265,6 @@ def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: Sta
         provenance=plan.task,
         facts=facts,
     )
-
-
-def _warn_if_singular(singular: tuple[float, float], plan: StaticPlan) -> None:
-    """Say that the problem is near one without a unique solution."""
-    rules, (smallest, second) = plan.task.rules.static, singular
-    what = "operator" if plan.problem.is_linear else "linearisation about the solution"
-    if not plan.problem.is_linear and smallest <= rules.resonance * second:
-        warn(
-            f"a fold or a branch point is near: the {what} takes a function of size 1 to {smallest:.2g}, the next to "
-            f"{second:.2g}. Another solution is close; solve(problem, all=True) looks for it."
-        )
-    elif smallest <= rules.singular * second:
-        warn(
-            f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
-            f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
-        )
-    elif smallest <= rules.resonance * second:
-        warn(
-            f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
-            f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."
-        )
 
 
 def _no_data(t: float, derivative: int = 0) -> Array:

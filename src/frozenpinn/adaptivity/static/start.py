@@ -70,7 +70,11 @@ def read_start(given: Any, problem: Problem) -> Function | None:
             f"start is a function, text, a number or a solution, got an array of shape {np.shape(given)}; a start must "
             "be known everywhere in the domain."
         )
-    return GivenStart(problem, problem.read_data(given, "the start"))
+    data = problem.read_data(given, "the start")
+    for datum in data.values():
+        if datum.depends_on_time:
+            raise SettingsError(f"{datum.what} depends on t, but the problem has no time; leave t out.")
+    return GivenStart(problem, data)
 
 
 def _check_alike(other: Problem, problem: Problem) -> None:

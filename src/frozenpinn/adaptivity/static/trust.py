@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frozenpinn.adaptivity.static.rules import StaticRules
+from frozenpinn.errors import warn
+from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.statement.problem import Problem
 
 History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
 
@@ -49,7 +52,37 @@ def stalls_for_good(history: History, rules: StaticRules) -> bool:
 
 def stall_reason(left: float) -> str:
     """Say what is wrong."""
+    share = f"{100 * left:.0f}" if left > 0.01 else f"{100 * left:.2g}"
     return (
-        f"the residual stalls at {100 * left:.2g} %: the solution has a singularity that the features do not have "
-        "(a corner?) or a layer that they do not resolve"
+        f"the residual stalls at {share} %: the solution has a singularity that the features do not have "
+        "(a corner?) or a layer that they do not resolve, or it does not exist, as data contradict each other"
+    )
+
+
+def warn_if_singular(singular: tuple[float, float], problem: Problem, rules: StaticRules) -> None:
+    """Say that the problem is near one without a unique solution."""
+    smallest, second = singular
+    what = "operator" if problem.is_linear else "linearisation about the solution"
+    if not problem.is_linear and smallest <= rules.resonance * second:
+        warn(
+            f"a fold or a branch point is near: the {what} takes a function of size 1 to {smallest:.2g}, the next to "
+            f"{second:.2g}. Another solution is close; solve(problem, all=True) looks for it."
+        )
+    elif smallest <= rules.singular * second:
+        warn(
+            f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
+            f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
+        )
+    elif smallest <= rules.resonance * second:
+        warn(
+            f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
+            f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."
+        )
+
+
+def stays_singular(last: Sequence[StaticFacts | None], rules: StaticRules) -> bool:
+    """Whether all of the last solves of a linear problem say that an eigenvalue is hit: wider networks do not help."""
+    found = [facts for facts in last if facts is not None and not facts.steps]
+    return 1 < len(found) == len(last) and all(
+        facts.singular[0] <= rules.singular * facts.singular[1] for facts in found
     )

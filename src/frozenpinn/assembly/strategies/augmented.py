@@ -12,7 +12,7 @@ one of second order relaxes both its values and its velocities, as the doubled s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as sla
@@ -67,6 +67,10 @@ class SoftRows:
     functionals: tuple[Functional, ...]
     data: BoundaryData
     kappa: float
+
+    def during(self, time: tuple[float, float]) -> SoftRows:
+        """Return the same for a part of the time in which nothing switches."""
+        return replace(self, data=self.data.during(time))
 
     def matrix(self, network: Basis) -> Array:
         """Return the boundary operator applied to the basis."""

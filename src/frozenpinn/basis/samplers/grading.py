@@ -15,7 +15,7 @@ class Grading:
     x
         Places in increasing order, from one end of the interval to the other.
     density
-        Positive values there, up to a factor: how densely points and neurons shall stand.
+        Positive values there, up to a factor: how densely points and neurons are to stand.
     steepest
         Bound of the change of dx/ds from place to place (its derivative by x): neighbouring neurons must not differ
         too much in length, however abruptly the density changes.

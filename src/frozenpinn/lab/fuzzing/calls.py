@@ -17,7 +17,7 @@ from frozenpinn.geometry import Ball, Box, Disk, Domain, Implicit, Interval, Pol
 from frozenpinn.lab.fuzzing.junk import called, spoiled
 from frozenpinn.lab.fuzzing.trial import Trial
 from frozenpinn.results.solution import Solution
-from frozenpinn.results.storage import load_stored
+from frozenpinn.results.storage import load
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
@@ -187,7 +187,7 @@ def _files() -> list[Call]:
     disk: Domain = Disk()
     return [
         ("solution.save", inside(_solution().save), {"file": "s.fpinn"}),
-        ("load", inside(load_stored), {"file": "s.fpinn"}),
+        ("load", inside(load), {"file": "s.fpinn"}),
         ("read_mesh", inside(read_mesh), {"file": "s.msh"}),
         ("solution.plot", inside(_solution().plot), {"file": "s.png", "field": "u"}),
         ("domain.plot", inside(disk.plot), {"n": 20, "file": "s.png"}),

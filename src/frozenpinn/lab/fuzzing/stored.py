@@ -16,7 +16,7 @@ from frozenpinn.geometry import Box, Interval
 from frozenpinn.lab.fuzzing.trial import Trial, WrongValueError
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.solution import Solution
-from frozenpinn.results.storage import load_stored, save_solution
+from frozenpinn.results.storage import load, save_solution
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
 
@@ -34,7 +34,7 @@ def stored(rng: np.random.Generator, count: int) -> Iterator[Trial]:
 
 
 def _load(which: int, way: Callable[[bytes, np.random.Generator], bytes], seed: int) -> Callable[[], object]:
-    def load() -> None:
+    def reading() -> None:
         raw, expected = _files()[which]
         made_up = way in (_other_meta, _other_array)  # with the right checksums: the values may be others
         with tempfile.TemporaryDirectory() as folder:
@@ -45,11 +45,11 @@ def _load(which: int, way: Callable[[bytes, np.random.Generator], bytes], seed: 
         if not made_up and not np.array_equal(values, expected):
             raise WrongValueError(f"{values} instead of {expected}")
 
-    return load
+    return reading
 
 
 def _values(file: str) -> Array:
-    solution = load_stored(file)
+    solution = load(file)
     assert isinstance(solution, Solution)
     middle = (np.asarray(solution.problem.domain.lower) + solution.problem.domain.upper) / 2.0
     start, end = solution.problem.time

@@ -17,6 +17,7 @@ from frozenpinn.results.page.encoding import encoded
 from frozenpinn.results.page.modes import Compressed, compressed
 from frozenpinn.results.page.special import special_terms
 from frozenpinn.results.page.tables import dataset_data, error_table
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed
 
@@ -25,13 +26,44 @@ if TYPE_CHECKING:
 
     from frozenpinn.results.solution import Solution
 
-__all__ = ["write_dataset_page", "write_page", "written"]
+__all__ = ["page", "write_dataset_page", "write_page", "written"]
 
 Array = np.ndarray
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LARGEST = 150_000  # numbers, eleven letters each: what a page of less than 2 MB may hold
 _ACCURACIES = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 _ALPHAS: dict[int, list[tuple[int, ...]]] = {1: [(0,), (1,), (2,)], 2: [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]}
+
+
+@spelled(EvaluationError)
+def page(shown: Any, file: str, *, title: str | None = None) -> str:
+    """Write a page that moves, one HTML file that needs no network, and return its path.
+
+    Parameters
+    ----------
+    shown
+        A solution, whose network is evaluated in the browser, or an xarray Dataset over x (and y) and t, such as a
+        sweep returns: every other dimension has a slider.
+    file
+        Such as ``"burgers.html"``.
+    title
+        The heading; the equations by default.
+
+    Examples
+    --------
+    >>> import tempfile, os, frozenpinn as fp
+    >>> problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> target = os.path.join(tempfile.mkdtemp(), "heat.html")
+    >>> os.path.getsize(fp.page(fp.solve(problem), target)) < 200_000
+    True
+    """
+    from frozenpinn.results.solution import Solution
+
+    if isinstance(shown, Solution):
+        return write_page(shown, file, title)
+    if hasattr(shown, "data_vars"):
+        return write_dataset_page(shown, file, title)
+    raise EvaluationError(f"page() takes a Solution or an xarray Dataset, got {type(shown).__name__}.")
 
 
 def write_page(solution: Solution, file: Any, title: str | None = None) -> str:

@@ -1,0 +1,156 @@
+"""The search for unknown fields: Gauss–Newton steps with a smoothness prior, and what other networks make of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as sla
+
+from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
+from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.question import Question
+from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.errors import ConvergenceError, IntegrationError
+from frozenpinn.runtime.seeds import Seed
+
+Array = np.ndarray
+OTHER_SEED = 1000  # of the second network, beyond the first
+
+
+class Step(NamedTuple):
+    """Where the unknowns are, what they predict, and the posterior of the linearisation there."""
+
+    theta: Array
+    prediction: Prediction
+    posterior: Posterior
+    squares: float
+
+
+@dataclass(frozen=True, eq=False)
+class FieldInference:
+    """One problem with unknown fields, and numbers beside them."""
+
+    question: Question
+    _recent: list[tuple[Array, Array, Inversion]] = field(default_factory=list, repr=False)
+
+    @property
+    def numbers(self) -> Numbers:
+        """All unknowns as one vector."""
+        return self.question.numbers
+
+    @cached_property
+    def columns(self) -> tuple[Array, Array]:
+        """Which unknowns have no prior (numbers, and the mean of each field), and which have one."""
+        size = len(self.numbers.start)
+        free = [*range(len(self.numbers.names)), *(own.start for _, own in self.numbers.parts())]
+        return np.array(free, dtype=int), np.setdiff1d(np.arange(size), free)
+
+    def posterior(self, prediction: Prediction, theta: Array, sigmas: Array, covariance: bool = True) -> Posterior:
+        """Return what the linearised problem says, in the order of the unknowns."""
+        free, smooth = self.columns
+        slopes = prediction.slopes / sigmas[:, None]
+        y = (self.question.data.values - prediction.values) / sigmas + slopes @ theta
+        norms = np.maximum(np.linalg.norm(slopes[:, free], axis=0), 1e-300)
+        found = self._inversion(prediction.slopes, sigmas, slopes, norms).averaged(y, covariance=covariance)
+        order = np.argsort(np.concatenate([free, smooth]))
+        scale = np.concatenate([1.0 / norms, np.ones(len(smooth))])
+        mean, spread = found.mean * scale, found.covariance * scale * scale[:, None]
+        return found._replace(mean=mean[order], covariance=spread[np.ix_(order, order)])
+
+    def _inversion(self, slopes: Array, sigmas: Array, weighted: Array, norms: Array) -> Inversion:
+        """Decompose slopes, unless they are those of the last two times."""
+        for old, its, known in self._recent:
+            if old is slopes and np.array_equal(its, sigmas):
+                return known
+        (free, smooth), grid = self.columns, self.question.rules.prior
+        matrices = [sla.block_diag(*(b.roughness(length) for b in self.numbers.fields)) for length in grid.lengths]
+        told = self.question.data.noise_is_known
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], matrices, grid, told)
+        self._recent[:] = [(slopes, sigmas, found), *self._recent[:1]]
+        return found
+
+    def renewed(self, question: Question) -> FieldInference:
+        """Return the same for other data; what is decomposed serves them, unless only one noise is known."""
+        same = question.data.noise_is_known == self.question.data.noise_is_known
+        return FieldInference(question, list(self._recent) if same else [])
+
+    def step(self, model: Model, theta: Array, sigmas: Array, near: Any, known: Prediction | None = None) -> Step:
+        """Return where a model is with values of the unknowns; what it predicts may be known."""
+        prediction = model.at(theta, near) if known is None else known
+        left = (self.question.data.values - prediction.values) / sigmas
+        posterior = self.posterior(prediction, theta, sigmas, covariance=False)
+        return Step(theta, prediction, posterior, float(left @ left))
+
+    def descend(
+        self, model: Model, theta: Array, sigmas: Array, most: int, known: Prediction | None = None
+    ) -> tuple[Step, list[tuple[float, ...]]]:
+        """Take Gauss–Newton steps until nothing changes beside the noise."""
+        rules, steps, before, stalls = self.question.rules, list[tuple[float, ...]](), np.inf, False
+        current = self.step(model, theta, sigmas, None, known)
+        for _ in range(most):
+            steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
+            change = current.posterior.mean - current.theta
+            seen = current.prediction.slopes @ change / sigmas
+            noise = np.sqrt(current.posterior.variance)
+            size = float(np.sqrt(np.mean(seen**2)))
+            if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
+                break
+            before = size
+            following = self._shortened(model, current, change, sigmas)
+            if following is None:
+                break
+            stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
+            current = following
+        return current, steps
+
+    def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
+        """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
+        rules, (lower, upper) = self.question.rules, self.numbers.bounds
+        count, length = len(sigmas), 1.0
+        for _ in range(rules.field_halvings):
+            theta = current.theta + length * change
+            theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
+            try:
+                following = self.step(model, theta, sigmas, current.prediction.state)
+            except (ConvergenceError, IntegrationError):
+                length /= 2.0
+                continue
+            if following.squares <= rules.worse * current.squares + count * current.posterior.variance:
+                return following
+            length /= 2.0
+        return None
+
+
+def with_bases(question: Question, seed: int = 0) -> Question:
+    """Give every unknown field functions that it is combined of."""
+    problem, rules = question.numbers.problem, question.rules
+    bases = tuple(field_basis(name, problem, rules.field, seed) for name in problem.parameters.unknown_fields)
+    return replace(question, numbers=Numbers(problem, bases))
+
+
+def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[Array, Array]:
+    """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
+    mine = question.numbers
+    other = with_bases(question, question.task.seed + OTHER_SEED)
+    theta, count = other.numbers.start, len(mine.names)
+    theta[:count] = fit.theta[:count]
+    pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
+    for one, own, two, its, x in pairs:
+        theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
+    first = FieldInference(other).step(made(other.numbers, theta), theta, question.sigmas(fit), None)
+    found, gap = first.posterior.mean, np.zeros(len(fit.theta))
+    gap[:count] = found[:count] - fit.theta[:count]
+    for one, own, two, its, x in pairs:
+        gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
+    return first.prediction.values - fit.prediction.values, gap
+
+
+def _places(basis: FieldBasis) -> Array:
+    """Return points at which two bases of a field are compared."""
+    return basis.domain.sample(4 * basis.size, "random", int(Seed.UNKNOWN_FIELD)).x
