@@ -55,7 +55,7 @@ class Frame:
         most = settings.rules.static.product_dimensions if problem.is_static else few
         strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
         product = (
-            (2 <= d <= most or (d == 1 and isinstance(settings.width if width is None else width, tuple)))
+            (2 <= d <= most or (d == 1 and _asks_for_waves(problem, settings.width if width is None else width)))
             and settings.sampler is None
             and strategy.separable
             and settings.cutoff is not None
@@ -250,6 +250,11 @@ def make_plan(problem: Problem, task: Task, width: Width | None = None) -> Plan:
     frame = Frame.of(problem, task.settings, width)
     samplers = frame.samplers(problem, task.settings, width)
     return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
+
+
+def _asks_for_waves(problem: Problem, width: Width | None) -> bool:
+    """Whether a width is that of the one axis of a periodic interval."""
+    return isinstance(width, tuple) and len(width) == 1 and bool(problem.domain.periodic[0])
 
 
 def _axes(problem: Problem) -> list[tuple[float, bool]]:
