@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frozenpinn.errors import SettingsError
-from frozenpinn.operators import LeastSquares
+from frozenpinn.operators import LeastSquares, least_squares
 
 
 def test_agrees_with_lapack():
@@ -38,3 +38,13 @@ def test_the_factor_is_that_of_the_matrix():
 def test_not_finite():
     with pytest.raises(SettingsError, match="the rows of a least-squares problem are not finite"):
         LeastSquares.of(np.array([[1.0], [np.nan]]))
+
+
+def test_panels_of_wide_matrices_give_the_same_factors(monkeypatch):
+    matrix, data = np.random.default_rng(4).normal(size=(70, 40)), np.arange(70.0)
+    whole = LeastSquares.of(matrix)
+    monkeypatch.setattr(least_squares, "_WHOLE", 12)
+    monkeypatch.setattr(least_squares, "_PANEL", 7)
+    panels = LeastSquares.of(matrix)
+    assert panels.solve(data) == pytest.approx(whole.solve(data), rel=1e-12)
+    assert np.triu(panels.triangle) == pytest.approx(np.triu(whole.triangle), abs=1e-12)

@@ -47,6 +47,9 @@ SOLVES = {
         settings=fp.Settings(width=150, cutoff=1e-9),
     ),
     "corner": lambda: fp.solve(fp.Problem("lap(u) = -1", CORNER, boundary="u = 0"), settings=fp.Settings(width=150)),
+    "elastic corner": lambda: fp.solve(
+        fp.Problem("lap(U) + 2*grad(div(U)) = [0, 1]", CORNER, boundary="U = 0"), settings=fp.Settings(width=150)
+    ),
     "layer": lambda: fp.solve(fp.Problem("0.01*u_xx - u_x = 1", fp.Interval(0, 1), boundary="u = 0"), tol=1e-6),
 }
 

@@ -30,3 +30,10 @@ def test_nothing_is_gathered_where_nearly_all_differ():
 
 def test_values_that_differ_visibly_stay_apart():
     assert len(Distinct.of(np.repeat([1.0, 1.0 + 1e-12], 5)).values) == 2
+
+
+def test_imaginary_parts_that_are_round_off_do_not_tell_them_apart():
+    eigenvalues = -np.repeat(np.arange(1.0, 6.0), 4) + 1e-16j * np.arange(20) / 20
+    found = Distinct.of(eigenvalues)
+    assert found.values.tolist() == [-5, -4, -3, -2, -1]
+    assert np.iscomplexobj(Distinct.of(eigenvalues + 1e-12j).values)

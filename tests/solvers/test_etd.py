@@ -13,7 +13,7 @@ from frozenpinn.solvers import etd
 from frozenpinn.solvers.decomposition import Decomposition
 from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.solvers.modal import Modes
+from frozenpinn.solvers.scalar_equations import Modes
 
 STRING = fp.Interval(0, np.pi)
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)

@@ -5,7 +5,8 @@ import pytest
 import scipy.linalg as sla
 
 from frozenpinn.operators import kronecker
-from frozenpinn.solvers.modal import Modes, unforced
+from frozenpinn.solvers.modal import unforced
+from frozenpinn.solvers.scalar_equations import Modes
 
 TAU = np.array([0.0, 0.4, 3.0])
 
@@ -19,6 +20,35 @@ def test_oscillators_follow_their_equation(eigenvalues, damping):
         matrix = np.array([[0.0, 1.0], [value, damping]])
         expected = np.stack([sla.expm(matrix * t) @ state[:, k] for t in TAU])
         np.testing.assert_allclose(found[:, :, k], expected, atol=1e-12 * np.max(np.abs(expected)))
+    alone = Modes(np.array(eigenvalues), 2, damping).positions(state, TAU)
+    np.testing.assert_allclose(alone, found[:, 0].T, rtol=0, atol=1e-13 * np.max(np.abs(found)))
+
+
+def waves_on_a_plate(factor):
+    """Modes on a product: two large ones, and others that are smaller by a factor, but fast."""
+    eigenvalues = -np.add.outer(np.arange(1.0, 7.0) ** 2, np.arange(1.0, 6.0) ** 2).ravel()
+    state = factor * np.random.default_rng(2).normal(size=(2, 30))
+    state[:, [0, 7]] = [[1.0, 2.0], [0.5, -1.0]]
+    vectors = kronecker(*(np.linalg.qr(np.random.default_rng(k).normal(size=(n, n)))[0] for k, n in enumerate((6, 5))))
+    return unforced(Modes(eigenvalues, 2), vectors, state, 0.0, 2.0), Modes(eigenvalues, 2), vectors, state
+
+
+@pytest.mark.parametrize(("factor", "count"), [(1e-18, 2), (1e-14, 30), (0.0, 2)])
+def test_modes_below_round_off_are_left_out(factor, count):
+    trajectory, modes, vectors, state = waves_on_a_plate(factor)
+    assert np.count_nonzero(np.any(trajectory.states[0], axis=0)) == count
+    times, maps = np.linspace(0, 2, 11), [np.eye(6)[:3], np.eye(5)[1:]]
+    whole = modes.propagate(state, times)
+    for derivative, modal in enumerate((whole[:, 0], whole[:, 1], modes.eigenvalues * whole[:, 0])):
+        expected = (kronecker(*maps) @ (vectors @ modal.T)).T
+        found = trajectory.mapped(times, maps, derivative)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 * np.max(np.abs(expected)))
+
+
+def test_modes_that_grow_are_kept_however_small():
+    modes, vectors = Modes(np.array([-1.0, -1.0, -1.0, 20.0])), kronecker(np.eye(2)[::-1], np.eye(2))
+    trajectory = unforced(modes, vectors, np.array([[1.0, 1.0, 1.0, 1e-30]]), 0.0, 5.0)
+    assert trajectory.states[0, 0, 3] == 1e-30
 
 
 def test_no_state_gets_beyond_its_bound():

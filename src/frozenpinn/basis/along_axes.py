@@ -19,6 +19,7 @@ Array = np.ndarray
 _BLOCK = 4_000_000  # numbers held at a time
 _FEW = 64  # places of one axis
 _MANY = 500  # the same, from which on functions are tabulated
+_GRID = 2000  # points that are worth a look whether they are a grid
 
 
 class Summand(NamedTuple):
@@ -97,6 +98,14 @@ def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Ter
                 part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
             out[..., start : start + step] += part
     return out
+
+
+def grid_axes(x: Array) -> list[Array] | None:
+    """Return the coordinates of the tensor grid that many points are, the last axis fastest; None if they are none."""
+    axes = [np.unique(column) for column in x.T] if len(x) >= _GRID else []
+    if not axes or np.prod([float(len(axis)) for axis in axes]) != len(x):
+        return None
+    return axes if np.array_equal(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(x.shape), x) else None
 
 
 def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.basis.along_axes import at_scattered
+from frozenpinn.basis.along_axes import at_scattered, grid_axes, on_grid
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 
@@ -97,4 +97,7 @@ class BoxFunctions:
     def __call__(self, x: Array, alpha: tuple[int, ...], laps: int = 0) -> Array:
         """Return ∂^alpha Δ^laps of every function, shape (n, functions)."""
         networks, full = self._parts
-        return at_scattered(networks, x, [Term("u", Derivative(alpha, laps))], full)
+        terms, axes = [Term("u", Derivative(alpha, laps))], grid_axes(x)
+        if axes is None:
+            return at_scattered(networks, x, terms, full)
+        return on_grid(networks, axes, terms, full).reshape(len(x), -1)

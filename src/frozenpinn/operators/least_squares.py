@@ -16,6 +16,8 @@ from frozenpinn.errors import SettingsError
 Array = np.ndarray
 RIDGE = 1e-14  #: relative to the largest column, per square root of the number of columns
 _WORK = 65  # the largest block of LAPACK's dormqr, and one more
+_PANEL = 320  # columns that are factorised in one call, as no limit of time can break one off, …
+_WHOLE = 1500  # … of matrices with more columns than this
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,7 @@ class LeastSquares:
         stacked = np.zeros((rows + columns, columns), order="F")
         stacked[:rows] = matrix
         np.fill_diagonal(stacked[rows:], ridge * np.sqrt(columns) * (largest or 1.0))
-        (reflectors, scales), _ = sla.qr(stacked, mode="raw", overwrite_a=True, check_finite=False)
-        return cls(reflectors, scales, rows)
+        return cls(*_factorised(stacked), rows)
 
     @property
     def size(self) -> int:
@@ -68,8 +69,31 @@ class LeastSquares:
         block = np.atleast_2d(right_side.T).T
         padded = np.zeros((len(self.reflectors), block.shape[1]), order="F")
         padded[: self.rows] = block
-        work = _WORK * max(padded.shape)
-        rotated, _, info = sla.lapack.dormqr("L", "T", self.reflectors, self.scales, padded, work, overwrite_c=True)
-        assert info == 0
+        rotated = _rotated(self.reflectors, self.scales, padded)
         found = sla.solve_triangular(self.triangle, rotated[: self.size], check_finite=False)
         return np.asarray(found[:, 0] if right_side.ndim == 1 else found)
+
+
+def _factorised(matrix: Array) -> tuple[Array, Array]:
+    """Return reflectors and triangular factor of a matrix in the order of Fortran, which is overwritten, and scales."""
+    columns = matrix.shape[1]
+    if columns <= _WHOLE:
+        (reflectors, scales), _ = sla.qr(matrix, mode="raw", overwrite_a=True, check_finite=False)
+        return reflectors, scales
+    scales = np.zeros(columns)
+    for first in range(0, columns, _PANEL):
+        last = min(first + _PANEL, columns)
+        (panel, own), _ = sla.qr(matrix[first:, first:last], mode="raw", check_finite=False)
+        matrix[first:, first:last], scales[first:last] = panel, own
+        for start in range(last, columns, _WHOLE):
+            rest = np.asfortranarray(matrix[first:, start : start + _WHOLE])
+            matrix[first:, start : start + _WHOLE] = _rotated(panel, own, rest)
+    return matrix, scales
+
+
+def _rotated(reflectors: Array, scales: Array, block: Array) -> Array:
+    """Return Qᵀ times a block, which is overwritten."""
+    work = _WORK * max(block.shape)
+    rotated, _, info = sla.lapack.dormqr("L", "T", reflectors, scales, block, work, overwrite_c=True)
+    assert info == 0
+    return np.asarray(rotated)

@@ -14,6 +14,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.results.told import finite
 from frozenpinn.runtime.html import Readable
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.telling import equations_told
 
 Array = np.ndarray
 _SAME = 1e-4  # relative distance of solutions that are taken for one
@@ -147,7 +148,7 @@ class Path:
     def report(self) -> str:
         """What was found, in words."""
         rows = [
-            ("problem", "; ".join(str(e) for e in self.problem.equations)),
+            ("problem", "; ".join(equations_told(self.problem))),
             ("path", f"{len(self.parameters)} solutions, {self._span()}"),
             ("end", self.reason),
         ]

@@ -11,6 +11,7 @@ from frozenpinn.results.explanation import explain
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.static_report import StaticReport, make_static_report
 from frozenpinn.results.told import Told, finite, subspace_text
+from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -79,7 +80,7 @@ def make_report(solution: Solution) -> Report | StaticReport:
     singular = [network.singular_values for network in networks]
     exact, estimate = solution.problem.exact, solution.error_estimate
     return Report(
-        problem="; ".join(str(e) for e in solution.problem.equations),
+        problem="; ".join(equations_told(solution.problem)),
         seconds=dict(solution.seconds),
         sampler=solution.sampler,
         width=networks[0].width,

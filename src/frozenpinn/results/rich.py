@@ -11,6 +11,7 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.showing import size_of
 from frozenpinn.runtime.figures import apart
 from frozenpinn.runtime.html import aligned, card, lines, table
+from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.results.inferred import Inferred
@@ -30,7 +31,7 @@ def solution_html(solution: Solution) -> str:
     rows.append(("size", size_of(solution)))
     rows += [("note", note) for note in solution.notes[:3]]
     try:
-        equations = "; ".join(str(e) for e in solution.problem.equations)
+        equations = "; ".join(equations_told(solution.problem))
     except FrozenPinnError:  # stored without them
         equations = ", ".join(solution.problem.fields)
     return card("Solution", lines([equations]), table(rows), _picture(solution))

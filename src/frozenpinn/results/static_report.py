@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.told import Told, finite, subspace_text
+from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -52,7 +53,7 @@ def make_static_report(solution: Solution) -> StaticReport:
     facts, estimate, problem = solution.facts, solution.error_estimate, solution.problem
     assert facts is not None
     return StaticReport(
-        problem="; ".join(str(e) for e in problem.equations),
+        problem="; ".join(equations_told(problem)),
         seconds=dict(solution.seconds),
         features=facts.features,
         width=int(np.prod(solution.width)),

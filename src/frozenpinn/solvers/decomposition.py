@@ -11,8 +11,8 @@ from frozenpinn.operators.eigen import Eigensystem
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.solvers.axis_ladder import has_axis_ladder
 from frozenpinn.solvers.axis_modes import AxisModes, axis_modes
-from frozenpinn.solvers.modal import Modes
 from frozenpinn.solvers.protocol import OdeSystem
+from frozenpinn.solvers.scalar_equations import Modes
 
 Array = np.ndarray
 _WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off

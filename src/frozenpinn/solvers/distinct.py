@@ -8,6 +8,7 @@ import numpy as np
 
 Array = np.ndarray
 _DIGITS = 2.0**46  # of an eigenvalue that can be trusted
+_REAL = 2.0**-49  # imaginary parts, relative to the largest real one, that are round-off of an eigenvalue solver
 _FEWER = 0.7  # part of the eigenvalues that differ, up to which they are computed once
 
 
@@ -23,6 +24,8 @@ class Distinct(NamedTuple):
     @classmethod
     def of(cls, eigenvalues: Array) -> Distinct:
         """Find them."""
+        if np.max(np.abs(eigenvalues.imag), initial=0.0) <= _REAL * np.max(np.abs(eigenvalues.real), initial=0.0):
+            eigenvalues = eigenvalues.real
         rounded = _rounded(eigenvalues.real)
         if np.iscomplexobj(eigenvalues):
             rounded = rounded + 1j * _rounded(eigenvalues.imag)

@@ -17,8 +17,9 @@ from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.decomposition import Decomposition, decompose
 from frozenpinn.solvers.interpolation import DEGREE, chebyshev_nodes
-from frozenpinn.solvers.modal import ModalTrajectory, Modes
+from frozenpinn.solvers.modal import ModalTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, Work, longest_step
+from frozenpinn.solvers.scalar_equations import Modes
 
 Array = np.ndarray
 _SHORTEST = 2.0**-14

@@ -7,17 +7,13 @@ In the eigenvectors of the operator a linear system falls apart into scalar equa
 β is interpolated in time by polynomials on windows. On a window the equation has a polynomial particular
 solution p, so z = (exact homogeneous solution) + p: no time steps, no stability limit, and the cost does not
 depend on how stiff or oscillatory the modes are, only on how smooth the forcing is.
-
-For modes that are fast on the window (|λ|h ≥ 30), p solves (d/dt − λ) p = β in the space of polynomials of the degree
-of β; that triangular system is well conditioned there. For slow modes, p is the solution with p = 0 at the start
-of the window, expanded to degree 40, from the well-conditioned integral form r − λ∫r = β, p = ∫r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -26,140 +22,15 @@ from numpy.polynomial import chebyshev
 from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
-from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
+from frozenpinn.solvers.scalar_equations import SLOW_DEGREE, Modes, differentiation
 
 Array = np.ndarray
-_FAST = 30.0
-_SLOW_DEGREE = 40
-_TINY = 1e-300  # in place of squares of frequencies that are none
+_NEGLIGIBLE = np.finfo(float).eps * np.array([1 / 16, 1.0])  # parts of the largest mode, and of the fastest
+_MOST = 0.7  # part of the modes, up to which those that are zero are left out
 _MODES = 2048  # whose maps are held at a time
 _MANY = 4_000_000  # numbers that are not kept
-
-
-@dataclass(frozen=True)
-class Modes:
-    """Scalar equations of first order (``order=1``) or second order with constant damping δ."""
-
-    eigenvalues: Array
-    order: int = 1
-    damping: float = 0.0
-
-    @property
-    def rates(self) -> Array:
-        """How fast each mode is: |λ|, or the smaller modulus of the two roots."""
-        return np.abs(self.eigenvalues if self.order == 1 else self.roots[0])
-
-    @property
-    def roots(self) -> tuple[Array, Array]:
-        """The roots of r² = κ + δ r, the smaller first (from the product −κ: no cancellation)."""
-        half = self.damping / 2.0
-        far = half + (1 if half >= 0 else -1) * np.sqrt((self.eigenvalues + half**2).astype(complex))
-        return -self.eigenvalues / np.where(far == 0, 1.0, far), far
-
-    def propagate(self, state: Array, tau: Array) -> Array:
-        """Return the homogeneous solution after times τ (m,): (order, modes) → (m, order, modes)."""
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by the caller
-            if self.order == 1:
-                return np.exp(tau[:, None] * self.eigenvalues)[:, None, :] * state
-            half, t = self.damping / 2.0, tau[:, None]
-            waves = self.eigenvalues.real < -(half**2)
-            if np.isrealobj(self.eigenvalues) and np.isrealobj(state) and np.any(waves):
-                out = self._oscillate(state, t)
-                if not np.all(waves):
-                    others = replace(self, eigenvalues=self.eigenvalues[~waves])
-                    out[:, :, ~waves] = others.propagate(state[:, ~waves], tau)
-                return out
-            root = np.sqrt((self.eigenvalues + half**2).astype(complex))
-            up, down = np.exp((half + root) * t), np.exp((half - root) * t)
-            cosh = (up + down) / 2
-            small = np.abs(root * t) < 1e-4
-            safe = np.where(root == 0, 1.0, root)
-            sinh = np.where(small, np.exp(half * t) * t * (1 + (root * t) ** 2 / 6), (up - down) / (2 * safe))
-            z, v = state
-            position = (cosh - half * sinh) * z + sinh * v
-            velocity = self.eigenvalues * sinh * z + (cosh + half * sinh) * v
-            return np.stack([position.real, velocity.real], axis=1)
-
-    def _oscillate(self, state: Array, t: Array) -> Array:
-        """Return the homogeneous solution of modes that oscillate, in real numbers; of others it is not right."""
-        half, eigenvalues, spread = self.damping / 2.0, self.distinct.values, self.distinct.spread
-        frequencies = np.sqrt(np.maximum(-eigenvalues - half**2, _TINY))
-        decay, angles = np.exp(half * t), frequencies * t
-        cosine, sine = decay * np.cos(angles), decay * (np.sin(angles) / frequencies)
-        z, v = state
-        out = np.empty((len(t), 2, len(z)))
-        np.multiply(spread(cosine - half * sine), z, out=out[:, 0])
-        np.multiply(spread(eigenvalues * sine), z, out=out[:, 1])
-        if np.any(v):
-            out[:, 0] += spread(sine) * v
-            out[:, 1] += spread(cosine + half * sine) * v
-        return out
-
-    @cached_property
-    def distinct(self) -> Distinct:
-        """The eigenvalues that differ."""
-        return Distinct.of(self.eigenvalues)
-
-    def largest(self, state: Array, duration: float) -> Array | None:
-        """Return bounds of |z|, and of |z'| at second order, for a time without forcing; None if modes may grow."""
-        sizes = np.abs(state)
-        if np.max(self.eigenvalues.real, initial=0.0) > 0 or self.damping > 0:
-            return None
-        if self.order == 1:
-            return sizes
-        stiffness = -self.eigenvalues
-        energy = np.sqrt(stiffness * sizes[0] ** 2 + sizes[1] ** 2)  # never grows
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.where(stiffness > 0, energy / np.sqrt(stiffness), np.inf)
-        return np.stack([np.minimum(far, sizes[0] + duration * energy), energy])
-
-    def particular(self, length: float) -> tuple[Array, Array]:
-        """Return the maps from β to p on windows of one length, for fast and for slow modes.
-
-        Shapes (fast, DEGREE + 1, DEGREE + 1) and (slow, _SLOW_DEGREE + 1, DEGREE + 1), on Chebyshev coefficients.
-        """
-        fast = self.is_fast(length)
-        derivative = differentiation(DEGREE) * (2.0 / length)
-        operator = derivative if self.order == 1 else derivative @ derivative - self.damping * derivative
-        shifted = operator - self.eigenvalues[fast, None, None] * np.eye(DEGREE + 1)
-        fast_map = np.linalg.inv(shifted)
-        integral = _integration(_SLOW_DEGREE) * (length / 2.0)
-        twice = integral if self.order == 1 else integral @ integral
-        matrix = np.eye(_SLOW_DEGREE + 1) - self.eigenvalues[~fast, None, None] * twice
-        if self.order == 2:
-            matrix = matrix - self.damping * integral
-        unit = np.eye(_SLOW_DEGREE + 1, DEGREE + 1)
-        slow_map = twice @ np.linalg.solve(matrix, np.broadcast_to(unit, (len(matrix), *unit.shape)))
-        if self.order == 2:  # overdamped: (d/dt − near)(d/dt − far) p = β, one factor after the other
-            near, far = (root[~fast].real for root in self.roots)
-            stiff = np.abs(self.roots[1][~fast]) * length >= _FAST
-            inner = np.linalg.inv(derivative - far[stiff, None, None] * np.eye(DEGREE + 1))
-            outer = integral @ np.linalg.solve(
-                np.eye(_SLOW_DEGREE + 1) - near[stiff, None, None] * integral,
-                np.broadcast_to(unit, (len(inner), *unit.shape)),
-            )
-            slow_map[stiff] = outer @ inner
-        return fast_map, slow_map
-
-    def is_fast(self, length: float) -> Array:
-        """Tell which modes are fast on a window."""
-        return self.rates * length >= _FAST
-
-
-@lru_cache(maxsize=8)
-def differentiation(degree: int) -> Array:
-    """Return the matrix of d/ds on Chebyshev coefficients."""
-    matrix = np.zeros((degree + 1, degree + 1))
-    matrix[:-1] = chebyshev.chebder(np.eye(degree + 1))
-    return matrix
-
-
-@lru_cache(maxsize=8)
-def _integration(degree: int) -> Array:
-    """Return the matrix of ∫ from −1 on Chebyshev coefficients, cut at the degree."""
-    return np.asarray(chebyshev.chebint(np.eye(degree + 1), lbnd=-1)[: degree + 1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,11 +86,35 @@ class ModalTrajectory:
             found = self._evaluate(times, int(derivative >= order)).reshape(len(times), order, -1)
             return tensor.along_axes(maps, found[:, min(derivative, order - 1)].T).T
         times = np.asarray(times, dtype=float)
-        modal = self._modal(0, times)
-        if derivative >= order:
-            modal = self._rate(0, times, modal)
         factors = [tensor.multiplied(m, f) for m, f in zip(maps, vectors.products[0].factors, strict=True)]
-        return np.real(tensor.along_axes(factors, modal[:, min(derivative, order - 1)].T)).T
+        return np.real(tensor.along_axes(factors, self._derivative(times, derivative))).T
+
+    def _derivative(self, times: Array, derivative: int) -> Array:
+        """Return positions of the modes in the first window, or a derivative of them by time, shape (modes, m)."""
+        modes = self.modes
+        if not self.polynomials.shape[1] and (not derivative or (derivative == modes.order and not modes.damping)):
+            found = self._kept("positions", times, self._positions)
+            return modes.eigenvalues[:, None] * found if derivative else found
+        modal = self._modal(0, times)
+        if derivative >= modes.order:
+            modal = self._rate(0, times, modal)
+        return modal[:, min(derivative, modes.order - 1)].T
+
+    def _positions(self, tau: Array) -> Array:
+        modes, state, present = self._present
+        if len(present) == len(self.modes.eigenvalues):
+            return modes.positions(state, tau)
+        out = np.zeros((len(self.modes.eigenvalues), len(tau)), dtype=state.dtype)
+        out[present] = modes.positions(state, tau)
+        return out
+
+    @cached_property
+    def _present(self) -> tuple[Modes, Array, Array]:
+        """The modes that are not zero, their state at the start, and which they are."""
+        present = np.flatnonzero(np.any(self.states[0], axis=0))
+        if len(present) > _MOST * len(self.modes.eigenvalues):
+            return self.modes, self.states[0], np.arange(len(self.modes.eigenvalues))
+        return replace(self.modes, eigenvalues=self.modes.eigenvalues[present]), self.states[0][:, present], present
 
     def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array] | None:
         """Return bounds of the norms of the states (1,) and of images of positions under maps of axes (1, axes).
@@ -274,13 +169,15 @@ class ModalTrajectory:
         return homogeneous + np.stack(parts, axis=1)
 
     def _homogeneous(self, w: int, times: Array) -> Array:
-        """Return the homogeneous part of [z] or [z, z']; that of the last few times is kept, as every term needs it."""
+        """Return the homogeneous part of [z] or [z, z']."""
+        return self._kept("both", times, lambda tau: self.modes.propagate(self.states[w], tau), w)
 
-        def compute() -> Array:
-            return read_only(self.modes.propagate(self.states[w], times - self.starts[w]))
-
-        few = len(times) * self.states[w].size <= _MANY
-        return recent(self, ("modal", w, times.tobytes()), compute) if few else compute()
+    def _kept(self, what: str, times: Array, compute: Callable[[Array], Array], w: int = 0) -> Array:
+        """Return a function of the time since the start of a window; that of the last few times is kept."""
+        tau = times - self.starts[w]
+        if len(times) * self.states[w].size > _MANY:
+            return compute(tau)
+        return recent(self, (what, w, times.tobytes()), lambda: read_only(compute(tau)))
 
     def _rate(self, w: int, times: Array, modal: Array) -> Array:
         """Return the time derivative of [z] or [z, z'] from the equation of the homogeneous part."""
@@ -316,12 +213,22 @@ class ModalTrajectory:
 def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: float) -> ModalTrajectory:
     """Return the trajectory without forcing: one window, no polynomial."""
     none = np.zeros((1, 0, len(modes.eigenvalues)))
+    state = _without_round_off(modes, vectors, state, end - start)
     return ModalTrajectory(modes, vectors, np.array([start]), np.array([end]), state[None], none)
+
+
+def _without_round_off(modes: Modes, vectors: Operator, state: Array, duration: float) -> Array:
+    """Leave out modes of one field on a product that are less than round-off of the largest, and stay so."""
+    found = modes.largest(state, duration)
+    if found is None or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+        return state
+    least = _NEGLIGIBLE[: modes.order, None] * np.max(found.reshape(modes.order, -1), axis=1, keepdims=True)
+    return np.where(np.any(found.reshape(modes.order, -1) > least, axis=0), state, 0.0)
 
 
 def forced(modes: Modes, vectors: Operator, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
     """March from window to window; ``windows`` hold the forcing in modal coordinates."""
-    count, degree = len(modes.eigenvalues), _SLOW_DEGREE
+    count, degree = len(modes.eigenvalues), SLOW_DEGREE
     dtype = np.result_type(modes.eigenvalues, state, *(w.coefficients for w in windows[:1]))
     polynomials = np.zeros((len(windows), degree + 1, count), dtype=dtype)
     states = np.zeros((len(windows), modes.order, count), dtype=dtype)

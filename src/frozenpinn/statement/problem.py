@@ -43,6 +43,7 @@ from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.span import read_span
 from frozenpinn.statement.tables import bind, tables_of, with_tables
+from frozenpinn.statement.telling import equations_told
 from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -162,15 +163,13 @@ class Problem:
             "contact": contact,
         }
         self._read(with_named(given), domain, time)
-        for finding in () if self.parameters.inferred else inconsistencies(self):  # starts need not be consistent
-            warn(finding.text)
-        for text in check_axis(self):
+        findings = () if self.parameters.inferred else inconsistencies(self)  # starts need not be consistent
+        for text in (*(finding.text for finding in findings), *check_axis(self)):
             warn(text)
 
     def __repr__(self) -> str:
-        equations = "; ".join(str(e) for e in self.equations)
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
-        return f"Problem({equations} on {self.domain!r}{when})"
+        return f"Problem({'; '.join(equations_told(self))} on {self.stated!r}{when})"
 
     def _repr_html_(self) -> str:
         from frozenpinn.statement.rich import problem_html

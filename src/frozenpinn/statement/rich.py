@@ -11,6 +11,7 @@ import sympy as sp
 from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.outline import loops
 from frozenpinn.runtime.html import card, table
+from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.geometry.domain import Domain
@@ -25,8 +26,11 @@ _MARKS = {"error": "✖", "warning": "▲", "note": "●"}
 
 def problem_html(problem: Problem) -> str:
     """Return a problem as HTML."""
-    equations = "".join(f"<div style='margin:.25em 0'>{_formula(problem, e)}</div>" for e in problem.equations)
-    rows = [("domain", repr(problem.domain))]
+    texts = equations_told(problem)
+    own = texts == tuple(map(str, problem.equations))
+    shown = [_formula(problem, e) for e in problem.equations] if own else [f"<code>{escape(t)}</code>" for t in texts]
+    equations = "".join(f"<div style='margin:.25em 0'>{formula}</div>" for formula in shown)
+    rows = [("domain", repr(problem.stated))]
     if not problem.is_static:
         rows.append(("time", f"{problem.time[0]:g} … {problem.time[1]:g}"))
     for name, datum in getattr(problem, "initial", {}).items():

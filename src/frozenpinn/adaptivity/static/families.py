@@ -15,12 +15,15 @@ import numpy as np
 
 from frozenpinn.adaptivity.static.judging import held_out, left_over
 from frozenpinn.adaptivity.static.layers import MorePoints
+from frozenpinn.adaptivity.static.particular import Detail, refined
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.special import helpful, needed
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.interfaces import with_parts
+from frozenpinn.basis.boxed import BoxFunctions
 from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
+from frozenpinn.basis.special import joined, parts_of
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.solvers.newton import Found, newton
@@ -176,7 +179,29 @@ def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False
             if k == 0 and (tried is None or tried.left > limit):
                 break
             chosen = _least([chosen, tried]) or chosen
-    return chosen
+    return _with_finer_detail(plan, chosen)
+
+
+def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
+    """Return a pilot whose functions on a box know its nonlinear terms, again and again, until nothing changes."""
+    rules, tol, sites = plan.task.rules.static, plan.task.tolerances.solution, pilot.family.sites
+    enough, before = rules.detail_settled * (1e-6 if tol is None else tol), np.inf
+    for _ in range(rules.detail_rounds):
+        found = refined(plan, pilot.found.state, sites) if isinstance(sites, Detail) else None
+        if found is None:
+            break
+        others = [part for part in parts_of(pilot.family.special) if not isinstance(part, BoxFunctions)]
+        family = replace(pilot.family, special=joined([found[0], *others]), sites=found[1])
+        points = plan.with_special(family.count, family.sites).place_points()
+        tried = run_pilot(plan, family, points, pilot.found.state)
+        if tried is None or tried.left > rules.detail_worse * pilot.left:
+            break
+        change = found[1].distance(plan.problem, pilot.found.state, tried.found.state)
+        pilot, sites = tried, found[1]
+        if change < enough or change > rules.detail_gains * before:
+            break
+        before = change
+    return pilot
 
 
 def best_features(plan: StaticPlan, start: Function) -> Pilot | None:

@@ -2,7 +2,9 @@
 
 A formula for the source goes on beyond the domain. On a box, products of networks of the axes resolve detail that some
 hundred features of a shape do not. With p such that L p = f there, u = p + v, and v, which obeys L v = 0 and what p
-leaves of the conditions, is as smooth as if there were no detail. Of nonlinear equations, L is the linear part.
+leaves of the conditions, is as smooth as if there were no detail. Of nonlinear equations, L is the linear part, and
+once there is a solution, its nonlinear terms join the sources. Python functions and tables are sources as formulas are,
+if they are known, and smooth, on the box.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.adaptivity.sizing import Frame, has_constant_coefficients, make_plan
+from frozenpinn.adaptivity.static.continued import Continued, with_nonlinear_sources
 from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.rules import StaticRules
-from frozenpinn.assembly.collocation import nobody, slopes_of
+from frozenpinn.assembly.collocation import Combination, Function, nobody, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.boxed import Axis, BoxFunctions
@@ -49,12 +51,16 @@ class Detail:
         Of the sources there, shape (n,).
     spacing
         Typical distance of neighbours along each axis.
+    box, width
+        On which the sources are resolved, and the neurons of each of its axes.
     """
 
     x: Array
     weights: Array
     sizes: Array
     spacing: Array
+    box: Box
+    width: int
 
     def with_points(
         self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
@@ -66,6 +72,14 @@ class Detail:
         i = np.unique(rng.choice(len(self.x), size=count, p=share))
         weights = np.minimum(self.weights[i] / (count * share[i]), float(np.max(points.weights)))
         return Points(np.concatenate([points.x, self.x[i]]), np.concatenate([points.weights, weights]), points.spacing)
+
+    def distance(self, problem: Problem, one: Function, other: Function) -> float:
+        """Return how far two functions are apart where the sources are large, relative to their size."""
+        rng, share = np.random.default_rng(Seed.STATIC_RESIDUALS), self.weights * self.sizes
+        x = self.x[rng.choice(len(self.x), size=_CHECKED, p=share / np.sum(share))]
+        jets = [problem.jets.field(name) for name in problem.fields]
+        pairs = zip(one.jets(x, jets), other.jets(x, jets), strict=True)
+        return max(float(np.linalg.norm(a - b) / (np.linalg.norm(b) or 1.0)) for a, b in pairs)
 
     def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
         """Return the points of a side as they are."""
@@ -83,12 +97,12 @@ class _Found(NamedTuple):
 def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
     """Return functions p with L p = f on a box around the domain, one for each field, and where f has detail.
 
-    None if the sources are no formulas, vanish, or are not resolved there, or if products are tried anyway.
+    None if the sources are constant, not known, or not resolved there, or if products are tried anyway.
     """
     problem, rules = plan.problem, plan.task.rules.static
     if not (2 <= problem.domain.dimension <= len(rules.detail_widths) + 1) or any(problem.domain.periodic):
         return None
-    if not _has_formulas(problem) or Frame.of(problem, plan.task.settings).product:
+    if not _has_sources(problem) or Frame.of(problem, plan.task.settings).product:
         return None
     for box in _boxes(problem, rules):
         around = _on_box(problem, box)
@@ -99,12 +113,28 @@ def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
     return None
 
 
-def _resolved(plan: StaticPlan, around: Problem) -> tuple[_Found | None, float]:
+def refined(plan: StaticPlan, state: Combination, detail: Detail) -> tuple[BoxFunctions, Detail] | None:
+    """Return the functions for sources with the nonlinear terms of a solution, on the box that it has functions of.
+
+    None if the problem is linear, or if these are not resolved there.
+    """
+    problem = plan.problem
+    about = None if problem.is_linear else Continued.of(state, problem, detail.box)
+    around = _on_box(problem, detail.box)
+    if about is None or around is None:
+        return None
+    best, gap = _resolved(plan, with_nonlinear_sources(problem, around, about), detail.width)
+    return None if best is None or gap > plan.task.rules.static.detail_enough else (best.functions, best.detail)
+
+
+def _resolved(plan: StaticPlan, around: Problem, least_width: int = 0) -> tuple[_Found | None, float]:
     """Solve on a box with more and more neurons, as long as that helps; return what that leaves of the sources."""
     best, least, rules, tol = None, np.inf, plan.task.rules.static, plan.task.tolerances.solution
     enough = rules.detail_resolved if tol is None else max(rules.detail_resolved, rules.detail_part * tol)
     for width in rules.detail_widths[around.domain.dimension - 2]:
-        found = _solved(plan, around, _varied(width, plan))
+        if width < least_width:
+            continue
+        found = _solved(plan, around, width)
         gap = np.inf if found is None else _gap(plan, around, found)
         if found is None or (gap >= rules.detail_helps * least and least < rules.detail_seen):
             break
@@ -136,15 +166,13 @@ def _varied(width: int, plan: StaticPlan) -> int:
     return 2 * round(width * (1.0 + 0.2 * np.log2(max(plan.task.effort, 1.0))) / 2)
 
 
-def _has_formulas(problem: Problem) -> bool:
-    """Whether there are sources, and these and the linear parts are formulas with a derivative of second order."""
-    parts = [e for equation in problem.equations for e in (equation.forcing, *equation.linear.values())]
+def _has_sources(problem: Problem) -> bool:
+    """Whether there are sources that vary, and all equations have derivatives of second order in their linear part."""
     leads = all(
         any(jet.field == e.field and jet.order >= 2 for jet in e.linear) and not e.linear_in_time
         for e in problem.equations
     )
-    varies = any(e.forcing.free_symbols for e in problem.equations)
-    return leads and varies and not any(part.has(AppliedUndef) for part in parts)
+    return leads and any(e.forcing.free_symbols for e in problem.equations)
 
 
 def _boxes(problem: Problem, rules: StaticRules) -> Sequence[Box]:
@@ -162,8 +190,11 @@ def _on_box(problem: Problem, box: Box) -> Problem | None:
         linear = sum((c * jets.symbol(jet) for jet, c in equation.linear.items()), sp.Integer(0))
         equations.append(replace(equation, right_side=linear + equation.forcing, nonlinear=sp.Integer(0)))
     parts = [e for equation in equations for e in (equation.forcing, *equation.linear.values())]
-    with np.errstate(all="ignore"):
-        values = problem.compile(parts)(*box.sample(2000, "random", 0).x.T, 0.0)
+    try:
+        with np.errstate(all="ignore"):
+            values = problem.compile(parts)(*box.sample(2000, "random", 0).x.T, 0.0)
+    except FrozenPinnError:  # of a Python function or a table that ends where the domain ends
+        return None
     if not all(np.all(np.isfinite(value)) for value in values):
         return None
     ends = {side.name: _ends(problem, axis) for axis, side in ((s.axis, s) for s in box.sides)}
@@ -192,7 +223,7 @@ def _ends(problem: Problem, axis: int) -> list[str]:
 def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     """Solve on the box."""
     task = replace(plan.task, settings=Settings(rules=plan.task.rules))
-    own = make_plan(around, task, (width,) * around.domain.dimension)
+    own = make_plan(around, task, (_varied(width, plan),) * around.domain.dimension)
     rules = plan.task.rules.static
     if (
         own.operations
@@ -214,7 +245,7 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     if not isinstance(first, ProductNetwork) or any(n.factors != first.factors for n in networks):  # type: ignore[attr-defined]
         return None
     tensors = [part[0].reshape(first.sizes) for part in system.layout.split(found.state)]
-    detail = _detail(plan.problem, around, own.place_points(around))
+    detail = _detail(plan.problem, around, own.place_points(around), width)
     if detail is None or not all(np.any(tensor) for tensor in tensors):
         return None
     scales = [float(np.max(np.abs(tensor))) for tensor in tensors]
@@ -223,14 +254,16 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     return _Found(functions, scales, detail)
 
 
-def _detail(problem: Problem, around: Problem, grid: Points) -> Detail | None:
+def _detail(problem: Problem, around: Problem, grid: Points, width: int) -> Detail | None:
     """Return the points of a grid that lie in the domain, with the sizes of the sources."""
     inside = np.flatnonzero(problem.domain.contains(grid.x, 0.0))
     if not len(inside):
         return None
     x = grid.x[inside]
     with np.errstate(all="ignore"):
-        values = problem.compile([e.forcing for e in around.equations])(*x.T, 0.0)
+        values = around.compile([e.forcing for e in around.equations])(*x.T, 0.0)
     parts = [np.abs(np.broadcast_to(v, len(x))) / (float(np.max(np.abs(v))) or 1.0) for v in values]
     sizes = np.max(parts, axis=0)
-    return Detail(x, grid.weights[inside], sizes + _SMALLEST, grid.spacing) if np.all(np.isfinite(sizes)) else None
+    if not np.all(np.isfinite(sizes)) or not isinstance(around.domain, Box):
+        return None
+    return Detail(x, grid.weights[inside], sizes + _SMALLEST, grid.spacing, around.domain, width)

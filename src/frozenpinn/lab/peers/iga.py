@@ -46,7 +46,8 @@ from frozenpinn.solvers.interpolation import (
     interpolate,
     one_by_one,
 )
-from frozenpinn.solvers.modal import Modes, forced, unforced
+from frozenpinn.solvers.modal import forced, unforced
+from frozenpinn.solvers.scalar_equations import Modes
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -20,6 +20,7 @@ from frozenpinn.results.page.tables import dataset_data, error_table
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
     import xarray
@@ -158,11 +159,11 @@ def _words(solution: Solution) -> dict[str, Any]:
         told[0] += f" (tolerance {solution.verdict.tol:g})"
     for name, value in (estimate or {}).items():
         told.append(f"estimated relative error of {name}: {value:.1e}")
-    return {"equations": [str(e) for e in problem.equations], "domain": repr(problem.domain), "told": told}
+    return {"equations": list(equations_told(problem)), "domain": repr(problem.domain), "told": told}
 
 
 def _title(solution: Solution) -> str:
-    return "; ".join(str(e) for e in solution.problem.equations)
+    return "; ".join(equations_told(solution.problem))
 
 
 def _cut_to_size(parts: dict[str, list[Compressed]]) -> tuple[dict[str, list[Compressed]], bool]:

@@ -50,13 +50,13 @@ function special(f, x, offset, which) {
     return size * (p * Math.cos(im) - q * Math.sin(im));
   }
   const dx = x[offset] - f.at[0], dy = x[offset + 1] - f.at[1];
-  const zr = dx * f.turn[0] - dy * f.turn[1], zi = dx * f.turn[1] + dy * f.turn[0];
+  const [[ar, ai], [br, bi]] = f.slopes, zr = dx * ar + dy * br, zi = dx * ai + dy * bi;
   const c = Math.cos(f.middle), s = Math.sin(f.middle);
   const angle = Math.atan2(zi * c - zr * s, zr * c + zi * s) + f.middle;
   const log = Math.log(Math.max(Math.hypot(zr, zi), 1e-12));
   let total = 0;
-  for (const [a, b, kind, fr, fi] of f.terms[which]) {
-    const size = Math.exp((a + b) * log), turn = (a - b) * angle;
+  for (const [a, own, b, kind, fr, fi] of f.terms[which]) {  // exp((a + i own)·log z + b·log z̄)
+    const size = Math.exp((a + b) * log - own * angle), turn = (a - b) * angle + own * log;
     let re = size * Math.cos(turn), im = size * Math.sin(turn);
     if (kind === 1) [re, im] = [re * log - im * angle, re * angle + im * log];
     else if (kind === 2) { re *= log; im *= log; }

@@ -31,16 +31,18 @@ def special_terms(functions: SpecialFunctions, alphas: list[tuple[int, ...]]) ->
 
 
 def _power(row: np.ndarray, alphas: list[tuple[int, ...]]) -> dict[str, Any]:
-    x, y, start, opening, unit, p, q, log, phase = map(float, row)
+    x, y, start, opening, unit, p, q, log, phase, imaginary, *root = map(float, row)
     turn = complex(np.exp(-1j * start)) / unit
+    slopes = (turn, complex(*root) * turn)  # of z by x and by y
     tables = []
     for alpha in alphas:
         terms = []
-        for a, b, m, factor in _terms(p, q, log, alpha, 0, turn):
+        for a, b, m, factor in _terms(complex(p, imaginary), q, log, alpha, 0, slopes):
             turned = factor * np.exp(-1j * phase)
-            terms.append([a, b, int(m * log), turned.real, turned.imag])
+            terms.append([a.real, a.imag, b, int(m * log), turned.real, turned.imag])
         tables.append(terms)
-    return {"kind": "power", "at": [x, y], "turn": [turn.real, turn.imag], "middle": opening / 2.0, "terms": tables}
+    z = [[slope.real, slope.imag] for slope in slopes]
+    return {"kind": "power", "at": [x, y], "slopes": z, "middle": opening / 2.0, "terms": tables}
 
 
 def _layer(row: np.ndarray, alphas: list[tuple[int, ...]]) -> dict[str, Any]:
