@@ -311,3 +311,14 @@ def test_domains_of_python_functions_are_not_stored(tmp_path):
     )
     with pytest.raises(fp.FrozenPinnError, match=r"its domain .* is made of a Python function; write"):
         solution.save(tmp_path / "s.fpinn")
+
+
+@pytest.mark.parametrize("condition", ["u_n = dn(g)", "u_n + u = dn(g) + g"])
+def test_data_may_need_the_normal_of_a_curved_side(condition):
+    formula = "exp(x)*cos(y)"
+    problem = fp.Problem(
+        "u_t = lap(u)", fp.Disk(), (0, 0.3), formula, condition, parameters={"g": formula}, exact=formula
+    )
+    assert fp.solve(problem, tol=1e-5).error()["rel_l2"] < 1e-5
+    static = fp.Problem("lap(u) - u = -g", fp.Disk(), boundary=condition, parameters={"g": formula}, exact=formula)
+    assert fp.solve(static, tol=1e-8).error()["rel_l2"] < 1e-8

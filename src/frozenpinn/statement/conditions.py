@@ -358,7 +358,8 @@ def _from_residual(
     split = jets.affine(residual)
     if split is None or any(jet.time for jet in symbols.values()):
         return _law(residual, text, side, jets, parameters)
-    if any(jets.t in c.free_symbols for c in split[0].values()):
+    on_curves = set(normal_symbols(len(jets.x))) & split[1].free_symbols  # data such as dn(g) need the normal
+    if on_curves or any(jets.t in c.free_symbols for c in split[0].values()):
         return _law(residual, text, side, jets, parameters)
     terms: dict[Jet, sp.Expr] = {}
     for jet, coefficient in split[0].items():
