@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
@@ -59,7 +60,7 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
     whole domain.
     """
     slopes = slopes_of(problem, field)
-    values = function.jets(x, slopes.jets)
+    values = jets_at(problem, function, x, slopes.jets)
     with np.errstate(all="ignore"):
         left = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
         source = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
@@ -76,9 +77,9 @@ def _natural(
 ) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
-    own = {jet.field: _rms(function.jets(x, [problem.jets.field(jet.field)])[0]) for jet in jets}
-    factors = (_rms(np.broadcast_to(partial, len(x))) for partial in partials)
-    return [factor * own[jet.field] / length**jet.order for jet, factor in zip(jets, factors, strict=True)]
+    local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
+    own = {jet.field: _rms(function.jets(x, [problem.jets.field(jet.field)])[0]) for jet, _ in local}
+    return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
 
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
@@ -136,7 +137,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     for name in problem.fields:
         slopes = slopes_of(problem, name)
         with np.errstate(all="ignore"):
-            left = slopes.value(*places.inside.T, 0.0, *function.jets(places.inside, slopes.jets))[0]
+            left = slopes.value(*places.inside.T, 0.0, *jets_at(problem, function, places.inside, slopes.jets))[0]
         part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
