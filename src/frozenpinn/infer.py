@@ -20,6 +20,7 @@ from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.results.design import Design
 from frozenpinn.results.inferred import Inferred
+from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.statement.measurements import Measurements
@@ -78,6 +79,8 @@ def infer(
     question = _asked("infer", problem, data, seed, settings, rules)
     if not 0 < level < 1:
         raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
+    if starts is not None and (not is_whole(starts) or starts < 0):
+        raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)
     with listening(progress) as told:
         return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(told))

@@ -38,7 +38,8 @@ class Data:
         """Check that measurements fit a problem."""
         parts = (given,) if isinstance(given, Measurements) else given
         if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, Measurements) for p in parts):
-            raise SettingsError(f"infer() takes Measurements or a list of them, got {type(given).__name__}.")
+            got = "an empty list" if isinstance(parts, Sequence) and not parts else type(given).__name__
+            raise SettingsError(f"infer() takes Measurements or a list of them, got {got}.")
         own = [part.within(problem) for part in parts]
         for part in own:
             part.check(problem)

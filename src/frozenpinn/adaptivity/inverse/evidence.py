@@ -38,6 +38,7 @@ class PriorGrid:
     weakest: float = 1e-3
     strongest: float = 1e3
     strengths: int = 37
+    direct: float = 0.5  #: part of the evidence of values of the field itself that is left out
 
 
 class _Spectrum(NamedTuple):
@@ -92,6 +93,9 @@ class Inversion:
         One matrix for each length of the grid.
     grid, known
         The priors that are averaged over, and whether the noise is known.
+    direct
+        Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
+        field varies elsewhere: strength and length count them in part.
     """
 
     free: Array
@@ -99,6 +103,15 @@ class Inversion:
     roughness: Sequence[Array]
     grid: PriorGrid
     known: bool
+    direct: Array | None = None
+
+    @cached_property
+    def _part(self) -> Inversion | None:
+        """The same for direct measurements alone; None if there are none, or nothing else."""
+        if self.direct is None or not np.any(self.direct) or np.all(self.direct):
+            return None
+        own = self.direct
+        return Inversion(self.free[own], self.slopes[own], self.roughness, self.grid, self.known)
 
     @cached_property
     def _projected(self) -> Array:
@@ -121,9 +134,11 @@ class Inversion:
 
         Without ``covariance``, which takes longest, that is zero.
         """
-        q = self._projected
-        left = y - q @ (q.T @ y)
-        members = [m for spectrum in self._spectra for m in self._members(left, spectrum)]
+        members = self._all_members(y)
+        if self._part is not None:
+            assert self.direct is not None
+            less = [self.grid.direct * m.evidence for m in self._part._all_members(y[self.direct])]
+            members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
         best = max(m.evidence for m in members)
         members = [m for m in members if m.evidence > best + np.log(_KEPT)]
         weights = np.exp([m.evidence - best for m in members])
@@ -138,6 +153,11 @@ class Inversion:
         effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
         whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
         return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length)
+
+    def _all_members(self, y: Array) -> list[_Member]:
+        q = self._projected
+        left = y - q @ (q.T @ y)
+        return [m for spectrum in self._spectra for m in self._members(left, spectrum)]
 
     def _members(self, left: Array, spectrum: _Spectrum) -> list[_Member]:
         """Return the posteriors of one length for all strengths."""

@@ -71,7 +71,8 @@ class FieldInference:
         (free, smooth), grid = self.columns, self.question.rules.prior
         matrices = [sla.block_diag(*(b.roughness(length) for b in self.numbers.fields)) for length in grid.lengths]
         told = self.question.data.noise_is_known
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], matrices, grid, told)
+        direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], matrices, grid, told, direct)
         self._recent[:] = [(slopes, sigmas, found), *self._recent[:1]]
         return found
 

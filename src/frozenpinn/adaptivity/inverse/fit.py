@@ -127,17 +127,18 @@ def fit(
     scales = numbers.scales
     evaluations = _Evaluations(model, data.values, sigmas, scales, near, rules)
     inside = np.clip(start, lower, upper) / scales
-    found = least_squares(
-        evaluations.residuals,
-        inside,
-        evaluations.slopes,
-        bounds=(lower / scales, upper / scales),
-        x_scale="jac",
-        xtol=rules.settled,
-        ftol=1e-15,
-        gtol=1e-15,
-        max_nfev=rules.steps,
-    )
+    with np.errstate(all="ignore"):  # where the slopes vanish
+        found = least_squares(
+            evaluations.residuals,
+            inside,
+            evaluations.slopes,
+            bounds=(lower / scales, upper / scales),
+            x_scale="jac",
+            xtol=rules.settled,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=rules.steps,
+        )
     prediction = evaluations.final(found.x)
     left = (prediction.values - data.values) / sigmas
     return Fit(np.asarray(found.x * scales), prediction, float(left @ left), tuple(evaluations.history))
@@ -206,8 +207,11 @@ def fit_from_many(
         except FrozenPinnError:
             continue
     if not fits:
-        assert failure is not None
-        raise failure
+        tried = f", nor at {count} others that were tried" if count else ""
+        raise ConvergenceError(
+            f"the problem has no solution at the start of the unknowns, {numbers.shown_start}{tried}: {failure} Start "
+            "elsewhere: Unknown(start=…)."
+        ) from failure
     return distinct(sorted(fits, key=lambda f: f.squares), numbers, rules)
 
 

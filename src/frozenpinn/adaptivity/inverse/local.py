@@ -11,7 +11,7 @@ from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Prediction
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
-from frozenpinn.adaptivity.inverse.static import gauss_newton_step
+from frozenpinn.adaptivity.inverse.static import gauss_newton_step, meets_bound
 from frozenpinn.assembly.curvature import pairs_of
 
 Array = np.ndarray
@@ -64,7 +64,8 @@ def local_fit(local: Local, question: Question, sigmas: Array, start: Array) -> 
         if not local.reaches(theta, sigmas, float(noise), rules):
             return None
         step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
-        if np.linalg.norm(prediction.slopes @ step / sigmas) <= rules.noise_settled * noise:
+        small = np.linalg.norm(prediction.slopes @ step / sigmas) <= rules.noise_settled * noise
+        if small and not meets_bound(theta, step, numbers):
             return Fit(theta, prediction, squares, ((squares, *map(float, theta)),))
         theta = theta + step
     return None

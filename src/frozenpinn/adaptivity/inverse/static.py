@@ -61,10 +61,9 @@ class StaticInference:
             try:
                 earlier = solve_static(problem, task, None, Stopwatch(None))
             except ConvergenceError as error:
-                values = ", ".join(f"{n} = {v:g}" for n, v in self.numbers.values(self.numbers.start).items())
                 raise ConvergenceError(
-                    f"the problem has no solution at the start of the unknowns, {values}: {error} Start elsewhere: "
-                    "Unknown(start=…)."
+                    f"the problem has no solution at the start of the unknowns, {self.numbers.shown_start}: {error} "
+                    "Start elsewhere: Unknown(start=…)."
                 ) from error
         return self.network(plan, earlier.family, data, SolutionStart(earlier.solution.jet_values), 1e-9)
 
@@ -125,7 +124,8 @@ def chord_steps(question: Question, model: StaticModel, known: Fit, sigmas: Arra
         bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
         size = float(np.max(np.abs(step) / numbers.scales))
         small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
-        if size <= rules.fine_settled or (small and len(steps) > 1):
+        small = small and len(steps) > 1 and not meets_bound(theta, step, numbers)
+        if size <= rules.fine_settled or small:
             moved = solved._replace(state=solved.state.moved(c), theta=theta)
             return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
         if size > rules.contraction * before:
@@ -165,9 +165,9 @@ def refine(
         change = float(np.max(np.abs(step) / np.maximum(np.abs(theta), 1e-12 * numbers.scales)))
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
         small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
-        if change <= rules.fine_last and isinstance(model, StaticModel):
+        if change <= rules.fine_last and isinstance(model, StaticModel):  # which may end at a bound
             return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps)), True
-        if change <= rules.fine_settled or small:
+        if change <= rules.fine_settled or (small and not meets_bound(theta, step, numbers)):
             return best, True
         if change > before:
             break
@@ -182,6 +182,13 @@ def with_last_step(prediction: Prediction, before: Prediction, step: Array, scal
         return prediction
     missed = prediction.values - before.values - before.slopes @ step
     return prediction._replace(slopes=corrected_slopes(before.slopes, missed, step, scales))
+
+
+def meets_bound(theta: Array, step: Array, numbers: Numbers) -> bool:
+    """Whether a step ends at a bound: however small it is, it should be taken, so that this is told."""
+    lower, upper = numbers.bounds
+    there = (theta + step <= lower) | (theta + step >= upper)
+    return bool(np.any(there & (np.abs(step) > 1e-14 * numbers.scales)))
 
 
 def gauss_newton_step(prediction: Prediction, values: Array, sigmas: Array, numbers: Numbers, theta: Array) -> Array:

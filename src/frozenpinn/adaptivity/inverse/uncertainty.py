@@ -25,13 +25,17 @@ class Spread(NamedTuple):
 
 
 def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...], scales: Array, blind: float) -> None:
-    """Refuse unknowns, or combinations of them, that no sensor sees, given by how much the slopes may be wrong."""
+    """Refuse unknowns, or combinations of them, that no sensor sees, given by how much the slopes may be wrong.
+
+    What counts is by how much the data change, in units of the noise, or of their size, if an unknown changes by its
+    own: beside the one that is seen best, and at all.
+    """
     weighted = slopes * scales / sigmas[:, None]
     if not np.all(np.isfinite(weighted)):
         raise ProblemError("the slopes of what is measured by the unknowns are not finite.")
     _, singular, right = np.linalg.svd(weighted, full_matrices=False)
     noise = float(np.linalg.norm(error * scales / sigmas[:, None] @ right[-1]))
-    if singular[-1] > max(blind * float(singular[0]), _CLEAR * noise, 1e-300):
+    if singular[-1] > max(blind * max(float(singular[0]), 1.0), _CLEAR * noise):
         return
     direction = right[-1] * scales
     parts = [(name, float(c)) for name, c, r in zip(names, direction, right[-1], strict=True) if abs(r) > 1e-3]

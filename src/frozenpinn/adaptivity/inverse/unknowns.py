@@ -77,6 +77,11 @@ class Numbers:
         """The first guess."""
         return np.array([u.start for u in self.table.values()] + [0.0] * sum(f.size for f in self.fields))
 
+    @property
+    def shown_start(self) -> str:
+        """The first guess of the numbers, as text."""
+        return ", ".join(f"{name} = {unknown.start:g}" for name, unknown in self.table.items())
+
     def parts(self) -> list[tuple[FieldBasis, slice]]:
         """Return which entries belong to each field."""
         found, at = [], len(self.names)
