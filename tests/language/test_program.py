@@ -124,3 +124,27 @@ def test_grids_give_the_values_of_their_points(monkeypatch, part):
     for values, wanted in zip(plain.on_grid([across, along]), plain(*places), strict=True):
         assert np.allclose(values, np.broadcast_to(wanted, 35), rtol=1e-15, atol=0)
     assert np.array_equal(program.on_grid([across, along])[3], np.cos(places[0]))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).maxexp <= 1024, reason="no wider floats on this machine")
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_overflow_is_harmless_where_the_limit_is_finite(order):
+    x = sp.Symbol("x")
+    program = Program([sp.diff((1 + sp.exp(3 * x)) ** -2, x, order)], [x])
+    with np.errstate(all="ignore"):
+        found = program(np.array([-400.0, 0.0, 2.0, 400.0, 1200.0]))[0]
+    assert np.all(np.isfinite(found))
+    assert found[-1] == 0.0
+    exact = sp.diff((1 + sp.exp(3 * x)) ** -2, x, order).subs(x, 2).evalf(30)
+    assert found[2] == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_a_quotient_that_is_too_large_stays_so():
+    x = sp.Symbol("x")
+    program = Program([(1 + sp.exp(2 * x)) / (1 + sp.exp(x)), sp.log(-sp.exp(x))], [x])
+    with np.errstate(all="ignore"):
+        large, undefined = program(np.array([400.0, 900.0, 1e6]))
+    assert large[0] == pytest.approx(float(np.exp(400.0)), rel=1e-9)
+    assert np.isinf(large[1])
+    assert np.isnan(large[2])
+    assert np.all(np.isnan(undefined))

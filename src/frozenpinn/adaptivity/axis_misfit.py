@@ -17,6 +17,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.basis.svd_layer import compress
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -70,8 +71,7 @@ def _combinations(count: int, axis: int) -> Array:
 def _slower(factor: Network, count: int) -> Array:
     """Return an orthonormal basis of the first of the neurons of an axis, and of the constant, at its points."""
     features = np.sqrt(factor.points.weights)[:, None] * factor.hidden.features(factor.points.x)
-    u, s, _ = np.linalg.svd(np.concatenate([features[:, :count], features[:, -1:]], axis=1), full_matrices=False)
-    return read_only(u[:, s > _ROUND_OFF * s[0]])
+    return read_only(compress(np.concatenate([features[:, :count], features[:, -1:]], axis=1), _ROUND_OFF).values)
 
 
 def _missed(basis: Array, lines: Array) -> float:

@@ -71,12 +71,19 @@ def raise_if_infinite(solution: Solution) -> Array:
     """Refuse a solution that is not finite; return the sizes of its states."""
     norms = np.concatenate([_norms(piece) for piece in solution.pieces])
     if not np.all(np.isfinite(norms)):
-        raise IntegrationError(
-            f"the solution is not finite at t = {solution.problem.time[1]:g}: the linear part has modes that "
-            f"grow like exp({solution.system.linear.abscissa:.3g}·t). "
-            "Is the problem well posed (sign of the highest derivative)?"
-        )
+        raise IntegrationError(f"the solution is not finite at t = {solution.problem.time[1]:g}: {_growth(solution)}")
     return norms
+
+
+def _growth(solution: Solution) -> str:
+    """Say what makes a solution grow beyond all bounds: modes of the equation, or of a basis that is too coarse."""
+    rate, (start, end) = solution.system.linear.abscissa, solution.problem.time
+    if solution.problem.is_linear or rate * (end - start) > 1.0:
+        return (
+            f"the linear part has modes that grow like exp({rate:.3g}·t). Is the highest derivative of the right sign? "
+            "If so, ripples that this width does not resolve are what grows: use a larger one, or a shorter time."
+        )
+    return "its linear part does not grow, so ripples that this width does not resolve do: use a larger one."
 
 
 def _is_quiet(solution: Solution, rules: CheckRules) -> bool:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.axis_misfit import SHARES, axis_misfits, narrower_misfits, needed_width
+from frozenpinn.adaptivity.axis_misfit import axis_misfits
 from frozenpinn.adaptivity.fitting import data_at, held_out
 from frozenpinn.adaptivity.following import fronts_to_follow
 from frozenpinn.adaptivity.grading import is_spread_out
 from frozenpinn.adaptivity.handover import state_slopes
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.adaptivity.product_trial import lattice_width, width_for_solution
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.rules import Rules, SizingRules
 from frozenpinn.adaptivity.settings import First, Settings, Task
@@ -27,7 +28,6 @@ from frozenpinn.adaptivity.sizing import Frame, Plan, Width, has_constant_coeffi
 from frozenpinn.adaptivity.stability import stable_discretisation
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.analysis.probing import probe
-from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
@@ -56,6 +56,8 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     """Find width and renewal where an accuracy is asked for and they are left open; what is found is remembered."""
     settings, rules = task.settings, task.rules.sizing
     line = problem.domain.dimension == 1
+    if line and (waves := lattice_width(problem, task)) is not None:
+        return Sizes(waves, follows=False)
     trial = None
     if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
         trial = _trial(problem, settings.integrator, task.rules, task.seed)
@@ -76,7 +78,7 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
             ratio = np.log(task.tolerances.solution) / np.log(np.clip(share, 1e-12, 0.99))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
     if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
-        width = _width_for_solution(problem, task, width)
+        width = width_for_solution(problem, task, width)
     return Sizes(width, follows)
 
 
@@ -85,7 +87,7 @@ def known_sizes(problem: Problem, task: Task) -> Sizes | None:
     first, dimension = task.first, problem.domain.dimension
     if first is None or not task.grows or first.dimension != dimension:
         return None
-    product = dimension > 1 and Frame.of(problem, task.settings).product
+    product = Frame.of(problem, task.settings, first.width if dimension == 1 else None).product
     if isinstance(first.width, tuple) != product:
         return None
     return Sizes(first.width, first.follows)
@@ -96,20 +98,6 @@ def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
     if sizes.width is None or not task.grows or task.tolerances.solution is None:
         return task
     return replace(task, first=First(problem.domain.dimension, sizes.width, sizes.follows))
-
-
-def _width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:
-    """Return widths of the axes of a product that suit the solution, as a rough trial has shown it."""
-    rules, asked = task.rules.sizing, task.tolerances.solution
-    assert asked is not None
-    first = rules.trial_on_products[problem.domain.dimension - 2]
-    misfits = _product_trial(problem, task.settings.integrator, task.rules, task.seed, first)
-    if misfits is None:
-        return widths
-    margin = rules.margin_on_products if problem.is_linear else rules.trial_margin
-    wanted, most = margin * asked, int(rules.further_on_products * first)
-    needed = [needed_width(own, first, wanted, rules.digits_per_neuron, rules.trial_noise) for own in misfits]
-    return tuple(max(w, min(int(n), most)) for w, n in zip(widths, needed, strict=True))
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
@@ -140,7 +128,7 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     if isinstance(sizes.width, tuple):
         limit = min(rules.resolved * max(misfits), rules.negligible * asked)
         sizes = sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
-    if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto":
+    if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto" or len(widths) == 1:
         return sizes
     fronts = fronts_to_follow(solution, misfits, widths, task)
     if not any(fronts):
@@ -260,27 +248,3 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     states = trajectory(np.linspace(start, end, 9))
     follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
     return Trial(follow, max(watch.share(y) for y in states))
-
-
-@remembered
-def _product_trial(
-    problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: int
-) -> tuple[tuple[float, ...], ...] | None:
-    """Try a product, roughly; return what narrower ones would miss along each axis, None if it does not get far."""
-    settings = Settings(width=width, windows=None, rules=all_rules)
-    rtol = all_rules.sizing.trial_noise
-    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            spaces = plan.build_spaces(problem, plan.place_points(problem))
-            system = discretise(problem, spaces)
-            trajectory = choose_integrator(system, integrator, rtol, all_rules.integrators).integrate(system)
-        except FrozenPinnError:
-            return None
-    worst = np.zeros((problem.domain.dimension, len(SHARES)))
-    times = np.linspace(*system.time, 9)
-    for t, y in zip(times, trajectory(times), strict=True):
-        for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-            worst = np.maximum(worst, narrower_misfits(space, y[block], float(t)))
-    return tuple(map(tuple, worst.tolist())) if np.all(np.isfinite(worst)) else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.adaptivity.rules import IntegratorRules
-from frozenpinn.operators import Dense
+from frozenpinn.operators import Block, Composition, Dense, KroneckerSum, Operator
 from frozenpinn.solvers import (
     CVODE,
     ETD,
@@ -88,11 +89,22 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
         if parts.modes.order == 2:
             return ExponentialCollocation(tolerance, fallback=SciPy("dop853", rtol=tolerance))
         if fast > rules.exponential and fast > rules.leading * radius:
-            return ETD(tolerance, fallback=stiff)
+            own = ETD(tolerance, fallback=stiff)
+            return replace(own, dearer=rules.dearer_than_transforms) if _has_one_axis(parts.vectors) else own
     explicit = SciPy("dop853", rtol=tolerance)
     if radius < rules.gentle or (radius < rules.explicit and not _decays(system)):
         return explicit
     return stiff if system.linear.order == 1 else explicit
+
+
+def _has_one_axis(vectors: Operator) -> bool:
+    """Whether modes are those of a single axis, of a periodic interval: its steps take fast transforms."""
+    while isinstance(vectors, Composition | Block):
+        inner = vectors.outer if isinstance(vectors, Composition) else vectors.rows[0][0]
+        if inner is None:
+            return False
+        vectors = inner
+    return isinstance(vectors, KroneckerSum) and len(vectors.products[0].factors) == 1
 
 
 def _shares(system: OdeSystem) -> tuple[float, ...]:

@@ -65,7 +65,8 @@ class Settings:
     Parameters
     ----------
     width
-        Number of neurons; on boxes in two and three dimensions per axis, where a tuple gives each axis its own.
+        Number of neurons; on boxes in two and three dimensions per axis, where a tuple gives each axis its own. On a
+        periodic interval ``(256,)`` asks for as many waves instead.
     points
         Number of quadrature points (per axis on boxes in two and three dimensions, or a tuple).
     sampler

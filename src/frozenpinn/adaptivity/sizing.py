@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.fft import next_fast_len
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.adaptivity.even_axes import even_grid, even_layer
@@ -48,13 +49,13 @@ class Frame:
     renewal: Renewal
 
     @classmethod
-    def of(cls, problem: Problem, settings: Settings) -> Frame:
-        """Choose what the settings leave open."""
+    def of(cls, problem: Problem, settings: Settings, width: Width | None = None) -> Frame:
+        """Choose what the settings leave open; one width for each axis, also for a single one, asks for a product."""
         d, few = problem.domain.dimension, settings.rules.sizing.dimensions
         most = settings.rules.static.product_dimensions if problem.is_static else few
         strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
         product = (
-            2 <= d <= most
+            (2 <= d <= most or (d == 1 and _asks_for_waves(problem, settings.width if width is None else width)))
             and settings.sampler is None
             and strategy.separable
             and settings.cutoff is not None
@@ -246,9 +247,14 @@ class Plan:
 
 def make_plan(problem: Problem, task: Task, width: Width | None = None) -> Plan:
     """Choose kind of basis, width and points where the settings leave them open."""
-    frame = Frame.of(problem, task.settings)
+    frame = Frame.of(problem, task.settings, width)
     samplers = frame.samplers(problem, task.settings, width)
     return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
+
+
+def _asks_for_waves(problem: Problem, width: Width | None) -> bool:
+    """Whether a width is that of the one axis of a periodic interval."""
+    return isinstance(width, tuple) and len(width) == 1 and bool(problem.domain.periodic[0])
 
 
 def _axes(problem: Problem) -> list[tuple[float, bool]]:
@@ -290,6 +296,8 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
     if product:
         cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
         more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
+        if d == 1 and problem.domain.periodic[0]:  # values come from fast transforms
+            return (next_fast_len(int(cycles * (samplers[0].width + 1))),)
         return tuple(
             (1 + len(cuts))
             * (int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more)

@@ -19,7 +19,7 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import Quantity
-from frozenpinn.operators import Block, Operator, stack
+from frozenpinn.operators import Block, Operator, by_transforms, stack
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -200,7 +200,11 @@ class PointwisePart:
         The parts of z have the sizes of the blocks of coefficients.
         """
         n, size = len(self.x), blocks[-1].stop
-        keys = {key: stack([o @ rights[key[0]] for o in self._parts[key]]) for key in self.groups}
+        keys = {
+            key: stack([by_transforms(o @ rights[key[0]], outward=True) for o in self._parts[key]])
+            for key in self.groups
+        }
+        lefts = {name: by_transforms(own, outward=False) for name, own in lefts.items()}
         coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
 
         def evaluate(t: float, z: Array) -> Array:

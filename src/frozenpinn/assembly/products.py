@@ -30,7 +30,7 @@ _SMALL = 200_000  # points of a product that may be remembered: 6 MB
 @remembered
 def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the conditions of a field act along their own axis only, with constant coefficients."""
-    if len(fields) != 1 or problem.domain.dimension == 1 or not isinstance(problem.domain, Box):
+    if len(fields) != 1 or not isinstance(problem.domain, Box):
         return False
     if problem.interfaces is not None and axis_cuts(problem, fields[0]) is None:
         return False

@@ -297,6 +297,8 @@ class _Parser(_Calls):
         value = float(token.text)
         if not math.isfinite(value):
             raise self.fail("this number is beyond the range of floating point numbers.", token)
+        if value == 0.0 and any(digit in "123456789" for digit in token.text.lower().partition("e")[0]):
+            raise self.fail("this number is too small for a floating point number, and would be read as 0.", token)
         return sp.Float(value)
 
     def arguments(self, closing: str) -> list[Value]:

@@ -94,6 +94,7 @@ _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.And: np.logical_and,
     sp.Or: np.logical_or,
 }
+_OVERFLOWING = frozenset({np.exp, np.sinh, np.cosh, _UFUNCS[sp.sech], _UFUNCS[sp.csch]})
 _PART = 65_536  # points of a grid that are evaluated at a time
 
 
@@ -168,9 +169,29 @@ class Program:
         self._code: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
         self._size = len(self.symbols)
         self._outputs = tuple(self._compile(sp.sympify(e)) for e in self.expressions)
+        kinds = {function for _, function, _ in self._code}
+        self._overflows = bool(kinds & _OVERFLOWING) and not any(f in self._functions.values() for f in kinds)
 
     def __call__(self, *values: Any) -> list[Any]:
-        """Evaluate all expressions; a constant comes back as a number."""
+        """Evaluate all expressions; a constant comes back as a number.
+
+        Where exponentials are too large for a float and their quotient is not, as in the derivative of 1/(1 + exp(x)),
+        the whole is evaluated with a larger range of exponents.
+        """
+        found = self._run(values)
+        if not self._overflows or all(np.all(np.isfinite(value)) for value in found):
+            return found
+        with np.errstate(all="ignore"):
+            try:
+                wide = self._run([np.asarray(value, dtype=np.longdouble) for value in values])
+            except TypeError:  # erf has no such variant
+                return found
+            return [
+                np.where(np.isfinite(value), value, np.asarray(wider, dtype=float))
+                for value, wider in zip(found, wide, strict=True)
+            ]
+
+    def _run(self, values: Sequence[Any]) -> list[Any]:
         memory: list[Any] = [None] * self._size
         memory[: len(values)] = values
         for slot, constant in self._constants:

@@ -17,6 +17,7 @@ from frozenpinn.operators.sparse import Sparse
 from frozenpinn.operators.stack import stack
 from frozenpinn.operators.stored import operator_arrays, operator_from_arrays
 from frozenpinn.operators.tensor import Product, Selection
+from frozenpinn.operators.waves import by_transforms
 
 __all__ = [
     "DENSE_LIMIT",
@@ -40,6 +41,7 @@ __all__ = [
     "Sum",
     "Tag",
     "as_linear_operator",
+    "by_transforms",
     "detect",
     "diagonal_blocks",
     "kronecker",

@@ -6,9 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from frozenpinn.operators.protocol import Array, Tag, Tags
 
+_MANY = 96  # unknowns from which on it pays to look for a structure
+_ROUND_OFF = 1e-12  # of an entry, beside the larger of its two rows
 WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
 
 
@@ -37,6 +41,8 @@ def eigensystem(matrix: Array, tags: Tags, rate: float | None = None) -> Eigensy
     """Diagonalise a matrix; None if it is not square or has too few eigenvectors."""
     if matrix.shape[0] != matrix.shape[1]:
         return None
+    if (found := _in_pairs(matrix, tags)) is not None:
+        return found
     if Tag.SYMMETRIC in tags:
         if rate is None:
             eigenvalues, vectors = sla.eigh(matrix, check_finite=False, driver="evd")
@@ -51,6 +57,38 @@ def eigensystem(matrix: Array, tags: Tags, rate: float | None = None) -> Eigensy
     if not condition * np.finfo(float).eps < 1e-2:  # what is expanded in them would be round-off
         return None
     return Eigensystem(eigenvalues, vectors, np.linalg.inv(vectors), condition)
+
+
+def _in_pairs(matrix: Array, tags: Tags) -> Eigensystem | None:
+    """Diagonalise a matrix that couples no more than two unknowns each, as waves on periodic axes are; else None."""
+    size = len(matrix)
+    if size < _MANY:
+        return None
+    rows = np.max(np.abs(matrix), axis=1)
+    coupled = np.abs(matrix) > _ROUND_OFF * np.maximum.outer(rows, rows)
+    if np.count_nonzero(coupled) > 2 * size:
+        return None
+    count, label = connected_components(csr_array(coupled), directed=False)
+    order = np.argsort(label, kind="stable")
+    starts = np.searchsorted(label[order], np.arange(count + 1))
+    if np.max(np.diff(starts)) > 2:
+        return None
+    first = order[starts[:-1]]
+    second = order[np.minimum(starts[:-1] + 1, size - 1)]
+    paired = np.diff(starts) == 2
+    i, j = first[paired], second[paired]
+    blocks = np.stack([np.stack([matrix[i, i], matrix[i, j]], -1), np.stack([matrix[j, i], matrix[j, j]], -1)], -2)
+    values, vectors = np.linalg.eigh(blocks) if Tag.SYMMETRIC in tags else np.linalg.eig(blocks)
+    condition = float(np.max(np.linalg.cond(vectors), initial=1.0))
+    if not condition * np.finfo(float).eps < 1e-2:
+        return None
+    eigenvalues = np.diagonal(matrix).astype(values.dtype)
+    full = np.eye(size, dtype=values.dtype)
+    inverse = full.copy()
+    eigenvalues[i], eigenvalues[j] = values.T
+    for own, small in ((full, vectors), (inverse, np.linalg.inv(vectors))):
+        own[i, i], own[i, j], own[j, i], own[j, j] = small[:, 0, 0], small[:, 0, 1], small[:, 1, 0], small[:, 1, 1]
+    return Eigensystem(eigenvalues, full, inverse, condition)
 
 
 def symmetric_modes(matrix: Array, rate: float) -> tuple[Array, Array]:

@@ -26,6 +26,7 @@ Array = np.ndarray
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
 MOST_PILOTS = 8
 TRIES = 2  #: narrower ones, each if the one before did
+WORTH = 0.9  #: part of the width from which on a narrower one saves less than it costs to try
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
 AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
 FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, from which on a run's does
@@ -92,8 +93,9 @@ def needed(definition: Definition, solve: Callable[[First | None, int], Solution
     assert definition.tol is not None
     windows = len(solution.pieces) + 1
     for _ in range(TRIES):
-        narrower = start.scaled(_part(solution, definition.tol))
-        tried = _tried(solve, narrower, pilot) if narrower != start else None
+        part = _part(solution, definition.tol)
+        narrower = start.scaled(part)
+        tried = _tried(solve, narrower, pilot) if part < WORTH else None
         if tried is None or tried.verdict is None or len(tried.verdict.attempts) > 2:
             break
         if len(tried.pieces) > windows or not _error(tried) <= MARGIN * definition.tol:
