@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.optimize import brentq
 
 import frozenpinn as fp
@@ -165,3 +166,25 @@ def test_regions_in_a_problem_file(tmp_path):
     (tmp_path / "rod.toml").write_text(text)
     problem, _ = read_problem_file(tmp_path / "rod.toml")
     assert np.abs(fp.solve(problem, tol=1e-8)(X) - rod(X)).max() < 1e-8
+
+
+def test_values_of_regions_may_use_parameters():
+    def rod(k, **more):
+        regions = {"steel": "x < 0.4", "air": "rest"}
+        given = {"k": k, **more}
+        return fp.Problem(
+            "u_t = dx(k*u_x)", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0", None, given, regions=regions
+        )
+
+    def same(one, other):
+        (a,), (b,) = ([e.right_side for e in problem.equations] for problem in (one, other))
+        return all(
+            abs(float(c)) < 1e-14 for c in sp.Poly(sp.expand(a - b), *(a - b).atoms(sp.Symbol, sp.Heaviside)).coeffs()
+        )
+
+    named = rod({"steel": "50*f", "air": "f*(1 + x*f)"}, f=0.5)
+    assert same(named, rod({"steel": 25, "air": "0.5 + 0.25*x"}))
+    assert same(named.at(f=0.1), rod({"steel": 5, "air": "0.1 + 0.01*x"}))
+    assert not same(named, named.at(f=0.1))
+    with pytest.raises(fp.ProblemError, match="unknown name 'f'"):
+        rod({"steel": "50*f", "air": 1})

@@ -19,6 +19,7 @@ from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import solve
 from frozenpinn.statement.laws import refuse_laws
+from frozenpinn.statement.nonlocality import refuse_quantities
 from frozenpinn.statement.parameters import check_known
 from frozenpinn.statement.problem import Problem
 
@@ -83,6 +84,7 @@ def follow(
     if not problem.is_static:
         raise ProblemError("follow() is for static problems; this one has time derivatives. Leave out time= and them.")
     refuse_laws(problem.laws, "follow()")
+    refuse_quantities(problem, "follow()")
     first, last = _read_span(span)
     settings = Settings() if settings is None else settings
     if norm not in _NORMS:

@@ -21,6 +21,7 @@ from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.solve import check, solve
 from frozenpinn.statement.laws import refuse_laws
+from frozenpinn.statement.nonlocality import refuse_quantities
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
 
@@ -94,6 +95,7 @@ def modes(
 def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
     """Return the eigenvalue problem that is meant, or say why there is none."""
     refuse_laws(problem.laws, "modes()")
+    refuse_quantities(problem, "modes()")
     if problem.parameters.unknown:
         if about is not None:
             raise SettingsError(
@@ -225,6 +227,7 @@ def stability(
     _check_count(count)
     problem, state = _evolution(steady_state, about)
     refuse_laws(problem.laws, "stability()")
+    refuse_quantities(problem, "stability()")
     _refuse_unknown_rates(problem)
     if state is None:
         state = steady(problem, seed=seed, progress=progress)

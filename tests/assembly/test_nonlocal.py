@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from frozenpinn import Box, Disk, Interval, Problem, ProblemError, Settings, load, solve
+from frozenpinn import Box, Disk, Free, Interval, Problem, ProblemError, Settings, follow, load, solve
 
 LINE = Interval(0, 1)
 PERIOD = Interval(0, 2 * np.pi, periodic=True)
@@ -177,6 +177,31 @@ def test_nonlocal_terms_in_conditions_are_refused():
         Problem("u_t = u_xx", LINE, (0, 1), "1", "u_n = -mean(u)")
 
 
-def test_static_nonlocal_terms_are_refused():
-    with pytest.raises(ProblemError, match=r"'mean\(u\)' stands in a problem without time"):
-        Problem("u_xx = mean(u)", LINE, boundary="u = 1")
+@pytest.mark.parametrize(
+    ("equation", "domain", "exact"),
+    [
+        ("u_xx - mean(u) = -pi**2*sin(pi*x) - 2/pi", LINE, "sin(pi*x)"),
+        ("u_xx = -pi**2*sin(pi*x) - x/pi + integral(x*s*u(s))", LINE, "sin(pi*x)"),
+        ("(1 + integral(u_x**2))*u_xx = -pi**2*(1 + pi**2/2)*sin(pi*x)", LINE, "sin(pi*x)"),  # Kirchhoff
+        ("lap(u) - integral(u) = -2*pi**2*sin(pi*x)*sin(pi*y) - 4/pi**2", Box([0, 0], [1, 1]), "sin(pi*x)*sin(pi*y)"),
+        ("lap(u) - mean(u) = -4 - 1/2", Disk(), "1 - x**2 - y**2"),
+    ],
+)
+def test_static_terms(equation, domain, exact):
+    solution = solve(Problem(equation, domain, boundary="u = 0", exact=exact), tol=1e-6)
+    assert solution.status == "converged"
+    assert solution.error()["rel_l2"] < 1e-9
+
+
+def test_volterra():
+    """The kernel jumps at s = x: each place has nodes of its own."""
+    equation = "u_x + u = integral(exp(s - x)*heaviside(x - s)*u(s))"
+    solution = solve(Problem(equation, LINE, boundary={"left": "u = 1", "right": Free()}), tol=1e-8)
+    x = np.linspace(0, 1, 21)
+    assert np.abs(solution(x) - np.exp(-x) * np.cosh(x)).max() < 1e-10
+
+
+def test_nonlocal_terms_elsewhere():
+    static = Problem("u_xx + lam*u = mean(u)", LINE, boundary="u = 1", parameters={"lam": 1.0})
+    with pytest.raises(ProblemError, match=r"follow\(\) is for equations without nonlocal terms; 'mean\(u\)' is one"):
+        follow(static, "lam", (1, 2))

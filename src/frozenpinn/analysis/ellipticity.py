@@ -50,6 +50,7 @@ class StaticSymbol:
         rows = [dict(equation.linear) for equation in problem.equations]
         highest = {name: problem.spatial_order(name) for name in problem.fields}
         nonlinear = [jet for e in problem.equations for jet in problem.jets.jets_in(e.nonlinear).values()]
+        nonlinear = [jet for jet in nonlinear if jet.field in highest]
         self.complete = all(jet.order < highest[jet.field] for jet in nonlinear) and all(rows)
         self._jets = [list(row) for row in rows]
         self._program = problem.compile([c for row in rows for c in row.values()])
@@ -192,6 +193,8 @@ def _miscounted(where: str, given: int, needed: int, problem: Problem) -> Findin
 def undetermined_fields(problem: Problem) -> list[str]:
     """Return the fields of which nothing but derivatives occurs in equations and conditions."""
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    under = [problem.jets.quantities[jet.field].inner for jet in jets if jet.field in problem.jets.quantities]
+    jets += [jet for inner in under for jet in problem.jets.jets_in(inner).values()]
     jets += [jet for condition in problem.conditions for jet in condition.jets]
     jets += [jet for law in problem.laws for jet in law.jets_in()]
     return [name for name in problem.fields if not any(jet.field == name and jet.order == 0 for jet in jets)]

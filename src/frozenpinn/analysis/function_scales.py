@@ -51,7 +51,7 @@ def function_changes(problem: Problem) -> Iterator[Change]:
 
 
 def bends_in_time(problem: Problem) -> set[float]:
-    """Return the times at which the polynomials of arrays that depend on time are joined."""
+    """Return the times at which the slopes of arrays that depend on time jump."""
     tables = [f.function for f, lasting in _functions(problem) if lasting and isinstance(f.function, Table)]
     return {float(t) for table in tables if TIME in table.coordinates for t in table.joints(TIME)}
 

@@ -18,6 +18,8 @@ import sympy as sp
 
 from frozenpinn.assembly.boundary import condition_terms, derivative_of, periodic_functionals
 from frozenpinn.assembly.interfaces import interface_functionals
+from frozenpinn.assembly.nonlocal_terms import Function as Function  # noqa: PLC0414 (exported)
+from frozenpinn.assembly.nonlocal_terms import jets_at, quantity_rows
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.errors import EvaluationError
@@ -38,13 +40,6 @@ BOUNDARY = 30.0  #: weight of conditions beside equations, both relative to thei
 
 def nobody() -> None:
     """Listen to nothing."""
-
-
-class Function(Protocol):
-    """Something whose derivatives are known: the current guess of a solution."""
-
-    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
-        """Return derivatives of the fields at points (n, d), shape (n,) each."""
 
 
 class Layered(Function, Protocol):
@@ -303,7 +298,7 @@ class Collocation:
         """Return the rows of J(u) and the values of J(u) u − F(u) at the points."""
         x, fields = self.points.x, self.problem.fields
         slopes = slopes_of(self.problem, equation.field)
-        values = about.jets(x, slopes.jets)
+        values = jets_at(self.problem, about, x, slopes.jets)
         with np.errstate(all="ignore"):
             partials = slopes.partials(*x.T, 0.0, *values)
             value = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
@@ -317,6 +312,12 @@ class Collocation:
                     target += partial * own
             if terms:
                 rows[:, i] = self.hidden.operator(x, terms)
+        for jet, partial in zip(slopes.jets, partials, strict=True):
+            if jet.field in self.problem.jets.quantities:
+                found, along = quantity_rows(self.problem, jet, x, about, self.hidden)
+                target += partial * along
+                for name, own_rows in found.items():
+                    rows[:, fields.index(name)] += np.reshape(partial, (-1, 1)) * own_rows
         self._check_finite(equation, rows, value)
         return rows.reshape(len(x), -1), target
 
@@ -337,7 +338,7 @@ class Collocation:
         for equation, scale in zip(self.problem.equations, scales, strict=False):
             slopes = slopes_of(self.problem, equation.field)
             with np.errstate(all="ignore"):
-                value = slopes.value(*x.T, 0.0, *function.jets(x, slopes.jets))[0]
+                value = slopes.value(*x.T, 0.0, *jets_at(self.problem, function, x, slopes.jets))[0]
                 parts.append(scale * self._inner * value)
         rows, data, own = self.conditions
         parts += [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, own, strict=True)]

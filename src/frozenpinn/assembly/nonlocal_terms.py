@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import scipy.sparse as sps
+import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
-from frozenpinn.basis.hidden import Term
+from frozenpinn.basis.hidden import HiddenLayer, Term
 from frozenpinn.geometry import Box
+from frozenpinn.language.fluxes import levels_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL, MEAN, Quantity
@@ -18,7 +21,15 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _NODES = 600  # at which solutions are evaluated for a nonlocal quantity
+_EACH_SIDE = 40  # nodes on both sides of a place at which a kernel jumps
 _RESOLVED = 0.3  # waves that n points of a Gauss rule resolve together with what they are multiplied by, as part of n
+
+
+class Function(Protocol):
+    """Something whose derivatives are known."""
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the fields at points (n, d), shape (n,) each."""
 
 
 def matrix_of(problem: Problem, quantity: Quantity, x: Array, nodes: Array, weights: Array) -> Array:
@@ -74,17 +85,97 @@ def linear_quantities(problem: Problem, equation: Equation, x: Array, weights: A
     return found
 
 
+class Rule(NamedTuple):
+    """Nodes, and the matrix from values of an expression there to a quantity at some places; one row if constant."""
+
+    nodes: Array
+    matrix: Array | sps.csr_array
+
+
+def rule_of(problem: Problem, quantity: Quantity, x: Array) -> Rule:
+    """Return how a quantity at places follows from values at nodes.
+
+    A kernel on an interval that jumps where s = x, such as that of Volterra's equations, has nodes on both sides.
+    """
+    if problem.domain.dimension == 1 and not any(problem.domain.periodic) and _jumps_at_its_place(problem, quantity):
+        return _split_rule(problem, quantity, x)
+    nodes = problem.domain.sample(_NODES, "gauss")
+    return Rule(nodes.x, matrix_of(problem, quantity, x, nodes.x, nodes.weights))
+
+
+def _jumps_at_its_place(problem: Problem, quantity: Quantity) -> bool:
+    place = dict(zip(quantity.variables, problem.jets.x, strict=False))
+    return any(sp.expand(level.xreplace(place)) == 0 for level in levels_of(quantity.kernel))
+
+
+def _split_rule(problem: Problem, quantity: Quantity, x: Array) -> Rule:
+    """Return a rule with nodes of their own for each place, on both sides of it."""
+    program = Program([quantity.kernel], [*problem.jets.x, *quantity.variables], problem.parameters.functions)
+    unit, weights = np.polynomial.legendre.leggauss(_EACH_SIDE)
+    unit, weights = (unit + 1) / 2, weights / 2
+    low, high = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    at = x[:, :1]
+    nodes = np.concatenate([low + (at - low) * unit, at + (high - at) * unit], axis=1)
+    shares = np.concatenate([(at - low) * weights, (high - at) * weights], axis=1)
+    volume = np.abs(np.broadcast_to(problem.compile([quantity.volume])(nodes.ravel(), 0.0)[0], nodes.size))
+    with np.errstate(all="ignore"):
+        kernel = np.broadcast_to(program(np.repeat(at, nodes.shape[1]), nodes.ravel())[0], nodes.size)
+    rows = np.arange(0, nodes.size + 1, nodes.shape[1])
+    matrix = sps.csr_array((kernel * volume * shares.ravel(), np.arange(nodes.size), rows), (len(x), nodes.size))
+    return Rule(nodes.reshape(-1, 1), matrix)
+
+
+def jets_at(problem: Problem, function: Function, x: Array, jets: Sequence[Jet]) -> list[Array]:
+    """Return derivatives of fields, and nonlocal quantities of them, at points."""
+    own = [jet for jet in jets if jet.field not in problem.jets.quantities]
+    if len(own) == len(jets):
+        return function.jets(x, jets)
+    found = dict(zip(own, function.jets(x, own), strict=True))
+    for jet in jets:
+        if jet not in found:
+            rule = rule_of(problem, problem.jets.quantities[jet.field], x)
+            inside = _inner(problem, jet, rule.nodes, function)[0]
+            found[jet] = np.array(np.broadcast_to(rule.matrix @ inside, len(x)))
+    return [found[jet] for jet in jets]
+
+
+def _inner(problem: Problem, jet: Jet, nodes: Array, function: Function) -> tuple[Array, list[Term], Array]:
+    """Return the expression under an integral at nodes, its linearisation as terms, and that of the function itself."""
+    quantity = problem.jets.quantities[jet.field]
+    own = list(problem.jets.jets_in(quantity.inner).values())
+    partials = [sp.diff(quantity.inner, problem.jets.symbol(inner)) for inner in own]
+    program, values = problem.compile([quantity.inner, *partials], own), function.jets(nodes, own)
+    with np.errstate(all="ignore"):
+        value, *slopes = (np.broadcast_to(v, len(nodes)) for v in program(*nodes.T, 0.0, *values))
+    terms = [Term(inner.field, derivative_of(inner), slope) for inner, slope in zip(own, slopes, strict=True)]
+    along = np.sum([s * v for s, v in zip(slopes, values, strict=True)], axis=0)
+    return value, terms, along
+
+
+def quantity_rows(
+    problem: Problem, jet: Jet, x: Array, about: Function, hidden: HiddenLayer
+) -> tuple[dict[str, Array], Array]:
+    """Return a quantity, linearised about a function, as rows on the features of each field, and of the function."""
+    rule = rule_of(problem, problem.jets.quantities[jet.field], x)
+    _, terms, along = _inner(problem, jet, rule.nodes, about)
+    rows = {}
+    for name in problem.fields:
+        own = [term for term in terms if term.field == name]
+        if own:
+            rows[name] = np.broadcast_to(rule.matrix @ hidden.operator(rule.nodes, own), (len(x), hidden.size))
+    return rows, np.broadcast_to(rule.matrix @ along, len(x))
+
+
 def quantity_values(
     problem: Problem, values: Callable[[Array, Array, Jet], Array], x: Array, times: Array, jet: Jet
 ) -> Array:
     """Return a nonlocal quantity at points and times, (n, m), from a function that evaluates jets."""
     quantity = problem.jets.quantities[jet.field]
-    nodes = problem.domain.sample(_NODES, "gauss")
+    rule = rule_of(problem, quantity, x)
     own = list(problem.jets.jets_in(quantity.inner).values())
     program = problem.compile([quantity.inner], own)
-    tables = [values(nodes.x, times, inner) for inner in own]
+    tables = [values(rule.nodes, times, inner) for inner in own]
     with np.errstate(all="ignore"):
-        inside = [program(*nodes.x.T, float(t), *(v[:, k] for v in tables))[0] for k, t in enumerate(times)]
-    stacked = np.stack([np.broadcast_to(v, len(nodes.x)) for v in inside], axis=1)
-    found = matrix_of(problem, quantity, x, nodes.x, nodes.weights) @ stacked
-    return np.array(np.broadcast_to(found, (len(x), len(times))))
+        inside = [program(*rule.nodes.T, float(t), *(v[:, k] for v in tables))[0] for k, t in enumerate(times)]
+    stacked = np.stack([np.broadcast_to(v, len(rule.nodes)) for v in inside], axis=1)
+    return np.array(np.broadcast_to(rule.matrix @ stacked, (len(x), len(times))))

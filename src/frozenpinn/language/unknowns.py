@@ -84,7 +84,7 @@ def _in_time(word: str, chart: Chart) -> bool:
 
 def _in_space(word: str, chart: Chart) -> bool:
     """Whether an operator differentiates."""
-    return word in _DIFFERENTIAL or derivative_call(word, chart) is not None
+    return word in (*_DIFFERENTIAL, "fraclap") or derivative_call(word, chart) is not None
 
 
 def _names(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box
@@ -14,7 +12,6 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL, Quantity
 
 if TYPE_CHECKING:
-    from frozenpinn.language.jets import JetSpace
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -35,14 +32,11 @@ def check_quantities(problem: Problem) -> None:
             raise ProblemError(f"a nonlocal term can't stand on the left of '{equation}'.")
 
 
-def refuse_static(residuals: Sequence[sp.Expr], jets: JetSpace) -> None:
-    """Refuse nonlocal terms in equations without time."""
-    for residual in residuals:
-        for quantity in jets.quantities_in(residual).values():
-            raise ProblemError(
-                f"'{quantity.name}' stands in a problem without time; nonlocal terms are for evolutions. "
-                "Write time=(0, 1), initial=…, and take a late time."
-            )
+def refuse_quantities(problem: Problem, what: str) -> None:
+    """Say that something works without nonlocal terms only."""
+    for equation in problem.equations:
+        for quantity in problem.jets.quantities_in(equation.right_side).values():
+            raise ProblemError(f"{what} is for equations without nonlocal terms; '{quantity.name}' is one.")
 
 
 def _check(problem: Problem, quantity: Quantity) -> None:

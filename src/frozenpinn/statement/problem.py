@@ -36,7 +36,7 @@ from frozenpinn.statement.equation import (
 from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.interfaces import Interfaces, read_interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
-from frozenpinn.statement.nonlocality import check_quantities, refuse_static
+from frozenpinn.statement.nonlocality import check_quantities
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.regions import Region, by_region, read_regions
@@ -319,7 +319,6 @@ class Problem:
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
         if static:
-            refuse_static(residuals, self.jets)
             return tuple(static_equations(residuals, self.fields, self.jets))
         points = self.domain.sample(256, "random", rng=0).x
         return tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points))

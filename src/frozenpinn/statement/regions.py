@@ -40,9 +40,13 @@ def read_regions(given: Mapping[str, Region] | None, domain: Domain, jets: JetSp
 
 
 def by_region(parameters: Mapping[str, Any], regions: Mapping[str, sp.Expr], jets: JetSpace) -> dict[str, Any]:
-    """Return parameters in which a value for each region has become one expression."""
+    """Return parameters in which a value for each region has become one expression, which may contain others."""
+
+    def scope(name: str) -> Scope:
+        return Scope(jets, parameters={other: sp.Symbol(other) for other in parameters if other != name})
+
     return {
-        name: _combined(name, value, regions, jets) if _is_by_region(value, regions) else value
+        name: _combined(name, value, regions, scope(name)) if _is_by_region(value, regions) else value
         for name, value in parameters.items()
     }
 
@@ -53,7 +57,7 @@ def _is_by_region(value: Any, regions: Mapping[str, sp.Expr]) -> bool:
     return bool(regions) or all(isinstance(key, str) for key in value)
 
 
-def _combined(name: str, value: Mapping[str, Any], regions: Mapping[str, sp.Expr], jets: JetSpace) -> sp.Expr:
+def _combined(name: str, value: Mapping[str, Any], regions: Mapping[str, sp.Expr], scope: Scope) -> sp.Expr:
     if not regions:
         raise ProblemError(
             f"parameter '{name}' has a value for each of {choices(value)}; say what these are: Problem(…, "
@@ -71,7 +75,7 @@ def _combined(name: str, value: Mapping[str, Any], regions: Mapping[str, sp.Expr
         number = real_number(entry)
         if number is None and not isinstance(entry, str):
             raise ProblemError(f"parameter '{name}' in region '{key}' must be a number or text, got {entry!r}.")
-        own = sp.Float(number) if number is not None else parse(str(entry), Scope(jets))
+        own = sp.Float(number) if number is not None else parse(str(entry), scope)
         total.append(own * regions[key])
     return sp.Add(*total)
 

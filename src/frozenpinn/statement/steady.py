@@ -12,7 +12,6 @@ from frozenpinn.language.jets import TIME
 from frozenpinn.statement.constraints import read_constraints
 from frozenpinn.statement.equation import static_equations
 from frozenpinn.statement.laws import BoundaryLaw
-from frozenpinn.statement.nonlocality import refuse_static
 from frozenpinn.statement.problem import Problem
 
 
@@ -46,7 +45,6 @@ def without_time(problem: Problem, constraint: str | Sequence[str] | None = None
                 f"the boundary condition '{condition.text}' depends on {TIME}, so there is no steady state; write it "
                 "at one time."
             )
-    refuse_static(residuals, jets)
     laws = tuple(_at_rest(law) for law in problem.laws)
     scope = problem.parameters.scope(jets)
     return problem.replaced(

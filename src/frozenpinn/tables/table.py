@@ -184,9 +184,11 @@ class Table:
         return self.fit.spline.on_grid([axes[name] for name in self.coordinates], self.orders)
 
     def joints(self, name: str) -> Array:
-        """Return where the polynomials of the spline are joined, along a coordinate."""
+        """Return where the slope of the spline jumps along a coordinate; from degree 2 on it does nowhere."""
         i, spline = list(self.coordinates).index(name), self.fit.spline
         degree = spline.degrees[i]
+        if degree > 1:
+            return np.zeros(0)
         return spline.knots[i][degree + 1 : -degree - 1]
 
     def describe(self) -> str:

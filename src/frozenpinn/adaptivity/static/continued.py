@@ -16,6 +16,7 @@ import sympy as sp
 from numpy.polynomial import chebyshev
 
 from frozenpinn.assembly.collocation import Combination, slopes_of
+from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.basis.along_axes import grid_axes
 from frozenpinn.basis.boxed import BoxFunctions
 from frozenpinn.basis.hidden import Derivative, pure
@@ -122,7 +123,7 @@ class _Terms:
     def __call__(self, points: Array) -> Array:
         slopes = slopes_of(self.problem, self.field)
         with np.errstate(all="ignore"):
-            value = slopes.value(*points.T, 0.0, *self.about.jets(points, slopes.jets))[0]
+            value = slopes.value(*points.T, 0.0, *jets_at(self.problem, self.about, points, slopes.jets))[0]
         return np.array(np.broadcast_to(value, len(points)), dtype=float)
 
 

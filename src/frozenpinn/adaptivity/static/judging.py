@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
@@ -20,6 +21,7 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may
 
 
 class HeldOut(NamedTuple):
@@ -38,6 +40,27 @@ def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOu
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
     sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
     return HeldOut(x, sides, tuple(domain.sample_side(law.side, each, "random", rng) for law in problem.laws))
+
+
+@remembered
+def may_vanish(problem: Problem) -> tuple[str, ...]:
+    """Return the fields of a static problem that nothing drives: zero satisfies their equations and conditions."""
+    found = []
+    for name in problem.fields if problem.is_static and len(problem.fields) > 1 else ():
+        right = problem.equation(name).right_side
+        own = {problem.jets.symbol(j): 0 for j in problem.jets.jets_in(right).values() if j.field == name}
+        conditions = [c for c in problem.conditions if name in c.fields]
+        driven = any(c.fields != (name,) or c.value.expression != 0 for c in conditions) or bool(problem.laws)
+        if not driven and right.subs(own) == 0 and not any(c.field == name for c in problem.constraints):
+            found.append(name)
+    return tuple(found)
+
+
+def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
+    largest = max(sizes.values(), default=0.0)
+    gone = [name for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest]
+    return {**sizes, **dict.fromkeys(gone, largest)}
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
@@ -59,7 +82,7 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
     whole domain.
     """
     slopes = slopes_of(problem, field)
-    values = function.jets(x, slopes.jets)
+    values = jets_at(problem, function, x, slopes.jets)
     with np.errstate(all="ignore"):
         left = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
         source = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
@@ -76,9 +99,9 @@ def _natural(
 ) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
-    own = {jet.field: _rms(function.jets(x, [problem.jets.field(jet.field)])[0]) for jet in jets}
-    factors = (_rms(np.broadcast_to(partial, len(x))) for partial in partials)
-    return [factor * own[jet.field] / length**jet.order for jet, factor in zip(jets, factors, strict=True)]
+    local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
+    own = _sizes(problem, function, x)
+    return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
 
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
@@ -101,9 +124,9 @@ def _condition_gap(
         np.broadcast_to(factor * value, len(points.x))
         for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
     ]
-    fields = function.jets(inside, [problem.jets.field(name) for name in condition.fields])
+    fields = _sizes(problem, function, inside)
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
-    sizes = [*(_rms(v) for v in (*terms, wanted)), max(map(_rms, fields)) / length**order]
+    sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
 
 
@@ -124,7 +147,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     residuals vary faster than errors.
     """
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    sizes = {n: _rms(function.jets(places.inside, [problem.jets.field(n)])[0]) for n in problem.fields}
+    sizes = _sizes(problem, function, places.inside)
     missed = dict.fromkeys(problem.fields, 0.0)
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         if len(condition.jets) == 1 and condition.jets[0].order == 0:
@@ -136,11 +159,17 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     for name in problem.fields:
         slopes = slopes_of(problem, name)
         with np.errstate(all="ignore"):
-            left = slopes.value(*places.inside.T, 0.0, *function.jets(places.inside, slopes.jets))[0]
+            left = slopes.value(*places.inside.T, 0.0, *jets_at(problem, function, places.inside, slopes.jets))[0]
         part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
     return missed
+
+
+def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
+    """Return the sizes of all fields by which errors are judged."""
+    values = function.jets(x, [problem.jets.field(name) for name in problem.fields])
+    return judged_sizes(problem, dict(zip(problem.fields, map(_rms, values), strict=True)))
 
 
 def _rms(values: Array) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.basis.layers import LayerFunctions
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.language.jets import Jet
@@ -142,7 +143,7 @@ def _inwards(problem: Problem, points: BoundaryPoints, rates: Array) -> Array:
 def _rates(problem: Problem, field: str, points: BoundaryPoints, about: Function) -> Array:
     """Return the largest decay rate at each point, zero where there is none."""
     slopes, x = slopes_of(problem, field), points.x
-    values = about.jets(x, slopes.jets)
+    values = jets_at(problem, about, x, slopes.jets)
     with np.errstate(all="ignore"):
         partials = [np.broadcast_to(p, len(x)) for p in slopes.partials(*x.T, 0.0, *values)]
     own = [(jet, p) for jet, p in zip(slopes.jets, partials, strict=True) if jet.field == field]

@@ -102,7 +102,7 @@ def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
     problem, rules = plan.problem, plan.task.rules.static
     if not (2 <= problem.domain.dimension <= len(rules.detail_widths) + 1) or any(problem.domain.periodic):
         return None
-    if not _has_sources(problem) or Frame.of(problem, plan.task.settings).product:
+    if not _has_sources(problem) or problem.jets.quantities or Frame.of(problem, plan.task.settings).product:
         return None
     for box in _boxes(problem, rules):
         around = _on_box(problem, box)

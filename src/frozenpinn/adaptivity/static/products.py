@@ -44,7 +44,11 @@ def product_plan(plan: StaticPlan) -> Plan | None:
     """Return the numbers of a product of networks beside other features; None if there can be none."""
     problem, settings = plan.problem, plan.task.settings
     given, d = isinstance(settings.width, tuple), problem.domain.dimension
-    if problem.constraints or (not given and (settings.width is not None or settings.points is not None)):
+    if (
+        problem.constraints
+        or problem.jets.quantities
+        or (not given and (settings.width is not None or settings.points is not None))
+    ):
         return None
     if not Frame.of(problem, settings).product:
         return None
