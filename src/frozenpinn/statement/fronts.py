@@ -65,6 +65,8 @@ class Fronts:
         Conditions, by field and name of the side, that contradict the initial value no more.
     points
         What point sources cause: functions, each with its formula and the diffusion.
+    potentials
+        Those among them of which D Δ is another one.
     """
 
     fronts: tuple[Front, ...]
@@ -72,6 +74,7 @@ class Fronts:
     initial: Mapping[str, sp.Expr]
     sides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     points: Mapping[sp.Expr, tuple[sp.Expr, float]] = field(default_factory=dict)
+    potentials: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
 
 
 @remembered
@@ -119,17 +122,22 @@ def _can_be_subtracted(problem: Problem, fronts: Fronts) -> bool:
 def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
     """Return the fronts with what point sources cause."""
     jets, points, parts = problem.jets, dict[sp.Expr, tuple[sp.Expr, float]](), dict(fronts.parts)
-    initial = dict(fronts.initial)
+    initial, potentials, start = dict(fronts.initial), dict[sp.Expr, sp.Expr](), sp.Float(problem.time[0])
     for source in problem.points:
-        for part in caused_by(source, problem):
-            place = jets.x if part.since is None else (*jets.x, jets.t)
-            function = sp.Function(f"point{len(points)}", real=True)(*place)
-            points[function] = (part.formula, part.diffusion)
-            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
         datum = problem.initial.get(source.field)
         if datum is not None and datum.expression is not None:
             initial.setdefault(source.field, datum.expression)
-    return replace(fronts, parts=parts, initial=initial, points=points)
+        for part in caused_by(source, problem):
+            if part.potential and source.field not in initial:  # that of a Python function
+                continue
+            place = jets.x if part.since is None else (*jets.x, jets.t)
+            function = sp.Function(f"point{len(points)}", real=True)(*place)
+            if part.potential:
+                potentials[function] = list(points)[-1]
+                initial[source.field] -= part.amplitude.xreplace({jets.t: start}) * part.formula
+            points[function] = (part.formula, part.diffusion)
+            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
+    return replace(fronts, parts=parts, initial=initial, points=points, potentials=potentials)
 
 
 def _spreading(problem: Problem) -> Fronts | None:
