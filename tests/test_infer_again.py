@@ -114,3 +114,14 @@ def test_fields_from_new_data_are_those_of_an_inference():
     value, deviation = other(inside, std=True)
     assert np.max(np.abs(one(inside) - value) / deviation) < 0.2
     assert np.median(one(inside, std=True)[1] / deviation) == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_far_start_among_many_minima():
+    rng = np.random.default_rng(0)
+    x, t = rng.uniform(0.05, 0.95, 40), rng.uniform(0, 4, 40)
+    values = np.cos(1.7 * np.pi * t) * np.sin(np.pi * x) + 0.01 * rng.standard_normal(40)
+    speed = fp.Unknown(0.6, 0.2, 3.0)
+    wave = fp.Problem("u_tt = c**2*u_xx", fp.Interval(0, 1), (0, 4), "sin(pi*x)", "u = 0", 0, parameters={"c": speed})
+    found = fp.infer(wave, fp.Measurements(x, values, times=t, noise=0.01))
+    assert found.parameters["c"].value == pytest.approx(1.7, abs=2e-3)
+    assert found.minima  # the others are told

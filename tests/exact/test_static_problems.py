@@ -236,3 +236,20 @@ def test_a_solution_as_start_leads_to_its_branch():
 )
 def test_solutions_whose_terms_all_vanish(equation, domain, boundary):
     assert fp.solve(fp.Problem(equation, domain, boundary=boundary), tol=1e-8).status == "converged"
+
+
+@pytest.mark.parametrize("other", ["lap(v) + 2*v = 0", "lap(v) + u_x*v + v*v_y = 0"])
+def test_a_field_that_vanishes_is_judged_by_the_others(other):
+    problem = fp.Problem(["lap(u) = 4", other], fp.Disk(), boundary=["u = 1", "v = 0"])
+    solution = fp.solve(problem, tol=1e-6)
+    assert solution.status == "converged"
+    assert float(solution(0.3, 0.2, field="u")) == pytest.approx(0.13, abs=1e-6)
+    assert float(solution(0.3, 0.2, field="v")) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_small_field_that_is_driven_is_judged_by_itself():
+    problem = fp.Problem(["lap(u) = 4", "lap(v) = 1e-8*exp(x)"], fp.Disk(), boundary=["u = 1", "v = 1e-8*exp(x)"])
+    solution = fp.solve(problem, tol=1e-6)
+    x = np.linspace(-0.6, 0.6, 50)
+    assert solution.status == "converged"
+    assert 1e8 * solution(x, 0.1, field="v") == pytest.approx(np.exp(x), rel=1e-5)

@@ -18,7 +18,7 @@ from frozenpinn.adaptivity.features import beside_jumps, is_abrupt, telling_time
 from frozenpinn.adaptivity.missed import missed_features
 from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.judging import least_errors
+from frozenpinn.adaptivity.static.judging import judged_sizes, least_errors
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.adaptivity.step_errors import StepErrors, step_errors
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
@@ -195,6 +195,7 @@ def _estimate(
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
     own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
+    own = judged_sizes(problem, own)
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest

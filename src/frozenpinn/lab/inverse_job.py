@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from frozenpinn.adaptivity.inverse.field_basis import where_defined
 from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.errors import SettingsError, choices
 from frozenpinn.infer import infer
 from frozenpinn.lab.cases.inverse_case import InverseCase
+from frozenpinn.lab.peers.methods import OPTIMIZERS
 from frozenpinn.runtime.budget import Progress
 from frozenpinn.statement.problem import Problem
+
+INVERSE_PEERS = ("pinn-adam", "pinn-lbfgs")  #: trained networks that find unknowns, too
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class JudgedUnknowns:
     found: dict[str, float]
     sizes: dict[str, Any]
     estimate: float | None = None
+    seconds: float | None = None
+    stopped: bool = False
 
     def error(self, field: str | None = None, **where: Any) -> dict[str, float]:
         """Return the errors of the unknowns; those of the solution are not asked for."""
@@ -45,3 +52,23 @@ def judged_unknowns(
     values, deviations = field(*x.T, std=True)
     bar = float(np.linalg.norm(deviations) / np.linalg.norm(values))
     return JudgedUnknowns(case.error({}, lambda points: field(*points.T), field.domain), sizes, bar)
+
+
+def trained_unknowns(
+    case: InverseCase, problem: Problem, method: str, seed: int, seconds: float | None, steps: int | None
+) -> JudgedUnknowns:
+    """Find the unknowns from exact data, by a network that is trained with them."""
+    from frozenpinn.lab.peers.pinn.inverse import infer_pinn
+
+    if method not in INVERSE_PEERS:
+        raise SettingsError(f"'{method}' finds no unknowns; {choices(INVERSE_PEERS)} do.")
+    cut = {} if steps is None else {"adam_steps": steps}
+    cut |= {"lbfgs_steps": steps} if steps is not None and method == "pinn-lbfgs" else {}
+    found = infer_pinn(
+        problem, case.data(seed, noisy=False), optimizer=OPTIMIZERS[method], seed=seed, seconds=seconds, **cut
+    )
+    function = None if case.field is None else found.functions[case.field[0]]
+    domain = problem.domain if case.field is None else where_defined(case.field[0], problem)
+    sizes = {"width": found.size, "rank": found.size, "points": found.points}
+    judged = case.error(found.numbers, function, domain)
+    return JudgedUnknowns(judged, sizes, seconds=found.seconds, stopped=found.stopped)

@@ -14,8 +14,9 @@ import numpy as np
 from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.lab.cases.case import AUTO, FROZEN_PINN, METHODS, Case, Published, Variant, check_choice
+from frozenpinn.lab.cases.inverse_case import InverseCase
 from frozenpinn.lab.cases.peers import Baseline, solve_peer
-from frozenpinn.lab.inverse_job import judged_unknowns
+from frozenpinn.lab.inverse_job import judged_unknowns, trained_unknowns
 from frozenpinn.lab.modes_job import judged_modes
 from frozenpinn.lab.peers.methods import PINNS
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -314,6 +315,18 @@ def _inverse_job(problem: Problem, run: BenchRun, options: Mapping[str, Any]) ->
     )
 
 
+def _inverse_peer_job(problem: Problem, run: BenchRun, case: InverseCase) -> Job:
+    """Prepare an inference from exact data by a trained network."""
+    note = None if run.steps is None else f"cut after {run.steps} steps of each optimizer"
+    return Job(
+        {"recipe": None, "sampler": run.method, "paper": _paper(Published()), "note": note},
+        lambda seed: trained_unknowns(case, problem, run.method, seed, run.budget, run.steps),
+        lambda solution: dict(solution.sizes),
+        lambda solution: None,
+        is_cut=run.steps is not None,
+    )
+
+
 def own_estimate(solution: Solution) -> ErrorEstimate:
     """Return the program's own estimate of the relative L² error."""
     found = estimate_error(solution).error_estimate
@@ -329,6 +342,8 @@ def limited(seconds: float | None) -> Callable[[str], None]:
 def peer_job(problem: Problem, run: BenchRun, baseline: Baseline | None = None) -> Job:
     """Prepare a solve by another method; the seed has no meaning for splines and finite elements."""
     method = run.method
+    if run.case.inverse is not None:
+        return _inverse_peer_job(problem, run, run.case.inverse)
     baseline = baseline or run.case.baseline(method, run.precision)
     settings = {**baseline.settings, **run.variant.peers.get(method, {}), **_cut(baseline.settings, run.steps)}
     moments = CHECKPOINTS if method in PINNS and problem.exact else ()

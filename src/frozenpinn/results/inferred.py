@@ -12,6 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.results.inferred_field import InferredField
+from frozenpinn.results.rules import ChainRules
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
@@ -181,7 +182,7 @@ class Inferred:
         drawn = np.random.default_rng(seed).multivariate_normal(means, self.covariance, size=n, method="eigh")
         return {name: drawn[:, i] for i, name in enumerate(self.names)}
 
-    def mcmc(self, steps: int = 2000, *, seed: int = 0, exact: bool = False) -> Chain:
+    def mcmc(self, steps: int = 2000, *, seed: int = 0, exact: bool = False, rules: ChainRules | None = None) -> Chain:
         """Check the error bars by Markov chains, with the package emcee.
 
         Parameters
@@ -193,6 +194,8 @@ class Inferred:
         exact
             Solve the problem for every draw, which takes as many solves as there are steps, 32 times. Otherwise what
             is measured is a polynomial of degree two in the unknowns, from a few solves near the fit.
+        rules
+            Tuned numbers that you want to replace.
         """
         from frozenpinn.results.inferred_chain import chain_of
 
@@ -200,7 +203,7 @@ class Inferred:
             raise EvaluationError("mcmc() checks unknown numbers; fields have bands, found.field(name).band(x).")
         if self._predict is None:
             raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
-        return chain_of(self, self._predict, steps, seed, exact)
+        return chain_of(self, self._predict, steps, seed, exact, ChainRules() if rules is None else rules)
 
     def again(self, data: Any) -> Inferred:
         """Infer from new data of the same problem, with all that is factorised already."""

@@ -18,13 +18,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from functools import lru_cache
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.solvers.decomposition import Decomposition, can_step, decompose
 from frozenpinn.solvers.distinct import Distinct
 from frozenpinn.solvers.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
@@ -118,12 +120,23 @@ class _Adams(NamedTuple):
 
 def _adams(distinct: Distinct, kernel: tuple[Array, Array], h: float, gaps: tuple[float, ...]) -> _Adams:
     decay, weights = kernel
-    nodes = np.concatenate([[0.0], -np.cumsum(gaps)]) / h
-    basis = lagrange(nodes, _PLACES_AND_END)
-    lower = np.prod(PLACES[:, None] - nodes[:-1], axis=1) / np.prod(1.0 - nodes)
-    full, lower = lower * (PLACES - nodes[-1]), lower * (PLACES - 1.0)
-    combined = distinct.spread(np.column_stack([basis[:-1], full, lower]).T @ weights)
-    return _Adams(decay, combined[:-2], basis[-1], combined[-2], combined[-1])
+    polynomials, extrapolation = _polynomials((0.0, *(-gap / h for gap in accumulate(gaps))))
+    combined = distinct.spread(polynomials @ weights)
+    return _Adams(decay, combined[:-2], extrapolation, combined[-2], combined[-1])
+
+
+@lru_cache(maxsize=4096)
+def _polynomials(nodes: tuple[float, ...]) -> tuple[Array, Array]:
+    """Return what loads before a step, in units of its length, stand for: at :data:`PLACES`, and at its end.
+
+    First the polynomials of the loads, then those of the correction and of the estimate. Steps have few lengths, so
+    these are needed again and again, also in other solves.
+    """
+    before = np.array(nodes)
+    basis = lagrange(before, _PLACES_AND_END)
+    lower = np.prod(PLACES[:, None] - before[:-1], axis=1) / np.prod(1.0 - before)
+    full, lower = lower * (PLACES - before[-1]), lower * (PLACES - 1.0)
+    return read_only(np.column_stack([basis[:-1], full, lower]).T), read_only(basis[-1])
 
 
 class _Krogstad:

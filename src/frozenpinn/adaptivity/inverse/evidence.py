@@ -107,8 +107,8 @@ class Inversion:
 
     @cached_property
     def _part(self) -> Inversion | None:
-        """The same for direct measurements alone; None if there are none, or nothing else."""
-        if self.direct is None or not np.any(self.direct) or np.all(self.direct):
+        """The same for direct measurements alone; None if there are none or nothing else, or if noise is unknown."""
+        if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
             return None
         own = self.direct
         return Inversion(self.free[own], self.slopes[own], self.roughness, self.grid, self.known)

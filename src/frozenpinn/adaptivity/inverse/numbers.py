@@ -249,6 +249,8 @@ def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread
     objection = None
     if question.data.noise_is_known:
         objection = noise_objection(spread.chi_square, spread.freedom, question.rules)
+        if objection and poor:
+            objection += " Or a better minimum was missed: give bounds, and starts=100."
     elif poor:
         objection = (
             f"the fit leaves {spread.noise:.2g} of data that vary by {np.std(question.data.values):.2g}: the equation "

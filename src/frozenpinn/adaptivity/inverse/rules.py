@@ -42,8 +42,8 @@ class InverseRules:
     fine_settled: float = 1e-11  #: relative change at which these stop, in time a tenth of the accuracy there, …
     fine_last: float = 1e-6  #: relative change from which on the last step of a static fit is taken without a solve
     noise_settled: float = 1e-2  #: … or change in units of the standard deviation
-    starts: int = 8  #: other starts that are looked at for each unknown, if the first fit is poor
-    most_starts: int = 24  #: of these, at most
+    starts: int = 24  #: other starts that are looked at for each unknown, if the first fit is poor
+    most_starts: int = 48  #: of these, at most
     promising: int = 3  #: of these, from how many fits are made: those that leave least
     poor: float = 4.0  #: χ² per degree of freedom from which on a fit is poor, if the noise is known
     unexplained: float = 0.1  #: part of the spread of the data from which on a fit is poor, if it is not

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may
 
 
 class HeldOut(NamedTuple):
@@ -39,6 +40,27 @@ def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOu
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
     sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
     return HeldOut(x, sides, tuple(domain.sample_side(law.side, each, "random", rng) for law in problem.laws))
+
+
+@remembered
+def may_vanish(problem: Problem) -> tuple[str, ...]:
+    """Return the fields of a static problem that nothing drives: zero satisfies their equations and conditions."""
+    found = []
+    for name in problem.fields if problem.is_static and len(problem.fields) > 1 else ():
+        right = problem.equation(name).right_side
+        own = {problem.jets.symbol(j): 0 for j in problem.jets.jets_in(right).values() if j.field == name}
+        conditions = [c for c in problem.conditions if name in c.fields]
+        driven = any(c.fields != (name,) or c.value.expression != 0 for c in conditions) or bool(problem.laws)
+        if not driven and right.subs(own) == 0 and not any(c.field == name for c in problem.constraints):
+            found.append(name)
+    return tuple(found)
+
+
+def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
+    largest = max(sizes.values(), default=0.0)
+    gone = [name for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest]
+    return {**sizes, **dict.fromkeys(gone, largest)}
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
@@ -78,7 +100,7 @@ def _natural(
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
     local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
-    own = {jet.field: _rms(function.jets(x, [problem.jets.field(jet.field)])[0]) for jet, _ in local}
+    own = _sizes(problem, function, x)
     return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
 
 
@@ -102,9 +124,9 @@ def _condition_gap(
         np.broadcast_to(factor * value, len(points.x))
         for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
     ]
-    fields = function.jets(inside, [problem.jets.field(name) for name in condition.fields])
+    fields = _sizes(problem, function, inside)
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
-    sizes = [*(_rms(v) for v in (*terms, wanted)), max(map(_rms, fields)) / length**order]
+    sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
 
 
@@ -125,7 +147,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     residuals vary faster than errors.
     """
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    sizes = {n: _rms(function.jets(places.inside, [problem.jets.field(n)])[0]) for n in problem.fields}
+    sizes = _sizes(problem, function, places.inside)
     missed = dict.fromkeys(problem.fields, 0.0)
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         if len(condition.jets) == 1 and condition.jets[0].order == 0:
@@ -142,6 +164,12 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
     return missed
+
+
+def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
+    """Return the sizes of all fields by which errors are judged."""
+    values = function.jets(x, [problem.jets.field(name) for name in problem.fields])
+    return judged_sizes(problem, dict(zip(problem.fields, map(_rms, values), strict=True)))
 
 
 def _rms(values: Array) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
-from frozenpinn.adaptivity.static.judging import held_out, left_over
+from frozenpinn.adaptivity.static.judging import held_out, judged_sizes, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
@@ -119,12 +119,12 @@ def _beside(solution: Solution, pilot: Pilot) -> Solution:
     """Return a solution that knows its distance from the pilot."""
     problem, facts = solution.problem, solution.facts
     assert facts is not None
-    x, worst = held_out(problem).inside, 0.0
-    for name in problem.fields:
-        jet = problem.jets.field(name)
-        own, other = solution.jet_values(x, np.zeros(1), jet)[:, 0], pilot.found.state.jets(x, [jet])[0]
-        size = min(float(np.linalg.norm(own)), float(np.linalg.norm(other)))
-        worst = max(worst, float(np.linalg.norm(own - other)) / (size or 1.0))
+    x, jets = held_out(problem).inside, [problem.jets.field(name) for name in problem.fields]
+    pairs = zip(SolutionStart(solution.jet_values).jets(x, jets), pilot.found.state.jets(x, jets), strict=True)
+    values = dict(zip(problem.fields, pairs, strict=True))
+    sizes = {name: float(min(np.linalg.norm(own), np.linalg.norm(other))) for name, (own, other) in values.items()}
+    sizes = judged_sizes(problem, sizes)
+    worst = max(float(np.linalg.norm(own - other)) / (sizes[name] or 1.0) for name, (own, other) in values.items())
     return replace(solution, facts=replace(facts, apart=worst))
 
 

@@ -163,6 +163,8 @@ class Case:
         """Whether there are settings for a method, a recipe (which matters for ours only) and a precision."""
         if method == FROZEN_PINN:
             return (recipe == AUTO and self.inverse is None) or (recipe, precision) in self.settings
+        if self.inverse is not None:
+            return precision == "high" and method in ("pinn-adam", "pinn-lbfgs")
         known = precision == "high" and method.removesuffix("-exact") in self.baselines
         return known and (method != "iga-exact" or self.problem(**self.variants[0].problem).is_linear)
 

@@ -47,21 +47,35 @@ class ResidualBlock(NamedTuple):
 # ---- equations ----------------------------------------------------------------------------------
 
 
-def equations(problem: Problem, z: Array, weight: float) -> ResidualBlock:
+class Trained(Protocol):
+    """What is trained beside the network: symbols of the problem whose values depend on the parameters."""
+
+    @property
+    def atoms(self) -> tuple[sp.Expr, ...]:
+        """What stands for them in expressions."""
+
+    def values(self, parameters: Any, z: Array) -> list[Array]:
+        """Return one array (n,) for each atom, at points (n, d + 1)."""
+
+
+def equations(problem: Problem, z: Array, weight: float, trained: Trained | None = None) -> ResidualBlock:
     """Return ∂ₜᵐu (zero if static) − right-hand side of all equations at points of space and time."""
-    hoisted = _Hoisted(problem)
+    atoms = () if trained is None else trained.atoms
+    hoisted = _Hoisted(problem, atoms)
+    dummies = {atom: sp.Dummy(real=True) for atom in atoms}
     expressions = [hoisted.reduce(equation.right_side) for equation in problem.equations]
     d = problem.domain.dimension
     highest = [Jet(equation.field, (0,) * d, 0, equation.order) for equation in problem.equations]
     jets = list(dict.fromkeys(jet for e in expressions for jet in problem.jets.jets_in(e).values()))
     symbols = [problem.jets.symbol(jet) for jet in jets]
-    right_sides = to_jax(expressions, [*symbols, *hoisted.symbols])
+    right_sides = to_jax([e.xreplace(dummies) for e in expressions], [*symbols, *dummies.values(), *hoisted.symbols])
     needed, moving = list(dict.fromkeys([*highest, *jets])), 0.0 if problem.is_static else 1.0
 
     def residuals(field: SpaceTimeField, parameters: Any, rows: Rows) -> list[Array]:
         (points,), data = rows
         table = dict(zip(needed, field.values(parameters, points, needed), strict=True))
-        right = right_sides(*(table[jet] for jet in jets), *data.T)
+        own = [] if trained is None else trained.values(parameters, points)
+        right = right_sides(*(table[jet] for jet in jets), *own, *data.T)
         return [table[jet] * moving - value for jet, value in zip(highest, right, strict=True)]
 
     return ResidualBlock(((z,), hoisted.evaluate(z)), _equal(weight, len(z)), residuals)
@@ -77,25 +91,30 @@ def to_jax(expressions: Sequence[sp.Expr], symbols: Sequence[sp.Symbol]) -> Call
 
 
 class _Hoisted:
-    """Replaces what contains no derivative of the unknown by symbols, and evaluates it at points."""
+    """Replaces what contains no derivative of the unknown, and nothing trained, by symbols; evaluates it at points."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, trained: Sequence[sp.Expr] = ()) -> None:
+        self.problem, self.trained = problem, tuple(trained)
         self._table: dict[sp.Expr, sp.Symbol] = {}
 
     @property
     def symbols(self) -> list[sp.Symbol]:
         return list(self._table.values())
 
+    def _moves(self, node: sp.Expr) -> bool:
+        return bool(self.problem.jets.jets_in(node)) or (bool(self.trained) and node.has(*self.trained))
+
     def reduce(self, node: sp.Expr) -> sp.Expr:
-        if not self.problem.jets.jets_in(node):
+        if node in self.trained:
+            return node
+        if not self._moves(node):
             is_constant = not (node.free_symbols or node.has(AppliedUndef))
             return node if is_constant else self._table.setdefault(node, sp.Dummy(real=True))
         if not node.args:
             return node
         if isinstance(node, sp.Add | sp.Mul):  # all factors, or terms, without a jet become one symbol
-            known = [a for a in node.args if not self.problem.jets.jets_in(a)]
-            others = [a for a in node.args if self.problem.jets.jets_in(a)]
+            known = [a for a in node.args if not self._moves(a)]
+            others = [a for a in node.args if self._moves(a)]
             return node.func(*([self.reduce(node.func(*known))] if known else []), *map(self.reduce, others))
         return node.func(*map(self.reduce, node.args))
 
