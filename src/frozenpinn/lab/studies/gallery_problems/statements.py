@@ -34,7 +34,7 @@ def rod() -> Problem:
 def droplet() -> Problem:
     """Return a spherical droplet of one phase in another."""
     return Problem(
-        "u_t = lap(u) + u - u**3", Interval(0, 6), (0, 2), "tanh(r - 3)", {"r+": "u_n = 0"}, coordinates="spherical"
+        "u_t = lap(u) + u - u**3", Interval(0, 6), (0, 2), "-cos(pi*r/6)", {"r+": "u_n = 0"}, coordinates="spherical"
     )
 
 
