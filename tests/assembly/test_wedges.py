@@ -67,3 +67,12 @@ def test_a_quadrilateral_plate_and_anisotropic_diffusion_converge():
         solution = fp.solve(fp.Problem(equation, shape, boundary=boundary), tol=1e-5)
         assert solution.status == "converged"
         assert "special functions" in solution.facts.features
+
+
+def test_a_plate_with_a_hole_under_tension():
+    """Corners of the square, unbounded stresses at two of them, and multipoles of the hole in one problem."""
+    domain = fp.Box([-1, -1], [1, 1]) - fp.Disk([0, 0], 0.4).named("hole")
+    boundary = {"left": "U = 0", "right": "dot(sigma, n) = [1, 0]", "top": FREE, "bottom": FREE, "hole": FREE}
+    solution = fp.solve(fp.Problem("div(sigma) = [0, 0]", domain, boundary=boundary, parameters=STRESS), tol=1e-2)
+    assert solution.status == "converged"
+    assert float(solution(0.9, 0.3, field="Uy")) == pytest.approx(-float(solution(0.9, -0.3, field="Uy")), abs=2e-3)

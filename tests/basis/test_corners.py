@@ -157,3 +157,17 @@ def test_a_plane_of_its_own_makes_an_equation_zero():
 def test_short_tables_are_those_of_laplacians():
     functions, x = SingularFunctions.of([CORNER], [1.0], [np.pi / 2]), inside()
     assert np.array_equal(SingularFunctions(functions.table[:, :9])(x, (1, 0)), functions(x, (1, 0)))
+
+
+@pytest.mark.parametrize(
+    ("domain", "openings"),
+    [
+        (fp.Box([-1, -1], [1, 1]) - fp.Disk([0, 0], 0.4), [0.5] * 4),
+        (fp.Box([-1, -1], [1, 1]) - fp.Disk([1, 1], 0.4), [0.5] * 3),
+        (fp.Disk([0, 0], 2.0) - fp.Box([-1, -1], [1, 1]).named("inner"), [1.5] * 4),
+        ((fp.Box([-1, -1], [1, 1]) | fp.Disk([1, 1], 0.4)).named("all"), [0.5] * 3),
+    ],
+    ids=["a hole", "a corner cut off", "a square hole", "a corner covered"],
+)
+def test_corners_that_curved_parts_leave(domain, openings):
+    assert [corner[3] / np.pi for corner in domain.corners_beyond(0.0)] == pytest.approx(openings)

@@ -413,3 +413,11 @@ def test_dx_is_the_derivative_along_every_function(text):
     u = {"u": x**3 / 3 + t * x - sp.Rational(1, 4)}
     found = scope.jets.substitute(parse(f"dx({text})", scope), u)
     assert same(found, D(scope.jets.substitute(parse(text, scope), u), x))
+
+
+def test_a_number_that_underflows_is_told():
+    with pytest.warns(
+        UserWarning, match=r"the number 2e-999 is too small for floating point numbers, and is read as 0"
+    ):
+        assert parse("sin(x) + 2e-999*x", plane()) == sp.sin(x)
+    assert parse("0.0e-999 + x", plane()) == x

@@ -191,7 +191,11 @@ class Search:
             return ""
         if stalls[-1:] == [True] and max(self._distances[-2:]) < self.rules.floor:
             return "this is the floor of double precision for this problem"
-        grown = last.task.effort >= self.rules.enough or self._distances[-1] < self.rules.coarse
+        enough = (
+            self.task.rules.static.hopeless if self.problem.is_static else 0.0
+        )  # features may differ between solves
+        small = self._distances[-1] < self.rules.coarse and last.task.effort >= enough
+        grown = last.task.effort >= self.rules.enough or small
         if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
             return "a wider network does not help any more"
         return None

@@ -10,13 +10,12 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
 from frozenpinn.adaptivity.first_width import Sizes, first_sizes, known_sizes, learned, sized_plan, with_sizes
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
-from frozenpinn.adaptivity.static.solve import Earlier, solve_static
 from frozenpinn.adaptivity.time_windows import March
 from frozenpinn.analysis.scales import Scales, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
@@ -31,6 +30,9 @@ from frozenpinn.transforms.fronts import WithoutFronts
 from frozenpinn.transforms.restriction import NotReducibleError
 from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
 from frozenpinn.transforms.units import Units, measured_sizes
+
+if TYPE_CHECKING:
+    from frozenpinn.adaptivity.static.solve import Earlier
 
 
 class Unknown:
@@ -214,6 +216,8 @@ def _in(
 def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     if problem.is_static:
+        from frozenpinn.adaptivity.static.solve import solve_static  # most problems need none of it
+
         earlier = solve_static(problem, task, knowledge.earlier, watch)
         known = replace(knowledge, sizes=Sizes(None, False), earlier=earlier)
         return Outcome(replace(earlier.solution, seconds=dict(watch.seconds)), known)

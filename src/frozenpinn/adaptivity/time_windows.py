@@ -21,6 +21,7 @@ from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
 from frozenpinn.adaptivity.handover import continue_from, continued, projection_loss, state_slopes, with_errors
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
 from frozenpinn.adaptivity.resolution import Watch
+from frozenpinn.adaptivity.runaway import explained
 from frozenpinn.adaptivity.settings import Windows
 from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
@@ -144,9 +145,8 @@ class March:
         if missed or self._look(system).first > self.threshold:
             graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
             system, loss = graded if missed else self._better(system, graded)
-            self._tolerated = max(
-                self._tolerated, self.rules.slack * self._misfit(system, loss)
-            )  # rough data stay rough
+            rough = self.rules.slack * self._misfit(system, loss)  # rough data stay rough
+            self._tolerated = max(self._tolerated, rough)
         while True:
             watch = self._look(system)
             trajectory = self._integrate(system, loss, watch)
@@ -262,7 +262,7 @@ class March:
             trajectory=last.trajectory,
         )
         error.solution = self._until(t)
-        return error
+        return explained(error, last.system)
 
     def _tell(self) -> None:
         if self._given_up is not None and self.threshold > max(
@@ -335,8 +335,7 @@ class March:
             placed = place(self.problem, plan, slopes, self._widths, windows.floor, rng)
         samplers, cloud, pool = placed.samplers, placed.cloud, placed.pool
         if hasattr(samplers[0], "informed"):
-            x = cloud.x if pool is None else pool.x
-            known = [stage.values[name](x, stage.time[0]) for name in self.problem.fields]
+            known = [stage.values[n]((cloud if pool is None else pool).x, stage.time[0]) for n in self.problem.fields]
             samplers = (adapted(samplers[0], "informed", np.stack(known, axis=1)),)
         with self.watch.stage("hidden, boundary and SVD layer"):
             spaces = replace(plan, samplers=samplers).build_spaces(self.problem, cloud, self._built, pool)
@@ -359,7 +358,7 @@ class March:
                     partial = cast(Trajectory, error.trajectory)
                     self.pieces.append(Piece.of(system, partial, loss, partial.name))
                 error.solution = self._until(self.pieces[-1].end) if self.pieces else None
-                raise
+                raise explained(error, system) from None
         self.pieces.append(Piece.of(system, trajectory, loss, _label(stepper, trajectory)))
         return trajectory
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from frozenpinn.assembly.corners import is_laplacian
 from frozenpinn.basis.corners import LOG_R, PLAIN, Corner, Power, SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.poles import SpacePoles
@@ -27,9 +28,11 @@ def multipoles(problem: Problem, order: int) -> SpecialFunctions | None:
 
 
 def _has_lower(problem: Problem) -> bool:
-    """Whether equations have terms of lower order, or derivatives in time."""
+    """Whether equations have terms of lower order, derivatives in time, or other leading ones than Laplacians."""
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
-    return any(jet.order < 2 for jet in jets)
+    plane = problem.domain.dimension == 2
+    others = plane and not all(is_laplacian(problem, equation) for equation in problem.equations)
+    return others or any(jet.order < 2 for jet in jets)
 
 
 def poles_about(

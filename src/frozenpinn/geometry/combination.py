@@ -12,11 +12,12 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.lines import CombinedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, distinct
-from frozenpinn.geometry.polygon import polygons_of, shapely_or_none, triangles_of
+from frozenpinn.geometry.polygon import STRAIGHT, polygons_of, shapely_or_none, triangles_of
 from frozenpinn.geometry.relabelled import Wrapped
 from frozenpinn.geometry.simplices import scattered, simplex_rule
 
 Array = np.ndarray
+_CLOSE = 1e-4  # distance from a corner, as a part of the size, at which it is looked whether it is one of the result
 KINDS = {"union": "|", "intersection": "&", "difference": "-"}
 PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
 CHECKED = {2: 4096, 3: 16384}  # points per side that decide how much of it bounds the result
@@ -122,6 +123,27 @@ class Combination(Domain):
 
     def _corners(self) -> Array:
         return np.concatenate([self.first._corners(), self.second._corners()])
+
+    def corners_beyond(self, opening: float) -> tuple[tuple[float, float, float, float], ...]:
+        """Return the corners that open by more than an angle: of polygons, or of parts as far as they are left."""
+        if self.dimension != 2 or self._shape() is not None:
+            return super().corners_beyond(opening)
+        found = []
+        for term in self._terms:
+            for x, y, start, own in term.domain.corners_beyond(0.0):
+                turned = (start, own) if term.sign > 0 else (start + own, 2.0 * np.pi - own)
+                if turned[1] > opening + STRAIGHT and self._is_wedge(np.array([x, y]), *turned):
+                    found.append((x, y, *turned))
+        return tuple(found)
+
+    def _is_wedge(self, corner: Array, start: float, opening: float) -> bool:
+        """Whether the domain looks like a wedge from close by."""
+        shares = (np.arange(24) + 0.5) / 24
+        inside = start + opening * shares
+        outside = start + opening + (2.0 * np.pi - opening) * shares
+        angles = np.concatenate([inside, outside])
+        x = corner + _CLOSE * self.size * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return bool(np.array_equal(self.contains(x, 0.0), np.arange(48) < 24))
 
     @cached_property
     def measure(self) -> float:

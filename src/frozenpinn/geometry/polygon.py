@@ -201,7 +201,7 @@ def corners_of(shape: Any, least: float) -> tuple[tuple[float, float, float, flo
             behind = np.roll(x, 1, axis=0) - x
             start = np.arctan2(ahead[:, 1], ahead[:, 0])
             opening = np.mod(np.arctan2(behind[:, 1], behind[:, 0]) - start, 2.0 * np.pi)
-            for k in np.flatnonzero(opening > least + _STRAIGHT):
+            for k in np.flatnonzero(opening > least + STRAIGHT):
                 found.append((float(x[k, 0]), float(x[k, 1]), float(start[k]), float(opening[k])))
     return tuple(found)
 
@@ -218,4 +218,4 @@ def holes_of(shape: Any) -> tuple[Hole, ...]:
     return tuple(found)
 
 
-_STRAIGHT = 0.02  # corners that open by hardly more hardly show
+STRAIGHT = 0.02  # corners that open by hardly more hardly show

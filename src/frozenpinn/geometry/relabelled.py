@@ -56,6 +56,10 @@ class Wrapped(Domain):
     def _corners(self) -> Array:
         return self.domain._corners()
 
+    def corners_beyond(self, opening: float) -> tuple[tuple[float, float, float, float], ...]:
+        """Return the corners that open by more than an angle."""
+        return self.domain.corners_beyond(opening)
+
     def _shape(self) -> Any:
         return self.domain._shape()
 

@@ -22,7 +22,7 @@ from typing import cast
 
 import sympy as sp
 
-from frozenpinn.errors import ExpressionError
+from frozenpinn.errors import ExpressionError, warn
 from frozenpinn.language.algebra import MAX_POWER, checked
 from frozenpinn.language.calls import _Calls
 from frozenpinn.language.chart import Chart
@@ -298,7 +298,7 @@ class _Parser(_Calls):
         if not math.isfinite(value):
             raise self.fail("this number is beyond the range of floating point numbers.", token)
         if value == 0.0 and any(digit in "123456789" for digit in token.text.lower().partition("e")[0]):
-            raise self.fail("this number is too small for a floating point number, and would be read as 0.", token)
+            warn(f"the number {token.text} is too small for floating point numbers, and is read as 0.")
         return sp.Float(value)
 
     def arguments(self, closing: str) -> list[Value]:

@@ -215,9 +215,9 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
         own = [m for a, m in matrices if a == axis]
         symmetric = [m for m in own if Tag.SYMMETRIC in detect(m)]
         others = [m for m in own if Tag.SYMMETRIC not in detect(m)]
-        whole = _eigen(own, size, rate)
-        real = whole is not None and np.isrealobj(whole.eigenvalues)
-        if whole is None or not (complete or real or _norm(others) > _norm(symmetric)):
+        real = (whole := _eigen(own, size, rate)) is not None and np.isrealobj(whole.eigenvalues)
+        cheap = real or len(sizes) == 1 or _norm(others) > _norm(symmetric)  # one axis takes transforms
+        if whole is None or not (complete or cheap):
             if complete:
                 return None
             left_over.append(_along(axis, sum(others[1:], others[0]), sizes))

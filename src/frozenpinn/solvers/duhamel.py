@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import factorial
 
 import numpy as np
@@ -45,6 +45,7 @@ def _values_to_legendre() -> Array:
     return np.asarray((legendre.legvander(x, _COUNT - 1) * w[:, None] * (2 * degrees + 1) / 2).T)
 
 
+@cache
 def _derivatives(place: float) -> Array:
     """Return the derivatives by s at one place of the polynomial through given values, shape (order, values)."""
     coefficients, rows = _values_to_legendre(), []
@@ -60,9 +61,10 @@ def _finer(count: int) -> tuple[Array, Array]:
     return 1.0 - nodes, ((legendre.legvander(2 * nodes - 1, _COUNT - 1) @ _values_to_legendre()) * weights[:, None]).T
 
 
-#: Up to which |z| a rule resolves the exponential to round-off, and that rule.
-_RULES = tuple((bound, *_finer(count)) for bound, count in ((3.0, 12), (10.0, 16), (20.0, 20), (_FAST, 28)))
-_AT_START, _AT_END = _derivatives(0.0).T, _derivatives(1.0).T
+@cache
+def _rules() -> tuple[tuple[float, Array, Array], ...]:
+    """Return up to which |z| a rule resolves the exponential to round-off, and that rule."""
+    return tuple((bound, *_finer(count)) for bound, count in ((3.0, 12), (10.0, 16), (20.0, 20), (_FAST, 28)))
 
 
 def moments(z: Array) -> Array:
@@ -70,7 +72,7 @@ def moments(z: Array) -> Array:
     out = np.empty((_COUNT, len(z)), dtype=z.dtype)
     sizes = np.abs(z)
     fast, below = sizes > _FAST, -1.0
-    for bound, nodes, weights in _RULES:
+    for bound, nodes, weights in _rules():
         own = (sizes > below) & (sizes <= bound)
         if np.any(own):
             out[:, own] = weights @ np.exp(np.outer(nodes, z[own]))
@@ -78,7 +80,7 @@ def moments(z: Array) -> Array:
     if np.any(fast):
         powers = (1.0 / z[fast]) ** np.arange(1, _COUNT + 1)[:, None]
         with np.errstate(over="ignore"):
-            out[:, fast] = np.exp(z[fast]) * (_AT_START @ powers) - _AT_END @ powers
+            out[:, fast] = np.exp(z[fast]) * (_derivatives(0.0).T @ powers) - _derivatives(1.0).T @ powers
     return out
 
 
