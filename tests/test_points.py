@@ -45,8 +45,8 @@ def swing(t, w=6.0):
     [
         ("1", growth, 1e-5),
         ("heaviside(t - 0.1)", lambda t: growth(t - 0.1), 1e-5),
-        ("sin(6*t)", swing, 1e-4),
-        ("(2 + sin(6*t))", lambda t: lambda rate: 2 * growth(t)(rate) + swing(t)(rate), 1e-4),
+        ("sin(6*t)", swing, 1e-6),
+        ("(2 + sin(6*t))", lambda t: lambda rate: 2 * growth(t)(rate) + swing(t)(rate), 1e-5),
     ],
 )
 def test_in_the_plane_and_time(strength, course, bound, tmp_path):

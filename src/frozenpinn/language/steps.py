@@ -11,6 +11,7 @@ from frozenpinn.language.program import Program
 _SWITCHES = (sp.Heaviside, sp.sign, sp.Abs, sp.Max, sp.Min, Relational)
 _LOOKS = np.linspace(0.04, 0.96, 24)  # parts of a stretch of time at which a switch must have the same state
 _SAMPLES = 2000  # at which signs of functions of time are looked at
+_HALF = sp.Rational(1, 2)
 _NOTHING = 1e-14  # a jump that is round-off
 
 
@@ -125,3 +126,17 @@ def _state(node: sp.Basic, t: sp.Symbol, time: tuple[float, float]) -> sp.Basic 
     if isinstance(node, sp.Abs):
         return sign * node.args[0]
     return sp.Integer(sign) if isinstance(node, sp.sign) else sp.Integer((sign + 1) // 2)
+
+
+def in_steps(expression: sp.Expr) -> sp.Expr:
+    """Write signs and simple cases as steps."""
+    table: dict[sp.Expr, sp.Expr] = {}
+    for node in expression.atoms(sp.sign):
+        table[node] = 2 * sp.Heaviside(node.args[0], _HALF) - 1
+    for node in expression.atoms(sp.Heaviside):
+        table[node] = sp.Heaviside(node.args[0], _HALF)
+    for node in expression.atoms(sp.Piecewise):
+        if len(node.args) == 2 and node.args[1][1] == sp.true and node.args[0][1].is_Relational:
+            (first, condition), (second, _) = node.args
+            table[node] = second + (first - second) * sp.Heaviside(condition.gts - condition.lts, _HALF)
+    return expression.xreplace(table)

@@ -20,7 +20,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
-from frozenpinn.language.steps import at_first, jumps_in_time
+from frozenpinn.language.steps import at_first, in_steps, jumps_in_time
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.points import caused_by
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _MOST = 24  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
-_HALF = sp.Rational(1, 2)
 _SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
@@ -65,6 +64,8 @@ class Fronts:
         Conditions, by field and name of the side, that contradict the initial value no more.
     points
         What point sources cause: functions, each with its formula and the diffusion.
+    potentials
+        Those among them of which D Δ is another one.
     """
 
     fronts: tuple[Front, ...]
@@ -72,6 +73,7 @@ class Fronts:
     initial: Mapping[str, sp.Expr]
     sides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     points: Mapping[sp.Expr, tuple[sp.Expr, float]] = field(default_factory=dict)
+    potentials: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
 
 
 @remembered
@@ -119,17 +121,22 @@ def _can_be_subtracted(problem: Problem, fronts: Fronts) -> bool:
 def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
     """Return the fronts with what point sources cause."""
     jets, points, parts = problem.jets, dict[sp.Expr, tuple[sp.Expr, float]](), dict(fronts.parts)
-    initial = dict(fronts.initial)
+    initial, potentials, start = dict(fronts.initial), dict[sp.Expr, sp.Expr](), sp.Float(problem.time[0])
     for source in problem.points:
-        for part in caused_by(source, problem):
-            place = jets.x if part.since is None else (*jets.x, jets.t)
-            function = sp.Function(f"point{len(points)}", real=True)(*place)
-            points[function] = (part.formula, part.diffusion)
-            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
         datum = problem.initial.get(source.field)
         if datum is not None and datum.expression is not None:
             initial.setdefault(source.field, datum.expression)
-    return replace(fronts, parts=parts, initial=initial, points=points)
+        for part in caused_by(source, problem):
+            if part.potential and source.field not in initial:  # that of a Python function
+                continue
+            place = jets.x if part.since is None else (*jets.x, jets.t)
+            function = sp.Function(f"point{len(points)}", real=True)(*place)
+            if part.potential:
+                potentials[function] = list(points)[-1]
+                initial[source.field] -= part.amplitude.xreplace({jets.t: start}) * part.formula
+            points[function] = (part.formula, part.diffusion)
+            parts[source.field] = parts.get(source.field, sp.Integer(0)) + part.amplitude * function
+    return replace(fronts, parts=parts, initial=initial, points=points, potentials=potentials)
 
 
 def _spreading(problem: Problem) -> Fronts | None:
@@ -156,7 +163,7 @@ class _Finder:
         """Find the fronts of one field."""
         before, spread = len(self.fronts), dict[sp.Expr, sp.Expr]()
         steps, rest = self._steps(equation, start, spread)
-        edges = self._edges(equation, _in_steps(start) if spread else start, spread) + self._switches(equation)
+        edges = self._edges(equation, in_steps(start) if spread else start, spread) + self._switches(equation)
         if len(self.fronts) > before:
             self.parts[equation.field], self.initial[equation.field] = steps + edges, rest
 
@@ -165,7 +172,7 @@ class _Finder:
     def _steps(self, equation: Equation, start: sp.Expr, spread: dict[sp.Expr, sp.Expr]) -> tuple[sp.Expr, sp.Expr]:
         """Return the part of the initial value that spreads from steps, and what is left; ``spread`` is filled."""
         zero = sp.Integer(0)
-        written = _in_steps(start)
+        written = in_steps(start)
         steps = sorted(written.atoms(sp.Heaviside), key=str)
         if not steps or len(steps) > _MOST:
             return zero, start
@@ -374,7 +381,7 @@ def _angles(problem: Problem) -> Fronts | None:
         along = jets.x[1 - side.axis]
         place = float((domain.lower, domain.upper)[side.end][side.axis])
         inward = (jets.x[side.axis] - sp.Float(place)) * (1, -1)[side.end]
-        written = _in_steps(value)
+        written = in_steps(value)
         for step in sorted(written.atoms(sp.Heaviside), key=str):
             where = _Finder(problem)._plane(step.args[0])
             name_of = sp.Dummy(real=True)
@@ -385,17 +392,3 @@ def _angles(problem: Problem) -> Fronts | None:
             angle = sp.atan2(inward, (along - sp.Float(where[1])) * where[2])
             parts[name] = parts.get(name, sp.Integer(0)) + size * (1 - angle / sp.pi)
     return Fronts((), parts, {}) if parts else None
-
-
-def _in_steps(expression: sp.Expr) -> sp.Expr:
-    """Write signs and simple cases as steps."""
-    table: dict[sp.Expr, sp.Expr] = {}
-    for node in expression.atoms(sp.sign):
-        table[node] = 2 * sp.Heaviside(node.args[0], _HALF) - 1
-    for node in expression.atoms(sp.Heaviside):
-        table[node] = sp.Heaviside(node.args[0], _HALF)
-    for node in expression.atoms(sp.Piecewise):
-        if len(node.args) == 2 and node.args[1][1] == sp.true and node.args[0][1].is_Relational:
-            (first, condition), (second, _) = node.args
-            table[node] = second + (first - second) * sp.Heaviside(condition.gts - condition.lts, _HALF)
-    return expression.xreplace(table)

@@ -15,7 +15,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import ExpInt
 from frozenpinn.language.scope import POINT
-from frozenpinn.language.steps import at_first, jumps_in_time
+from frozenpinn.language.steps import at_first, jumps_in_time, switches_of
 from frozenpinn.statement.equation import Equation
 
 if TYPE_CHECKING:
@@ -33,13 +33,15 @@ class PointSource(NamedTuple):
 class Caused(NamedTuple):
     """A part of what a point source causes: an amplitude in time, and the field of a source of strength one.
 
-    That is known since some time, or, if ``since`` is None, the field of a source that has been there forever.
+    That is known since some time, or, if ``since`` is None, the field of a source that has been there forever. Such a
+    field is the source of the next part if that is its ``potential``: D Δ of it is the field.
     """
 
     amplitude: sp.Expr
     formula: sp.Expr
     diffusion: float
     since: float | None
+    potential: bool = False
 
 
 def taken_points(
@@ -103,7 +105,7 @@ def caused_by(source: PointSource, problem: Problem) -> list[Caused]:
     """Return what a point source causes in free space.
 
     What is there at the start, and what is switched on later, spreads as diffusion makes it; what comes gradually is
-    taken as if it had been there forever, which leaves a small source everywhere.
+    taken as if it had been there forever, corrected by its rate, which leaves a smooth source everywhere.
     """
     jets, equation = problem.jets, problem.equation(source.field)
     axes = range(jets.dimension)
@@ -131,6 +133,8 @@ def caused_by(source: PointSource, problem: Problem) -> list[Caused]:
         rest -= size * (sp.Heaviside(jets.t - sp.Float(when), sp.Rational(1, 2)) if later else 1)
     if sp.expand(rest) != 0:
         found.append(Caused(rest, _lasting(offsets, d), d, None))
+        if not switches_of(rest, jets.t):
+            found.append(Caused(sp.diff(rest, jets.t), _potential(offsets, d), d, None, potential=True))
     return found
 
 
@@ -139,6 +143,17 @@ def _lasting(offsets: Sequence[sp.Expr], d: float) -> sp.Expr:
     square = sp.Add(*(z**2 for z in offsets))
     forms = {1: -sp.Abs(offsets[0]) / 2, 2: -sp.log(square) / (4 * sp.pi), 3: 1 / (4 * sp.pi * sp.sqrt(square))}
     return forms[len(offsets)] / sp.Float(d)
+
+
+def _potential(offsets: Sequence[sp.Expr], d: float) -> sp.Expr:
+    """Return what has the field of a source as D times its Laplacian."""
+    square = sp.Add(*(z**2 for z in offsets))
+    forms = {
+        1: -(sp.Abs(offsets[0]) ** 3) / 12,
+        2: -square * (sp.log(square) - 2) / (16 * sp.pi),
+        3: sp.sqrt(square) / (8 * sp.pi),
+    }
+    return forms[len(offsets)] / sp.Float(d) ** 2
 
 
 def _growing(offsets: Sequence[sp.Expr], d: float, since: sp.Expr, size: float, later: bool) -> sp.Expr:

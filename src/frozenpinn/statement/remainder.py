@@ -102,10 +102,14 @@ def _formulas(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
 
 
 def _harmonic(problem: Problem, fronts: Fronts) -> dict[sp.Expr, sp.Expr]:
-    """Return the last second derivative of what does not depend on time in the field of a point: Δ of it is 0."""
+    """Return the last second derivative of what does not depend on time in the field of a point: Δ of it is known."""
     *others, last = problem.jets.x
-    still = [e for e in fronts.points if problem.jets.t not in e.args]
-    return {sp.Derivative(e, (last, 2)): -sp.Add(*(sp.Derivative(e, (x, 2)) for x in others)) for e in still}
+    table = {}
+    for e, (_, diffusion) in fronts.points.items():
+        if problem.jets.t not in e.args:
+            source = fronts.potentials[e] / sp.Float(diffusion) if e in fronts.potentials else sp.Integer(0)
+            table[sp.Derivative(e, (last, 2))] = source - sp.Add(*(sp.Derivative(e, (x, 2)) for x in others))
+    return table
 
 
 def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:

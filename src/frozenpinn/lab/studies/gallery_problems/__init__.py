@@ -7,12 +7,21 @@ and unknown coefficients have studies of their own.
 
 from __future__ import annotations
 
-from frozenpinn.lab.studies.gallery_problems import diffusion, lines, reactions, shapes, statics, transport, waves
+from frozenpinn.lab.studies.gallery_problems import (
+    diffusion,
+    lines,
+    reactions,
+    shapes,
+    statements,
+    statics,
+    transport,
+    waves,
+)
 from frozenpinn.lab.studies.gallery_problems.entry import GalleryProblem
 
 GALLERY: dict[str, GalleryProblem] = {
     problem.name: problem
-    for room in (diffusion, transport, waves, reactions, lines, statics, shapes)
+    for room in (diffusion, transport, waves, reactions, lines, statics, shapes, statements)
     for problem in room.PROBLEMS
 }
 
