@@ -87,3 +87,10 @@ upper = [1.0]
     field = json.loads((tmp_path / "found.json").read_text())["fields"]["initial"]
     assert np.array(field["value"])[50] == pytest.approx(1.0, abs=0.02)
     assert (tmp_path / "fit.png").exists()
+
+
+def test_data_that_are_not_there_or_no_text(files, tmp_path):
+    problem, _ = files
+    assert "there is no file" in str(run(problem, tmp_path / "none.csv").exception)
+    (tmp_path / "picture.csv").write_bytes(b"\x89PNG\xff\xfe")
+    assert "is not a text of columns: save it as CSV" in str(run(problem, tmp_path / "picture.csv").exception)

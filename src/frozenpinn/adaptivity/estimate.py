@@ -90,18 +90,18 @@ def _share_of_steps(solution: Solution, values: dict[str, _Values], places: Prob
     times, even = _times(solution.problem, rules)
     shares = [0.0]
     for name, (mine, theirs) in values.items():
-        found = _steps(solution, name, _mean(places.rms(mine - theirs), times))
+        found = _steps(solution, name, _mean(places.rms(mine - theirs), times), rules)
         if found is not None:
             shares.append(found.whole(name) / (_mean(places.rms(theirs)[even]) or np.inf))
     return max(shares)
 
 
-def _steps(solution: Solution, name: str, distance: float) -> StepErrors | None:
+def _steps(solution: Solution, name: str, distance: float, rules: EstimateRules) -> StepErrors | None:
     """Return what time steps have added up to; more than the distance of two solutions is looked at closely."""
-    found = step_errors(solution)
+    found = step_errors(solution, rules=rules.step_errors)
     if found is None or not found.whole(name) > distance:
         return found
-    return step_errors(solution, closely=True) or found
+    return step_errors(solution, closely=True, rules=rules.step_errors) or found
 
 
 def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
@@ -208,7 +208,7 @@ def _estimate(
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
-        steps = _steps(solution, name, _mean(places.rms(mine - theirs), times)) if stepped else None
+        steps = _steps(solution, name, _mean(places.rms(mine - theirs), times), rules) if stepped else None
         if steps is not None:
             gaps = np.hypot(gaps, np.interp(times, steps.times, steps.sizes[name]))
         start, missed = _initial_gap(problem, places, name, found, distance, rules)

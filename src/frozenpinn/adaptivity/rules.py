@@ -178,6 +178,33 @@ class SearchRules:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """How closely one looks: groups of steps, nodes on a step, smooth functions in all and of each field, states."""
+
+    groups: tuple[int, int]
+    nodes: int
+    smooth: int
+    each: int
+    states: int
+
+
+@dataclass(frozen=True)
+class StepErrorRules:
+    """How errors of time steps are told (adaptivity/step_errors.py). Study: ``frozenpinn study nasty``."""
+
+    usual: Effort = Effort((24, 96), 5, 12, 4, 4)
+    brief: Effort = Effort((8, 16), 4, 2, 1, 2)  #: on products of more than …
+    large: int = 400  #: … this number of coefficients, where a look at many states costs as much as steps
+    closer: Effort = Effort((24, 96), 5, 64, 64, 4)  #: where what was told is doubted
+    long: Effort = Effort((24, 96), 10, 6, 2, 3)  #: of long steps, on which solutions are polynomials of high degree, …
+    long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: … and if that is doubted
+    per_group: int = 8  #: steps of each group, if that makes neither too few nor too many groups
+    fewest: int = 4  #: groups of a window, if there are many
+    scanned: int = 2000  #: steps up to which all of them are looked at where right-hand sides have corners
+    corners: float = 3.0  #: by how much these are underestimated, as no quadrature is exact at a corner
+
+
+@dataclass(frozen=True)
 class EstimateRules:
     """How the error is estimated. Study: ``frozenpinn study calibration``."""
 
@@ -207,6 +234,7 @@ class EstimateRules:
     ignored: float = 0.3  #: part of the terms of an equation at a narrow feature that a solve leaves if it missed it
     smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
     parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
+    step_errors: StepErrorRules = StepErrorRules()
 
 
 @dataclass(frozen=True)

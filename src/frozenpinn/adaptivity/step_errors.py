@@ -10,6 +10,7 @@ solution itself is made of; rough functions have residuals that tell.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.features import is_abrupt
+from frozenpinn.adaptivity.rules import Effort, StepErrorRules
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.geometry.points import gauss
 from frozenpinn.results.expansion import InUnits, Piece
@@ -26,26 +28,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.solvers.protocol import states_and_rates
 
 Array = np.ndarray
-_PER_GROUP = 8  # steps of each group, if that makes neither too few nor too many groups
-_FEWEST = 4  # groups of a window, if there are many
-_SCANNED = 2000  # steps up to which all of them are looked at where right-hand sides have corners
-_CORNERS = 3.0  # by how much these are underestimated, as no quadrature is exact at a corner
-_LARGE = 400  # coefficients of a product from which on a look at many states costs as much as steps
-
-
-class _Effort(NamedTuple):
-    """How closely one looks: groups of steps, nodes on a step, smooth functions in all and of each field, states."""
-
-    groups: tuple[int, int]
-    nodes: int
-    smooth: int
-    each: int
-    states: int
-
-
-_CLOSE, _BRIEF = _Effort((24, 96), 5, 12, 4, 4), _Effort((8, 16), 4, 2, 1, 2)
-_LONG = _Effort((24, 96), 10, 6, 2, 3)
-_CLOSER, _LONG_CLOSER = _Effort((24, 96), 5, 64, 64, 4), _Effort((24, 96), 16, 40, 40, 4)
+_RULES = StepErrorRules()
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
 _LARGEST = 1e200  # beyond which nothing is told any more
@@ -75,7 +58,7 @@ class StepErrors(NamedTuple):
 
 
 @remembered
-def step_errors(solution: Solution, closely: bool = False) -> StepErrors | None:
+def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules = _RULES) -> StepErrors | None:
     """Return what the steps of a solution have added up to; None if there are none, or nothing can be told of them.
 
     Few directions see growth that others would damp. So what they tell is doubted where it exceeds the distance of two
@@ -87,14 +70,14 @@ def step_errors(solution: Solution, closely: bool = False) -> StepErrors | None:
     if not all(_can_be_judged(piece) for piece in pieces):
         return None
     total = sum(max(1, piece.trajectory.steps) for piece in pieces)
-    large = max(piece.layout.size for piece in pieces) > _LARGE and pieces[0].expansions[0].basis.is_product
-    effort = _BRIEF if large else _CLOSER if closely else _CLOSE
-    groups = min(max(effort.groups[0], total // _PER_GROUP), effort.groups[1])
+    large = max(piece.layout.size for piece in pieces) > rules.large and pieces[0].expansions[0].basis.is_product
+    effort = rules.brief if large else rules.closer if closely else rules.usual
+    groups = min(max(effort.groups[0], total // rules.per_group), effort.groups[1])
     times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
-        count = max(_FEWEST, round(groups * max(1, piece.trajectory.steps) / total))
-        part = _of_piece(piece, count, effort)
+        count = max(rules.fewest, round(groups * max(1, piece.trajectory.steps) / total))
+        part = _of_piece(piece, count, effort, rules)
         if part is None:
             return None
         times.append(part.times)
@@ -122,19 +105,19 @@ class _Part(NamedTuple):
     rest: Array
 
 
-def _of_piece(piece: Piece, count: int, effort: _Effort) -> _Part | None:
+def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules) -> _Part | None:
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
     breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
     if len(breaks) < 2:
         return None
     if trajectory.kind == "modal":  # polynomials of high degree on long steps
-        long = _LONG_CLOSER if effort is _CLOSER else _LONG
-        effort = effort._replace(nodes=long.nodes, smooth=long.smooth, each=long.each, states=long.states)
+        long = rules.long_closer if effort is rules.closer else rules.long
+        effort = replace(long, groups=effort.groups)
     breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
-    if is_abrupt(system.problem) and len(breaks) <= _SCANNED and effort.states > _BRIEF.states:
-        choice = _worst_steps(piece, breaks, chosen)
+    if is_abrupt(system.problem) and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
+        choice = _worst_steps(piece, breaks, chosen, rules.corners)
     else:
         choice = _sampled(breaks, edges)
     with np.errstate(all="ignore"):
@@ -149,7 +132,7 @@ class _Choice(NamedTuple):
     shares: Array
 
 
-def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: _Effort) -> _Part | None:
+def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: Effort) -> _Part | None:
     """Put chosen steps into the system, and follow what they leave."""
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
@@ -235,7 +218,7 @@ def _sampled(breaks: Array, edges: Array) -> _Choice:
     return _Choice(steps, np.ones(len(steps)), np.ones(len(steps)))
 
 
-def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> _Choice:
+def _worst_steps(piece: Piece, breaks: Array, chosen: Array, corners: float) -> _Choice:
     """Return the step of each group that leaves most.
 
     Where right-hand sides have corners, one step of many may have all of the error.
@@ -253,11 +236,11 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array) -> _Choice:
         steps.append(k)
         share = float(breaks[k + 1] - breaks[k]) / length
         shares.append(share)
-        weights.append(_CORNERS * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
+        weights.append(corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
     return _Choice(np.array(steps), np.array(weights), np.array(shares))
 
 
-def _directions(system: Discretisation, states: Sequence[Array], effort: _Effort) -> Array:
+def _directions(system: Discretisation, states: Sequence[Array], effort: Effort) -> Array:
     """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
     layout, n = system.layout, system.layout.coefficients
     columns = []

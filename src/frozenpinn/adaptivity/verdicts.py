@@ -33,7 +33,7 @@ def limits(solution: Solution, rules: EstimateRules) -> list[str]:
     rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
     if np.isfinite(rate) and rate * (end - start) > _GROWTH:
         told.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
-    elif (steps := step_errors(solution)) is not None and steps.factor > np.exp(_GROWTH):
+    elif (steps := step_errors(solution, rules=rules.step_errors)) is not None and steps.factor > np.exp(_GROWTH):
         told.append(f"errors are multiplied by up to {steps.factor:.0e} on the way")
     return told
 

@@ -128,8 +128,12 @@ def _is_coordinate(name: str) -> bool:
 
 def read_csv(file: str | os.PathLike[str]) -> tuple[list[str], Array]:
     """Return the header and the numbers of a CSV file; lines that begin with # are comments."""
-    with open(file, newline="", encoding="utf-8-sig") as stream:
-        lines = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
+    file = read_path(file, ProblemError)
+    try:
+        with open(file, newline="", encoding="utf-8-sig") as stream:
+            lines = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
+    except (UnicodeDecodeError, csv.Error):
+        raise ProblemError(f"'{file}' is not a text of columns: save it as CSV, in UTF-8.") from None
     if len(lines) < 2:
         raise ProblemError(f"'{file}' holds no values: it needs a header such as 'x,y,u' and a line for each.")
     header, rows = [name.strip() for name in lines[0]], []

@@ -18,11 +18,12 @@ from frozenpinn.lab.calibration.nasty.moments import MOMENTS
 from frozenpinn.lab.calibration.nasty.narrow import HIDDEN, NARROW
 from frozenpinn.lab.calibration.nasty.parts import Draw
 from frozenpinn.lab.calibration.nasty.plane import PLANE
+from frozenpinn.lab.calibration.nasty.rings import RINGS
 from frozenpinn.lab.calibration.nasty.space import SPACE
 from frozenpinn.lab.calibration.nasty.stiff import STIFF
 from frozenpinn.statement.problem import Problem
 
-_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE)
+_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE, *RINGS)
 CLASSES: Mapping[str, Callable[[Draw], Problem]] = {
     **HIDDEN,
     **{maker.__name__.replace("_", " "): maker for maker in _MAKERS},
