@@ -629,3 +629,8 @@ def test_interruption(problem_file, monkeypatch, tmp_path, found):
     assert "the solve was interrupted." in result.stderr
     assert ("residual" in result.stdout) == found
     assert (tmp_path / "best.fpinn").exists() == found
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "frozenpinn", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"frozenpinn {fp.__version__}"
