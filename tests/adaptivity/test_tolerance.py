@@ -270,7 +270,7 @@ def test_a_small_budget_gives_what_there_is():
     started = time.perf_counter()
     with pytest.warns(fp.FrozenPinnWarning) as caught:
         solution = fp.solve(problem, tol=1e-12, time_limit=3)
-    assert any("exceeds the time limit of 3 s" in str(warning.message) for warning in caught)
+    assert any("time limit of 3 s" in str(warning.message) for warning in caught)
     assert time.perf_counter() - started < 25
     assert solution.status == "reached"
 

@@ -165,9 +165,8 @@ def test_a_residual_that_stalls_is_never_called_converged(tol):
 
 
 def test_a_solve_without_a_tolerance_says_so_too():
-    problem = fp.Problem(
-        "u_xx + 2*u_yy = -1", fp.Polygon(L_SHAPE), boundary="u = 0"
-    )  # whose corners are of another kind
+    domain = Implicit(hidden_corner, lower=[-1.01, -1.01], upper=[1.01, 1.01])
+    problem = fp.Problem("lap(u) = -1", domain, boundary="u = 0")
     with pytest.warns(fp.FrozenPinnWarning, match="The solution may be wrong"):
         fp.solve(problem, settings=fp.Settings(width=100))
 
