@@ -91,3 +91,12 @@ def test_options_that_make_no_sense_are_refused(options):
 def test_widths_are_positive_whole_numbers(width):
     with pytest.raises(fp.SettingsError, match="width must be a positive whole number"):
         Sines(width)
+
+
+def test_waves_that_repeat_by_themselves_are_all_kept():
+    """Rows that match the ends would hold nothing but round-off, and remove functions at random."""
+    ring = fp.Interval(0, 2 * np.pi, periodic=True)
+    problem = fp.Problem("u_t = 0.01*u_xx", ring, (0, 1), "sin(20*x)", exact="exp(-4*t)*sin(20*x)")
+    solution = fp.solve(problem, settings=fp.Settings(sampler=fp.samplers.Sines(128, period=2 * np.pi)))
+    assert solution.report.rank == 129
+    assert solution.error()["rel_l2"] < 1e-10

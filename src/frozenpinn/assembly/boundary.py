@@ -11,7 +11,7 @@ import sympy as sp
 
 from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.basis.boundary_layer import Functional
-from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.separation import compiled, is_smooth, separate
@@ -216,8 +216,13 @@ class BoundaryRows:
         return BoundaryData(sum(len(x) for _, x, _ in parts), self.time, parts)
 
 
-def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rng: int = 0) -> BoundaryRows:
-    """Collect conditions and periodicity of a group of fields as rows on ridge features."""
+def boundary_rows(
+    problem: Problem, fields: Sequence[str], per_side: int = 1, rng: int = 0, hidden: HiddenLayer | None = None
+) -> BoundaryRows:
+    """Collect conditions and periodicity of a group of fields as rows on ridge features.
+
+    A hidden layer that is periodic by itself needs no rows that match the ends: all they have is round-off.
+    """
     method = "gauss" if problem.domain.dimension <= 3 else "sobol"
     functionals, values = [], []
     for condition in problem.conditions:
@@ -225,7 +230,8 @@ def boundary_rows(problem: Problem, fields: Sequence[str], per_side: int = 1, rn
             points = problem.domain.sample_side(condition.side, per_side, method, rng)
             functionals.append(Functional(((points.x, condition_terms(condition, points)),)))
             values.append((condition.value, points.x))
-    joints = periodic_functionals(problem, fields, per_side, method, rng)
+    repeats = hidden is not None and hidden.repeats(problem.domain.lengths, problem.domain.periodic)
+    joints = [] if repeats else periodic_functionals(problem, fields, per_side, method, rng)
     joints += interface_functionals(problem, fields, per_side)
     return BoundaryRows(tuple(functionals), tuple(joints), tuple(values), problem.time)
 

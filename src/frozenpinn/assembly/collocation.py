@@ -188,10 +188,7 @@ class Collocation:
     @property
     def _repeats(self) -> bool:
         """Whether every feature has the periods of the domain."""
-        domain = self.problem.domain
-        turns = self.hidden.weights * domain.lengths / (2.0 * np.pi)
-        whole = np.all(np.abs(turns - np.round(turns)) <= 1e-9, axis=0)
-        return self.hidden.activation == "sin" and bool(np.all(whole[np.array(domain.periodic, dtype=bool)]))
+        return self.hidden.repeats(self.problem.domain.lengths, self.problem.domain.periodic)
 
     def of(self, problem: Problem, same_conditions: bool) -> Collocation:
         """Return the same rows for a problem with other values, whose conditions may be the same."""

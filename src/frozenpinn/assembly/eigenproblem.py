@@ -160,16 +160,8 @@ def compliant_network(
     problem: Problem, hidden: HiddenLayer, points: PointSet, fields: tuple[str, ...], per_side: int, cutoff: float
 ) -> Network:
     """Return the orthonormal functions of a hidden layer that obey the homogeneous conditions."""
-    rows = boundary_rows(problem, fields, per_side)
-    functionals = rows.conditions if repeats(hidden, problem) else rows.functionals
-    return Network(hidden, points, fields).comply_with(functionals, ()).compress(cutoff)
-
-
-def repeats(hidden: HiddenLayer, problem: Problem) -> bool:
-    """Whether every neuron has the periods of the domain by itself."""
-    periodic = np.array(problem.domain.periodic, dtype=bool)
-    turns = (hidden.weights * problem.domain.lengths / (2.0 * np.pi))[:, periodic]
-    return hidden.activation == "sin" and bool(np.all(np.abs(turns - np.round(turns)) <= 1e-9))
+    rows = boundary_rows(problem, fields, per_side, hidden=hidden)
+    return Network(hidden, points, fields).comply_with(rows.functionals, ()).compress(cutoff)
 
 
 class Matrices(NamedTuple):

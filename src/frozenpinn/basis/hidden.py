@@ -123,10 +123,10 @@ class HiddenLayer:
         """The biases b of the usual form σ(w·x + b)."""
         return self.offsets - np.sum(self.weights * self.origins, axis=1)
 
-    def repeats(self, period: float) -> bool:
-        """Whether all neurons of one variable have a period."""
-        turns = self.weights[:, 0] * period / (2.0 * np.pi)
-        return self.activation == "sin" and bool(np.all(np.abs(turns - np.round(turns)) <= 1e-12 * np.abs(turns)))
+    def repeats(self, lengths: Array | float, axes: Sequence[bool] = (True,)) -> bool:
+        """Whether all neurons have these periods along some axes by themselves."""
+        turns = (self.weights * lengths / (2.0 * np.pi))[:, np.array(axes, dtype=bool)]
+        return self.activation == "sin" and bool(np.all(np.abs(turns - np.round(turns)) <= 1e-9))
 
     def pre_activation(self, x: Array, out: Array | None = None) -> Array:
         """Return w·(x − origin) + offset, shape (n, M)."""

@@ -25,7 +25,7 @@ class NullSpaceLayer:
 
     def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
         """Restrict the network to the null space of the boundary rows."""
-        rows = boundary_rows(problem, network.fields, per_side)
+        rows = boundary_rows(problem, network.fields, per_side, hidden=network.hidden)
         data = rows.data().compressed()
         compliant = network.comply_with(rows.functionals, rows.active, data.shapes)
         laws = law_places(problem, network.fields, per_side)
