@@ -12,6 +12,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import frozenpinn as fp
@@ -43,11 +44,12 @@ def main() -> None:
         problem = case.problem(**case.variants[0].problem)
         box = isinstance(problem.domain, fp.Box)
         widths: list[Any] = [(w, w) for w in WIDTHS] if box else []
-        ours = [measured(lambda w=w: fp.solve(problem, settings=fp.Settings(width=w))) for w in (*widths, *SCATTERED)]
+        tried = [fp.Settings(width=width) for width in (*widths, *SCATTERED)]
+        ours = [measured(partial(fp.solve, problem, settings=settings)) for settings in tried]
         print(f"{name}\ndegree  mesh   error     seconds  networks  ratio")
         for degree in (2, 3, 4):
             for mesh in MESHES:
-                error, seconds = measured(lambda m=mesh, d=degree: solve_static_fem(problem, m, degree=d))
+                error, seconds = measured(partial(solve_static_fem, problem, mesh, degree=degree))
                 own = min((s for e, s in ours if e <= error), default=float("inf"))
                 print(f"{degree:<6}  {mesh:<5}  {error:.1e}  {seconds:<7.3f}  {own:<8.3f}  {seconds / own:.1f}")
 

@@ -9,7 +9,14 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, families, with_special_functions
+from frozenpinn.adaptivity.static.families import (
+    Family,
+    Pilot,
+    best_family,
+    families,
+    run_pilot,
+    with_special_functions,
+)
 from frozenpinn.adaptivity.static.judging import held_out, judged_sizes, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
@@ -107,7 +114,7 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
         start, how, family = SolutionStart(earlier.solution.jet_values), "a coarser solution", earlier.family
     elif not plan.problem.is_linear:
         with watch.stage("choice of features"), blas_threads(plan.operations):
-            pilot, how = _pilot(plan, None)
+            pilot, how = _quick_pilot(plan) or _pilot(plan, None)
             start, family = pilot.found.state, pilot.family
     with watch.stage("products"), blas_threads(plan.operations):
         product = given_product(plan, start, how)
@@ -176,6 +183,17 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
         if found is not None:
             return found, how
     return _unaided(plan, narrow)
+
+
+def _quick_pilot(plan: StaticPlan) -> tuple[Pilot, str] | None:
+    """Return a pilot of the first kind of features, from the boundary data: enough for a start, if it converges."""
+    if plan.task.start is not None:
+        return None
+    narrow = _narrower(plan)
+    family = families(narrow)[0]
+    points = narrow.with_special(family.count).place_points()
+    found = run_pilot(narrow, family, points, _extended(narrow))
+    return None if found is None else (found, "the extension of the boundary data")
 
 
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
