@@ -15,11 +15,29 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class FrozenPinnError(Exception):
-    """Base class of every error raised on purpose by this library."""
+    """Base class of every error raised on purpose by this library.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> try:
+    ...     fp.Interval(1, 0)
+    ... except fp.FrozenPinnError as error:
+    ...     print(type(error).__name__)
+    ProblemError
+    """
 
 
 class ProblemError(FrozenPinnError, ValueError):
-    """The mathematical statement is incomplete, contradictory or not understood."""
+    """The mathematical statement is incomplete, contradictory or not understood.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    frozenpinn.errors.ProblemError: no boundary condition for the sides 'left', 'right'; write ...
+    """
 
 
 class ExpressionError(ProblemError):
@@ -27,7 +45,15 @@ class ExpressionError(ProblemError):
 
 
 class SettingsError(FrozenPinnError, ValueError):
-    """A numerical setting (width, points, integrator, …) does not fit the problem."""
+    """A numerical setting (width, points, integrator, …) does not fit the problem.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.Settings(width=-3)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    frozenpinn.errors.SettingsError: ...
+    """
 
 
 class MissingExtraError(SettingsError):
@@ -35,7 +61,16 @@ class MissingExtraError(SettingsError):
 
 
 class EvaluationError(FrozenPinnError, ValueError):
-    """A user's function, or a request to evaluate a solution, returned or asked for nonsense."""
+    """A user's function, or a request to evaluate a solution, returned or asked for nonsense.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod)(2.0, 0.1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    frozenpinn.errors.EvaluationError: ...
+    """
 
 
 class IntegrationError(FrozenPinnError, RuntimeError):
@@ -50,6 +85,16 @@ class IntegrationError(FrozenPinnError, RuntimeError):
         was no such step. It is as accurate as any other, but near a blow-up or a shock nothing is.
     trajectory
         Its coefficients.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> growing = fp.Problem("u_t = u**2", fp.Interval(0, 1), (0, 2), 1, fp.Free())
+    >>> try:
+    ...     fp.solve(growing)
+    ... except fp.IntegrationError as error:
+    ...     print(f"blow-up at t = {error.time:.2f}")
+    blow-up at t = 1.00
     """
 
     def __init__(self, message: str, time: float = float("nan"), trajectory: object = None) -> None:
@@ -66,6 +111,16 @@ class ConvergenceError(FrozenPinnError, RuntimeError):
     ----------
     at_fold
         Whether a path to the problem was seen to end at a fold, so that more neurons would not help.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> beyond = fp.Problem("u_xx + 5*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0")  # the fold is at 3.51
+    >>> try:
+    ...     fp.solve(beyond)
+    ... except fp.ConvergenceError:
+    ...     print("no solution")
+    no solution
     """
 
     def __init__(self, message: str, at_fold: bool = False) -> None:
@@ -74,7 +129,14 @@ class ConvergenceError(FrozenPinnError, RuntimeError):
 
 
 class BudgetError(FrozenPinnError, RuntimeError):
-    """The limits of time or memory were reached before there was anything to return."""
+    """The limits of time or memory were reached before there was anything to return.
+
+    Examples
+    --------
+    >>> fp.solve(problem, tol=1e-6, time_limit=0.001)  # doctest: +SKIP
+    Traceback (most recent call last):
+    frozenpinn.errors.BudgetError: the time limit of 0.001 s was over during: ...
+    """
 
 
 class InterruptionError(KeyboardInterrupt):
@@ -92,11 +154,25 @@ class InterruptionError(KeyboardInterrupt):
 
 
 class StorageError(FrozenPinnError, OSError):
-    """A file of a solution or a picture can't be written or read, or is damaged; the message names file and place."""
+    """A file of a solution or a picture can't be written or read, or is damaged; the message names file and place.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.load("nothing.fpinn")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    frozenpinn.errors.StorageError: ...
+    """
 
 
 class FrozenPinnWarning(UserWarning):
-    """Something is suspicious, but an answer could be given."""
+    """Something is suspicious, but an answer could be given.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", FrozenPinnWarning)  # doctest: +SKIP
+    """
 
 
 class ResolutionWarning(FrozenPinnWarning):

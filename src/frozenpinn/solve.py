@@ -112,6 +112,16 @@ def solve(
     ------
     KeyboardInterrupt
         After Ctrl-C; with ``tol``, its attribute ``solution`` is the best so far, or None.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> solution = fp.solve(rod, tol=1e-6)
+    >>> solution.status
+    'converged'
+    >>> round(float(solution(0.5, 0.1)), 6)
+    0.372708
     """
     return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all)
 
@@ -235,6 +245,12 @@ def check(problem: Problem) -> Findings:
     FrozenPinnWarning
         If a side has more or fewer boundary conditions than the equations need there, if data contradict each other, or
         if they jump or are noisy.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> print(fp.check(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")))
+    no objections
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")

@@ -250,7 +250,15 @@ class CheckRules:
 
 @dataclass(frozen=True)
 class Rules:
-    """All rules; each can be replaced."""
+    """All rules; each can be replaced.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> from frozenpinn.adaptivity.rules import SearchRules
+    >>> fp.Settings(rules=fp.Rules(search=SearchRules(safety=0.25))).rules.search.safety
+    0.25
+    """
 
     sizing: SizingRules = SizingRules()
     cutoff: CutoffRules = CutoffRules()

@@ -40,6 +40,12 @@ class Windows:
     widest
         How far the number of neurons may grow, as a multiple of the first, if a new basis of the same size does not
         do. Only for ``count=None``.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.Settings(windows=fp.Windows(count=9)).windows.count
+    9
     """
 
     count: int | None = None
@@ -106,6 +112,13 @@ class Settings:
         they are sampled twice as finely. By default 1/256. Formulas need no such hint.
     rules
         The tuned numbers behind everything that is chosen by the program.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod, settings=fp.Settings(width=30, integrator="cvode")).integrator
+    'cvode-bdf'
     """
 
     width: int | tuple[int, ...] | None = None

@@ -54,6 +54,13 @@ def estimate_error(solution: Solution) -> Solution:
     """Return the solution with its error estimated, by a second solve with independent neurons and points.
 
     If the error has been estimated already, the same solution comes back.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.estimate_error(fp.solve(rod)).error_estimate["u"] < 1e-8
+    True
     """
     if not isinstance(solution, Solution):
         raise SettingsError(f"estimate_error() takes a Solution, got {type(solution).__name__}.")

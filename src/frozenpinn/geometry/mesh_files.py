@@ -33,6 +33,12 @@ def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
         Path of the file; its ending tells the format.
     crossing
         Whether a surface may cross itself without a warning.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> nut = fp.read_mesh("nut.ply")  # doctest: +SKIP
+    >>> fp.solve(fp.Problem("lap(u) - u = 1", nut, boundary="u = 0"), tol=1e-4)  # doctest: +SKIP
     """
     points, cells, groups = _load(Path(read_path(file, ProblemError)))
     if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.all(np.isfinite(points)):

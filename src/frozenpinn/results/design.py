@@ -26,6 +26,13 @@ class Design:
         unknowns).
     with_all
         The same if all candidates were used.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_xx = -k", fp.Interval(0, 1), boundary="u = 0", parameters={"k": fp.Unknown(1.0)})
+    >>> fp.design(rod, [0.1, 0.2, 0.5, 0.9], 1).chosen
+    (2,)
     """
 
     chosen: tuple[int, ...]

@@ -53,6 +53,14 @@ class ErrorEstimate(Mapping[str, float]):
     composed
         The real fields of complex ones and of vectors; the error of each is relative to the whole,
         ``estimate["psi"]`` that of all together.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> estimate = fp.solve(rod, tol=1e-4).error_estimate
+    >>> estimate["u"] < 1e-4, bool(estimate.at(0.05) < 1e-4)
+    (True, True)
     """
 
     overall: Mapping[str, float]

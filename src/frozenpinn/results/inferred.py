@@ -110,6 +110,18 @@ class Inferred:
         Wall-clock seconds of each stage.
     fields
         The unknown fields.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import frozenpinn as fp
+    >>> unknown = {"k": fp.Unknown(0.3)}
+    >>> rod = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters=unknown)
+    >>> x = np.array([0.3, 0.5, 0.7])
+    >>> data = fp.Measurements(x, np.exp(-0.05 * np.pi**2) * np.sin(np.pi * x), times=0.5)
+    >>> found = fp.infer(rod, data)
+    >>> round(found.parameters["k"].value, 6)
+    0.1
     """
 
     problem: Problem

@@ -37,6 +37,11 @@ class InferredField:
     steep
         If the field may jump: by how much the place of a change is uncertain, which then is part of the deviations; a
         smooth field has 0.
+
+    Examples
+    --------
+    >>> found = fp.infer(problem, data)  # doctest: +SKIP
+    >>> value, deviation = found.field("gamma")(0.3, 0.4, std=True)  # doctest: +SKIP
     """
 
     name: str

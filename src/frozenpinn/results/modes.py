@@ -31,6 +31,14 @@ class Mode:
         What the function leaves of the equation at points that were not used, relative to its terms.
     parts
         The function: real part, and imaginary part if there is one.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> string = fp.Problem("-u_xx = lam*u", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Eigenvalue()})
+    >>> first = fp.modes(string, 1)[0]
+    >>> round(float(abs(first(0.5))), 6)
+    1.414214
     """
 
     value: complex
@@ -128,6 +136,14 @@ class Modes:
         What each function leaves of the equation at points that were not used, relative to its terms.
     report
         How they were found.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> string = fp.Problem("-u_xx = lam*u", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Eigenvalue()})
+    >>> found = fp.modes(string, 2)
+    >>> found.values.round(6).tolist()
+    [9.869604, 39.478418]
     """
 
     problem: Problem

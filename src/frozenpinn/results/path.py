@@ -81,6 +81,13 @@ class Path:
         Why the path ends.
     seconds
         Wall-clock seconds of the steps and of the refinement.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> bratu = fp.Problem("u_xx + lam*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": 1.0})
+    >>> round(fp.follow(bratu, "lam", (0, 4)).folds[0].value, 6)
+    3.513831
     """
 
     problem: Problem

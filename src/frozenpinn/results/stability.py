@@ -58,6 +58,13 @@ class Stability:
         The eigenvalues, rightmost first, with errors and functions.
     steady_state
         What was disturbed.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rest = fp.Problem("u_t = u_xx + 20*u - u**3", fp.Interval(0, 1), (0, 1), 0, "u = 0")
+    >>> print(fp.stability(fp.steady(rest)))
+    unstable: the fastest disturbances grow like exp(10.1304 t)
     """
 
     verdict: str

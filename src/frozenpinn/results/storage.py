@@ -165,6 +165,17 @@ def load(file: str) -> Solution | Modes:
     """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
 
     They can be evaluated and differentiated like the original. :class:`StorageError` if a single bit of it is wrong.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import frozenpinn as fp
+    >>> solution = fp.solve(fp.Problem("lap(u) = -4", fp.Disk(), boundary="u = 0"), tol=1e-6)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solution.save(f"{folder}/dome.fpinn")
+    ...     again = fp.load(f"{folder}/dome.fpinn")
+    >>> bool(again(0.1, 0.2) == solution(0.1, 0.2))
+    True
     """
     reader = Reader(file, FORMAT)
     meta, arrays = reader.read()

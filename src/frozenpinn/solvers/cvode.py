@@ -33,6 +33,13 @@ class CVODE:
     BDF is not stable on all of the left half-plane: waves that decay slowly keep its steps short, whatever the
     accuracy. If very many steps are in sight, ``fallback`` shows how far it comes with few, and takes over from the
     start if that is farther.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod, settings=fp.Settings(integrator=fp.integrators.CVODE(rtol=1e-8))).integrator
+    'cvode-bdf'
     """
 
     rtol: float = 1e-10

@@ -70,6 +70,13 @@ class ETD:
     steepest, hopeless
         The load against the linear part on fast modes, and its rate there × a step of the fallback, from which on the
         fallback takes over at once.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> front = fp.Problem("u_t = 0.1*u_xx + u - u**3", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(front, settings=fp.Settings(integrator=fp.integrators.ETD(rtol=1e-8))).integrator
+    'etd'
     """
 
     rtol: float = 1e-10

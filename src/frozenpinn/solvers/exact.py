@@ -47,6 +47,13 @@ class ExactPropagator:
         Part of that which the interpolation of forcing and boundary data in time may take.
     fallback
         Used, with a warning, if these data can't be interpolated; None raises an error instead.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod, settings=fp.Settings(integrator=fp.integrators.ExactPropagator())).integrator
+    'exact'
     """
 
     rtol: float = 1e-10

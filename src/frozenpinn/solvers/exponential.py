@@ -38,6 +38,13 @@ class ExponentialCollocation:
         Integrator to use if the iteration stalls; None raises the error instead.
     iterations, easy
         How many a window may take, and after how many a longer one is tried.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> wave = fp.Problem("u_tt = u_xx - sin(u)", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", initial_velocity=0)
+    >>> fp.solve(wave, settings=fp.Settings(integrator=fp.integrators.ExponentialCollocation())).integrator
+    'exponential'
     """
 
     rtol: float = 1e-10

@@ -36,6 +36,13 @@ class SciPy:
         Tolerances; ``atol=None`` follows the size of the solution, as in :class:`CVODE`.
     max_steps
         After how many steps to stop, wherever that is; None goes to the end.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod, settings=fp.Settings(integrator=fp.integrators.SciPy("rk45", rtol=1e-6))).integrator
+    'scipy-rk45'
     """
 
     method: str

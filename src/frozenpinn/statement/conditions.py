@@ -40,7 +40,11 @@ class Condition:
 @spelled(ProblemError)
 @dataclass(frozen=True)
 class Dirichlet(Condition):
-    """u = value."""
+    """u = value.
+
+    >>> Dirichlet("sin(t)", field="u")
+    Dirichlet(value='sin(t)', field='u')
+    """
 
     value: Given = 0.0
     field: str | None = None
@@ -49,7 +53,11 @@ class Dirichlet(Condition):
 @spelled(ProblemError)
 @dataclass(frozen=True)
 class Neumann(Condition):
-    """∂u/∂n = value, with the outward normal n."""
+    """∂u/∂n = value, with the outward normal n.
+
+    >>> Neumann(1.0)
+    Neumann(value=1.0, field=None)
+    """
 
     value: Given = 0.0
     field: str | None = None
@@ -58,7 +66,11 @@ class Neumann(Condition):
 @spelled(ProblemError)
 @dataclass(frozen=True)
 class Robin(Condition):
-    """alpha·u + beta·∂u/∂n = value, with the outward normal n; alpha and beta may depend on x."""
+    """alpha·u + beta·∂u/∂n = value, with the outward normal n; alpha and beta may depend on x.
+
+    >>> Robin(alpha=2.0, beta=1.0, value="cos(t)")  # 2 u + u_n = cos t
+    Robin(alpha=2.0, beta=1.0, value='cos(t)', field=None)
+    """
 
     alpha: Given
     beta: Given
@@ -69,7 +81,13 @@ class Robin(Condition):
 @spelled(ProblemError)
 @dataclass(frozen=True)
 class Free(Condition):
-    """Nothing is imposed, for example at an outflow."""
+    """Nothing is imposed, for example at an outflow.
+
+    >>> import frozenpinn as fp
+    >>> outflow = {"left": "u = sin(t)", "right": fp.Free()}
+    >>> fp.Problem("u_t + u_x = 0", fp.Interval(0, 1), (0, 1), 0, outflow)
+    Problem(u_t = -u_x on Interval([0, 1]), t in [0, 1])
+    """
 
     field: str | None = None
 
@@ -77,7 +95,12 @@ class Free(Condition):
 @spelled(ProblemError)
 @dataclass(frozen=True)
 class Periodic(Condition):
-    """The two sides of the axis are identified; the same as ``periodic=True`` in the domain."""
+    """The two sides of the axis are identified; the same as ``periodic=True`` in the domain.
+
+    >>> import frozenpinn as fp
+    >>> fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(2*pi*x)", fp.Periodic()).domain.periodic
+    (True,)
+    """
 
 
 ConditionText: TypeAlias = str | Condition

@@ -26,7 +26,13 @@ _COORDINATES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Relative:
-    """Noise whose standard deviation is a part of the value that is measured."""
+    """Noise whose standard deviation is a part of the value that is measured.
+
+    Examples
+    --------
+    >>> Relative(0.01).part
+    0.01
+    """
 
     part: float
 
@@ -64,6 +70,12 @@ class Measurements:
         The side of the domain on which all points lie; needed for normal derivatives.
 
     Averages over regions are made by :meth:`averages`.
+
+    Examples
+    --------
+    >>> data = Measurements([0.2, 0.5, 0.8], [0.3, 0.5, 0.3], times=0.1, noise=0.01)
+    >>> len(data), data.points.shape
+    (3, (3, 1))
     """
 
     points: Array

@@ -110,6 +110,14 @@ class GaussianField:
         ``"periodic"``.
     modes
         Waves along each axis, at most.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> drawn = fp.sweeps.GaussianField(length=0.2)
+    >>> fp.sweep(rod, {"initial": drawn}, samples=3, tol=1e-3, points=5, times=[0, 0.1]).u.shape
+    (3, 5, 2)
     """
 
     length: float

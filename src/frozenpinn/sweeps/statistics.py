@@ -23,6 +23,14 @@ def summary(runs: xarray.Dataset, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     """Return mean, standard deviation and quantiles of all fields over the runs that have values.
 
     Variables are called ``u_mean``, ``u_std``, ``u_quantile``; the attributes tell how many runs were used.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1})
+    >>> runs = fp.sweep(rod, {"k": fp.Normal(0.1, 0.01)}, tol=1e-3, points=5, times=[0, 1], samples=8)
+    >>> sorted(map(str, fp.sweeps.summary(runs).data_vars))[:2]
+    ['u_mean', 'u_quantile']
     """
     import xarray as xr
 
@@ -47,6 +55,12 @@ def sensitivity(runs: xarray.Dataset, field: str | None = None) -> xarray.Datase
 
     ``first`` is that by the parameter alone, ``total`` that by it and its interplay with others (Jansen's estimators),
     everywhere in space and time, and over ``parameter``.
+
+    Examples
+    --------
+    >>> varied = {"k": fp.Uniform(0, 1), "nu": fp.Uniform(1, 2)}  # doctest: +SKIP
+    >>> runs = fp.sweep(problem, varied, samples=64, design="saltelli")  # doctest: +SKIP
+    >>> fp.sweeps.sensitivity(runs)  # doctest: +SKIP
     """
     import xarray as xr
 
@@ -117,7 +131,17 @@ class Surrogate:
 
 @spelled(EvaluationError)
 def surrogate(runs: xarray.Dataset) -> Surrogate:
-    """Return a function of the parameters that interpolates the runs: splines for one, radial functions for several."""
+    """Return a function of the parameters that interpolates the runs: splines for one, radial functions for several.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1})
+    >>> runs = fp.sweep(rod, {"k": [0.06, 0.09, 0.12, 0.15, 0.18]}, tol=1e-3, points=5, times=[0, 1])
+    >>> between = fp.sweeps.surrogate(runs)(k=0.1)
+    >>> bool(abs(between.u.sel(x=0.5, t=1) - 0.3727) < 0.01)
+    True
+    """
     varied = tuple(json.loads(runs.attrs["sweep"])["varied"])
     texts = [name for name in varied if np.asarray(runs[name]).dtype.kind not in "fiu"]
     if texts:

@@ -278,6 +278,10 @@ def open_sweep(file: Any) -> xarray.Dataset:
     """Open the table of a sweep that is stored as Zarr or NetCDF; large arrays are read when they are used.
 
     Runs that are not finished have the status ``"pending"``.
+
+    Examples
+    --------
+    >>> runs = fp.sweeps.open_sweep("runs.zarr")  # doctest: +SKIP
     """
     path = path_of(file, StorageError)
     if not os.path.exists(path):

@@ -30,6 +30,18 @@ def read_table(file: str | os.PathLike[str], column: str | None = None, **option
         The column or variable with the values, if there are several.
     **options
         Those of :class:`Table`: ``smooth``, ``degree``, and the coordinates of arrays and images, such as ``x=(0, 2)``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/hill.npy", np.sin(np.pi * np.linspace(0, 1, 21)))
+    ...     table = read_table(f"{folder}/hill.npy", x=(0, 1))
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), table, "u = 0")
+    >>> fp.solve(rod, tol=1e-3).status
+    'converged'
     """
     path = read_path(file, ProblemError)
     ending = os.path.splitext(path)[1].lower()

@@ -64,6 +64,18 @@ def build_space(
         Relative cut-off of the SVD layer; None leaves the layer out.
     per_side
         Points on each side in several dimensions.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> points = rod.domain.sample(80)
+    >>> hidden = fp.samplers.MultiScale(40).sample(points, rng=0)
+    >>> space = fp.stages.build_space(rod, hidden, points)
+    >>> space.network.size < 40
+    True
+    >>> len(fp.stages.discretise(rod, space).initial_state) == space.network.size
+    True
     """
     if fields is None:
         if len(problem.groups) > 1:

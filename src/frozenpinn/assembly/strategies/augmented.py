@@ -38,6 +38,14 @@ class AugmentedODE:
 
     κ = 0 leaves (Bu)ₜ = gₜ, the paper's way for time-dependent Dirichlet and Neumann data. For equations of second
     order in time, values and velocities relax alike (see the top of this file).
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.AugmentedODE(kappa=1e4)))
+    >>> bool(abs(solution(0.0, 0.05)) < 1e-3)
+    True
     """
 
     kappa: float = 1e5

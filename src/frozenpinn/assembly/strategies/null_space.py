@@ -16,7 +16,16 @@ from frozenpinn.statement.problem import Problem
 @spelled(SettingsError)
 @dataclass(frozen=True)
 class NullSpaceLayer:
-    """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted."""
+    """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.NullSpaceLayer()))
+    >>> bool(abs(solution(0.0, 0.05)) < 1e-12)
+    True
+    """
 
     name: str = "null-space"
     renewable = True

@@ -31,6 +31,14 @@ class OuterBasis(OuterFunctions):
         Number of functions of a named family.
     rcond
         Relative cut-off of the least-squares fit.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.OuterBasis("sine", count=8), width=60))
+    >>> round(float(solution(0.5, 0.1)), 4)
+    0.3727
     """
 
     name: str = "outer-basis"

@@ -39,6 +39,13 @@ class MultiScale:
         How far centres reach beyond the domain, as a fraction of its size.
     grading
         In one dimension, where to put more and shorter neurons; None spreads them evenly.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> fp.solve(rod, settings=fp.Settings(sampler=fp.samplers.MultiScale(30))).report.sampler
+    'multi-scale'
     """
 
     width: int

@@ -35,6 +35,12 @@ class ProjectedSWIM:
         Gradients at the points, shape (n, d) or (n, fields, d), or a function from points (n, d) to them. None projects
         nothing; in a solve it then stands for the gradient of the initial value. Pairs that are perpendicular to all
         gradients are left out as long as there are others, and used unprojected if there are not.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.Settings(sampler=fp.samplers.ProjectedSWIM(20)).sampler.width
+    20
     """
 
     width: int

@@ -34,6 +34,12 @@ class Sines:
         Length of the Fourier series, in lengths of the domain.
     period
         Of all neurons, in one dimension; None for none.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.samplers.Sines(20).sample(fp.Interval(0, 1).sample(50), rng=0).activation
+    'sin'
     """
 
     width: int

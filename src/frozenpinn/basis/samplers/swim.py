@@ -45,6 +45,12 @@ class SWIM:
         takes the quadrature points.
     supervised
         In such windows, take the solution's values at these points for the density.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.samplers.SWIM(20).sample(fp.Interval(0, 1).sample(50), rng=0).width
+    20
     """
 
     width: int
