@@ -149,3 +149,12 @@ def test_type_checkers_see_what_is_found():
         **dict.fromkeys(MODULES, "frozenpinn"),
     }
     assert set(seen) | set(NAMES["errors"]) == set(fp.__all__) <= set(dir(fp))
+
+
+def test_every_public_name_has_an_example():
+    lack = [
+        name
+        for name in fp.__all__
+        if not inspect.ismodule(getattr(fp, name)) and ">>> " not in (inspect.getdoc(getattr(fp, name)) or "")
+    ]
+    assert not lack
