@@ -25,7 +25,7 @@ from frozenpinn.runtime.memo import remembered
 Array = np.ndarray
 SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
 _COLUMNS = 8  # random combinations of the lines along an axis that are fitted
-_TIMES = 5  # at which a solution is looked at
+_TIMES = (2, 5)  # at which solutions of linear equations, which get no finer, and others are looked at
 _ROUND_OFF = 1e-13
 
 
@@ -33,7 +33,7 @@ def axis_misfits(solution: Solution) -> tuple[float, ...]:
     """Return what the slower neurons of each axis miss of a solution at any time; () if it has no axes."""
     worst: Array = np.zeros(0)
     for piece in solution.pieces:
-        system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES)
+        system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES[not solution.problem.is_linear])
         if system is None or not all(space.network.is_product for space in system.spaces):
             return ()
         for t, y in zip(times, piece.trajectory(times), strict=True):
@@ -47,18 +47,36 @@ def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequen
     """Return what shares of the neurons of each axis miss of a state, relative to it, shape (axes, shares)."""
     network = space.network
     assert isinstance(network, ProductNetwork)
-    terms = [Term(space.fields[0], Derivative((0,) * len(network.factors)))]
-    values = network.at_points(terms) @ coefficients
-    if network.lift_size:
-        values = values + network.lift_at_points(terms) @ space.data(t, 0)
-    grid = values.reshape([len(f.points.weights) for f in network.factors])
-    found = []
+    grid, found = _lifted_values(space, coefficients, t), []
     for axis, factor in enumerate(network.factors):
-        weight = np.sqrt(factor.points.weights)[:, None]
-        lines = np.moveaxis(grid, axis, 0).reshape(len(weight), -1)
-        lines = weight * (lines @ _combinations(lines.shape[1], axis))
-        found.append([_missed(_slower(factor, max(2, 2 * int(s * factor.width / 2))), lines) for s in shares])
+        counts = [max(2, 2 * int(s * factor.width / 2)) for s in shares]
+        if grid is None:  # functions of the other axes are orthonormal: combinations of coefficients serve
+            lines = _combined(coefficients.reshape(network.sizes), axis)
+            missed = [float(np.linalg.norm(_beyond(factor, count) @ lines)) for count in counts]
+        else:
+            lines = np.sqrt(factor.points.weights)[:, None] * _combined(grid, axis)
+            bases = [_slower(factor, count) for count in counts]
+            missed = [float(np.linalg.norm(lines - basis @ (basis.T @ lines))) for basis in bases]
+        size = float(np.linalg.norm(lines))
+        found.append([one / size if size else 0.0 for one in missed])
     return np.array(found)
+
+
+def _lifted_values(space: Space, coefficients: Array, t: float) -> Array | None:
+    """Return the values of a state on the grid if boundary data are lifted, by functions that are not orthonormal."""
+    network = space.network
+    assert isinstance(network, ProductNetwork)
+    if not network.lift_size:
+        return None
+    terms = [Term(space.fields[0], Derivative((0,) * len(network.factors)))]
+    values = network.at_points(terms) @ coefficients + network.lift_at_points(terms) @ space.data(t, 0)
+    return np.asarray(values.reshape([len(f.points.weights) for f in network.factors]))
+
+
+def _combined(tensor: Array, axis: int) -> Array:
+    """Return random combinations of the lines of a tensor along an axis."""
+    lines = np.moveaxis(tensor, axis, 0).reshape(tensor.shape[axis], -1)
+    return np.asarray(lines @ _combinations(lines.shape[1], axis))
 
 
 @lru_cache(maxsize=8)
@@ -74,10 +92,12 @@ def _slower(factor: Network, count: int) -> Array:
     return read_only(compress(np.concatenate([features[:, :count], features[:, -1:]], axis=1), _ROUND_OFF).values)
 
 
-def _missed(basis: Array, lines: Array) -> float:
-    """Return what an orthonormal basis misses of some lines."""
-    size = float(np.linalg.norm(lines))
-    return float(np.linalg.norm(lines - basis @ (basis.T @ lines))) / size if size else 0.0
+@remembered
+def _beyond(factor: Network, count: int) -> Array:
+    """Return what the first of the neurons of an axis miss of its functions, at its points with their weights."""
+    table = factor.at_points([Term(factor.fields[0], Derivative((0,)))]).dense()
+    table, basis = np.sqrt(factor.points.weights)[:, None] * table, _slower(factor, count)
+    return read_only(table - basis @ (basis.T @ table))
 
 
 def needed_width(misfits: Sequence[float], width: int, wanted: float, digits: float, noise: float) -> float:

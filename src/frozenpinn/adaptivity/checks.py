@@ -1,4 +1,4 @@
-"""What a solve without a tolerance looks at before it returns, and warns of."""
+"""What a solve looks at before it returns, and warns of."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _TELLING = 20  # functions (of an axis) whose finest tenth tells something
+
+
+def raise_if_lost(solution: Solution, rules: CheckRules) -> None:
+    """Refuse a solution that is not finite."""
+    if not _is_quiet(solution, rules):
+        raise_if_infinite(solution)
+
+
+def warn_if_missed(solution: Solution, rules: CheckRules) -> None:
+    """Warn about conditions that are not met: all that is left to be told where the error is estimated."""
+    if solution.problem.domain.dimension > 1:
+        _warn_if_boundary_is_missed(solution, rules)
+        _warn_if_laws_are_missed(solution, rules)
 
 
 def warn_if_suspicious(solution: Solution, rules: Rules) -> None:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.rules import EstimateRules
+from frozenpinn.adaptivity.sizing import has_constant_coefficients
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
@@ -23,9 +26,12 @@ Array = np.ndarray
 
 
 class LeftOver(NamedTuple):
-    """What a solution leaves of equations, boundary conditions and initial data, relative to its size."""
+    """What a solution leaves of equations, boundary conditions and initial data, relative to its size.
 
-    equations: float
+    Of equations that it solves exactly, nothing (None).
+    """
+
+    equations: float | None
     boundary: float
     initial: float
 
@@ -36,12 +42,14 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
     Residuals of equations have derivatives in them and fall off more slowly than errors; misfits of initial data have
     none, but are those of one time: the geometric mean of both ratios is taken. Boundary conditions that got better by
     less than that hold it up. Conditions and initial data count if the coarser one misses them visibly beside the
-    distance; else they are not what is wrong.
+    distance; else they are not what is wrong. Where the equations are solved exactly, initial data are all there is.
     """
     a, b = coarser.reduced, finer.reduced
     if a is not None and b is not None and a.problem.domain.dimension == b.problem.domain.dimension:
         return residual_ratio(a, b, distance, rules)  # fewer coordinates, and fewer derivatives
     first, second = _left_over(coarser, rules), _left_over(finer, rules)
+    if first.equations is None or second.equations is None:
+        return _ratio(first.initial, second.initial)
     ratio, visible = _ratio(first.equations, second.equations), rules.beside * distance
     if first.initial > visible:
         ratio = math.sqrt(ratio * _ratio(first.initial, second.initial))
@@ -54,6 +62,8 @@ def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     problem, rng = solution.problem, np.random.default_rng(Seed.RESIDUALS)
     on_axes = all(solution.is_separable(name) for name in problem.fields)
     x = _grid(problem, rules, rng) if on_axes else problem.domain.sample(rules.residual_points, "random", rng).x
+    if is_invariant(solution):
+        return LeftOver(None, 0.0, max(initial_misfits(solution, x).values(), default=0.0))
     start, end = problem.time
     shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
     times = start + (end - start) * (shares[:1] if problem.is_static else shares)
@@ -63,6 +73,38 @@ def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
         0.0 if _obeys_conditions(solution) else _boundary(solution, x, times, rng),
         max(initial_misfits(solution, x).values(), default=0.0),
     )
+
+
+def known_error(solution: Solution, rules: EstimateRules) -> float | None:
+    """Return about how wrong a solution is, if its initial data alone tell; None if they do not."""
+    return _left_over(solution, rules).initial if is_invariant(solution) else None
+
+
+@remembered
+def is_invariant(solution: Solution) -> bool:
+    """Whether the functions of a solution stay among themselves: waves on a periodic box, with constant coefficients.
+
+    Then it solves its equations exactly, and residuals are round-off.
+    """
+    problem, domain = solution.problem, solution.problem.domain
+    if not (all(domain.periodic) and has_constant_coefficients(problem)) or problem.jets.quantities:
+        return False
+    if any(equation.forcing != 0 for equation in problem.equations):
+        return False
+    if solution.reduced is not None:
+        return is_invariant(solution.reduced)
+    return all(
+        piece.added is None and piece.trajectory.steps == 0 and _has_waves(expansion.basis, domain.lengths)
+        for piece in solution.pieces
+        for expansion in piece.expansions
+    )
+
+
+def _has_waves(basis: Basis, lengths: Array) -> bool:
+    """Whether a basis consists of products of waves that repeat."""
+    if not isinstance(basis, ProductNetwork):
+        return False
+    return all(f.hidden.repeats(lengths[k : k + 1], (True,)) for k, f in enumerate(basis.factors))
 
 
 def _grid(problem: Problem, rules: EstimateRules, rng: np.random.Generator) -> Array:

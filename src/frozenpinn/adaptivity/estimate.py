@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.convergence import residual_ratio
+from frozenpinn.adaptivity.convergence import is_invariant, residual_ratio
 from frozenpinn.adaptivity.features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.adaptivity.missed import missed_features
 from frozenpinn.adaptivity.rules import EstimateRules
@@ -25,6 +25,8 @@ from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -49,6 +51,13 @@ class Pair(NamedTuple):
     steps: float = 0.0
 
 
+class _When(NamedTuple):
+    """The times of a comparison, ascending, and which of them are evenly spread."""
+
+    times: Array
+    even: Array
+
+
 class _Values(NamedTuple):
     """A field of two solutions at the places and times of a comparison, shape (n, m) each."""
 
@@ -58,8 +67,8 @@ class _Values(NamedTuple):
 
 def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
-    places = _places(solution, witness)
-    return _estimate(solution, places, _values(solution, witness, places, rules), rules, stepped=True)
+    places, when = _places(solution, witness), _moments(solution, witness, rules)
+    return _estimate(solution, places, when, _values(solution, witness, places, when), rules, stepped=True)
 
 
 def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0) -> Pair:
@@ -67,9 +76,9 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: fl
 
     If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at.
     """
-    places = _places(coarser, finer)
-    values = _values(coarser, finer, places, rules)
-    distance = _estimate(coarser, places, values, rules)
+    places, when = _places(coarser, finer), _moments(coarser, finer, rules)
+    values = _values(coarser, finer, places, when)
+    distance = _estimate(coarser, places, when, values, rules)
     ratio = _static_ratio(coarser, finer, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
@@ -77,17 +86,19 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: fl
     part = min(1.0, (rules.static_trust if coarser.problem.is_static else rules.trust) * max(ratio, least))
     if is_abrupt(coarser.problem):
         part = max(part, rules.abrupt)
-    if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, rules):
+    if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, when, rules):
         part = 1.0
-    estimate = _estimate(finer, places, values, rules, part, stepped=True)
+    estimate = _estimate(finer, places, when, values, rules, part, stepped=True)
     if not estimate.worst <= tol:
-        distance = _estimate(coarser, places, values, rules, stepped=True)
-    return Pair(distance, estimate, ratio, _share_of_steps(finer, values, places, rules))
+        distance = _estimate(coarser, places, when, values, rules, stepped=True)
+    return Pair(distance, estimate, ratio, _share_of_steps(finer, values, places, when, rules))
 
 
-def _share_of_steps(solution: Solution, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> float:
+def _share_of_steps(
+    solution: Solution, values: dict[str, _Values], places: Probe, when: _When, rules: EstimateRules
+) -> float:
     """Return the relative error of the second of two solutions that is due to its steps in time."""
-    times, even = _times(solution.problem, rules)
+    times, even = when
     shares = [0.0]
     for name, (mine, theirs) in values.items():
         found = _steps(solution, name, _mean(places.rms(mine - theirs), times), rules)
@@ -132,11 +143,11 @@ def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> f
     return (other.left / one.left) ** (max(1.0, rules.per_order * order) if other.left > rules.rounded else 1.0)
 
 
-def _grows(problem: Problem, values: dict[str, _Values], places: Probe, rules: EstimateRules) -> bool:
+def _grows(problem: Problem, values: dict[str, _Values], places: Probe, when: _When, rules: EstimateRules) -> bool:
     """Whether the distance of two solutions grows exponentially and they do not: what both leave out does so, too."""
     if problem.is_static:
         return False
-    even = _times(problem, rules)[1]
+    even = when.even
     for mine, theirs in values.values():
         gaps, sizes = places.rms(mine - theirs)[even], places.rms(theirs)[even]
         half = len(gaps) // 2
@@ -167,12 +178,11 @@ def _places(solution: Solution, witness: Solution) -> Probe:
     return grid_probe(problem) if on_axes else probe(problem)
 
 
-def _values(solution: Solution, witness: Solution, places: Probe, rules: EstimateRules) -> dict[str, _Values]:
+def _values(solution: Solution, witness: Solution, places: Probe, when: _When) -> dict[str, _Values]:
     """Return all fields of two solutions where they are compared."""
     problem = solution.problem
-    x, (times, _), jets = places.x, _times(problem, rules), problem.jets
     return {
-        name: _Values(*(s.jet_values(x, times, jets.field(name)) for s in (solution, witness)))
+        name: _Values(*(s.jet_values(places.x, when.times, problem.jets.field(name)) for s in (solution, witness)))
         for name in problem.fields
     }
 
@@ -180,6 +190,7 @@ def _values(solution: Solution, witness: Solution, places: Probe, rules: Estimat
 def _estimate(
     solution: Solution,
     places: Probe,
+    when: _When,
     values: dict[str, _Values],
     rules: EstimateRules,
     part: float | None = None,
@@ -190,8 +201,7 @@ def _estimate(
 
     ``stepped`` adds what errors of its steps in time add up to, which the other one may share.
     """
-    problem = solution.problem
-    times, even = _times(problem, rules)
+    problem, (times, even) = solution.problem, when
     overall, curves, parts, growths = {}, {}, {}, []
     least = _least(solution)
     own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
@@ -256,20 +266,28 @@ def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules)
     return np.clip(np.maximum(part, least), 0.0, 1.0)
 
 
-def _times(problem: Problem, rules: EstimateRules) -> tuple[Array, Array]:
+def _moments(solution: Solution, witness: Solution, rules: EstimateRules) -> _When:
+    """Return when two solutions are compared."""
+    return _times(solution.problem, rules, all(is_invariant(s) for s in (solution, witness)))
+
+
+@remembered
+def _times(problem: Problem, rules: EstimateRules, invariant: bool) -> _When:
     """Return the times of a comparison, and which of them are evenly spread.
 
     Where data and equation do not agree at the start (in a derivative, say) there is a layer in time, and all of the
-    error may be in it.
+    error may be in it; not where equations are solved exactly.
     """
     start, end = problem.time
     if problem.is_static:
-        return np.array([start]), np.array([True])
+        return _When(np.array([start]), np.array([True]))
+    if invariant:
+        return _When(read_only(np.linspace(start, end, rules.invariant)), read_only(np.ones(rules.invariant, bool)))
     even = beside_jumps(problem, np.linspace(start, end, rules.times))
     times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, rules.early))
     if len(telling := telling_times(problem)):
         times = np.union1d(times, telling)
-    return times, np.isin(times, even)
+    return _When(read_only(times), read_only(np.isin(times, even)))
 
 
 def _mean(values: Array, times: Array | None = None) -> float:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,32 @@ class Sizes(NamedTuple):
     width: Width | None
     follows: bool
     held: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a solve teaches the next one of its search, found out when there is one.
+
+    Attributes
+    ----------
+    solution, task
+        What was found, and what was asked.
+    before
+        The sizes that it started from.
+    """
+
+    solution: Solution
+    task: Task
+    before: Sizes
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The sizes to go on with."""
+        return learned(self.solution, self.before, self.task)
+
+    def for_effort(self, effort: float) -> Sizes:
+        """Return the sizes of a solve of some effort: a coarser one has nothing to learn."""
+        return self.before if effort < self.task.effort else self.sizes
 
 
 def first_sizes(problem: Problem, task: Task) -> Sizes:
@@ -150,7 +177,8 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
         widest = rules.stepping[dimension - 1] if frame.product or line else rules.stepping_on_shapes
         ladder = tuple(width for width in ladder if width <= widest)
     if frame.product:
-        margin = rules.margin_on_products * tol
+        # widths cost little where time takes no steps
+        margin = (rules.margin_in_closed_form if has_constant_coefficients(problem) else rules.margin_on_products) * tol
         return tuple(
             _climb(
                 ladder,

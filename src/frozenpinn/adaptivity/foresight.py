@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frozenpinn.adaptivity.first_width import Sizes, sized_plan
+from frozenpinn.adaptivity.first_width import Lesson, Sizes, sized_plan
 from frozenpinn.adaptivity.rules import SearchRules
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import Plan
@@ -41,14 +41,14 @@ class Foresight:
     rules: SearchRules
     _spent: list[_Spent] = field(default_factory=list)
     _solution: Solution | None = None
-    _sizes: Sizes | None = None
+    _sizes: Sizes | Lesson | None = None
     _peak: float = field(default_factory=peak_memory)
     _greed: float = 1.0
 
-    def learn(self, task: Task, solution: Solution, sizes: Sizes, seconds: float) -> None:
+    def learn(self, task: Task, solution: Solution, sizes: Sizes | Lesson, seconds: float) -> None:
         """Take note of a solve."""
         self._solution, self._sizes = solution, sizes
-        plan, peak = self._plan(task), peak_memory()
+        plan, peak = self._plan(task, sizes.before if isinstance(sizes, Lesson) else sizes), peak_memory()
         choosing = solution.seconds.get("choice of sizes", 0.0)  # this is done once
         self._spent.append(_Spent(plan.operations, plan.bytes, max(seconds - choosing, 1e-4)))
         self._greed = max(self._greed, (peak - self._peak - self.rules.beside_memory) / max(plan.bytes, 1.0))
@@ -63,12 +63,15 @@ class Foresight:
         """Return about how much memory a solve will take: as much more than was foreseen as the greediest so far."""
         return self._greed * self._plan(task).bytes
 
-    def _plan(self, task: Task) -> Plan | StaticPlan:
+    def _plan(self, task: Task, sizes: Sizes | None = None) -> Plan | StaticPlan:
         assert self._solution is not None
-        assert self._sizes is not None
         reduced = self._solution.reduced
         problem = self._solution.problem if reduced is None else reduced.problem
-        return static_plan(problem, task) if problem.is_static else sized_plan(problem, task, self._sizes)
+        if problem.is_static:
+            return static_plan(problem, task)
+        known = self._sizes if sizes is None else sizes
+        assert known is not None
+        return sized_plan(problem, task, known.for_effort(task.effort) if isinstance(known, Lesson) else known)
 
     @property
     def _power(self) -> float:

@@ -45,6 +45,7 @@ class SizingRules:
         0.02  #: how well data must be represented, in units of the tolerance; widths are cheap here
     )
     margin_on_products: float = 3.0  #: a first network that is too narrow costs little, one that is too wide much
+    margin_in_closed_form: float = 0.5  #: the same for linear equations with constant coefficients
     lines: int = 4  #: parallel to each axis of a box, along which data are looked at
     resolved: float = 1e-2  #: what the slower neurons of an axis miss beside those of another one, …
     negligible: float = 1e-2  #: … and beside the tolerance, up to which the axis does not grow …
@@ -154,6 +155,7 @@ class SearchRules:
     stride: float = 1.8  #: … at most, …
     least: float = 1.1  #: … and at least if a limit does not allow for more
     sizes: int = 6  #: growths that are looked at to find the largest one within the limits
+    companion: float = 0.8  #: growth if the first solve is known to be good enough
     coarser: float = 0.6  #: growth if there is no time for anything finer, to have an estimate at all
     caution: float = 1.3  #: what a solve takes may be underestimated by this
     again: float = 1.15  #: a solve that failed is tried once more with so much more width
@@ -210,6 +212,7 @@ class EstimateRules:
 
     times: int = 21  #: evenly spread …
     early: int = 12  #: … and more towards the start: between these parts of the time
+    invariant: int = 9  #: all of them, where equations are solved exactly and nothing but initial data is wrong
     earliest: float = 1e-7
     latest: float = 10**-1.5
     chaotic: float = 1e3  #: growth of relative errors that no front or layer explains

@@ -14,8 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from frozenpinn.adaptivity.checks import warn_if_suspicious
+from frozenpinn.adaptivity.convergence import known_error
 from frozenpinn.adaptivity.estimate import alone, judge_pair
-from frozenpinn.adaptivity.first_width import Sizes
+from frozenpinn.adaptivity.first_width import Lesson, Sizes
 from frozenpinn.adaptivity.foresight import Foresight
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
@@ -221,6 +223,8 @@ class Search:
 
     def _next(self) -> Task | str:
         """Return the next task: as fine as is wanted, or as the limits allow; or why there is none."""
+        if self._needs_no_finer:
+            return self._finer(self.rules.companion, 1.0)
         wanted = self._growth()
         for growth in np.geomspace(wanted, min(wanted, self.rules.least), self.rules.sizes if self.task.grows else 1):
             task = self._finer(float(growth), self.rules.tighter)
@@ -233,6 +237,15 @@ class Search:
             limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
             return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
         return f"to go on would take about {duration(seconds)} more, which exceeds the time limit {self.budget.limit}"
+
+    @property
+    def _needs_no_finer(self) -> bool:
+        """Whether the first solve is known to be good enough, so that a coarser one suffices to judge it."""
+        if len(self.attempts) > 1 or not self.task.grows or self.problem.is_static:
+            return False
+        assert self.attempts[0].solution is not None
+        error = known_error(self.attempts[0].solution, self.task.rules.estimate)
+        return error is not None and error <= self.rules.safety * self.tol
 
     def _finer(self, growth: float, tighter: float) -> Task:
         """Return the task of a solve that shares as little as possible with the last."""
@@ -323,7 +336,7 @@ class Search:
             except OverrunError:
                 raise BudgetError(f"the time limit {self.budget.limit} was over during: {self._stage}.") from None
         seconds = time.perf_counter() - started
-        assert isinstance(self._knowledge.sizes, Sizes)
+        assert isinstance(self._knowledge.sizes, Sizes | Lesson)
         self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
         left = float("nan") if solution.facts is None else solution.facts.left
         return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
@@ -370,9 +383,12 @@ class Search:
             ),
             seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
         )
+        known = np.isfinite(best.error)
         for caught in best.warnings:
-            if not (np.isfinite(best.error) and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
+            if not (known and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
                 warn(caught.message)
+        if not (known or self.problem.is_static):
+            warn_if_suspicious(best.solution.reduced or best.solution, self.task.rules)
         if not met:
             warn(complaint(solution, self.tol, reason))
         return solution

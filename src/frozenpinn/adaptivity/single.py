@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from frozenpinn.adaptivity.checks import raise_if_infinite, warn_if_suspicious
-from frozenpinn.adaptivity.first_width import Sizes, first_sizes, known_sizes, learned, sized_plan, with_sizes
+from frozenpinn.adaptivity.checks import raise_if_lost, warn_if_missed, warn_if_suspicious
+from frozenpinn.adaptivity.first_width import Lesson, Sizes, first_sizes, known_sizes, sized_plan, with_sizes
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.time_windows import March
@@ -55,7 +55,7 @@ class Knowledge:
     scales
         Units of the fields; None if they are of similar size.
     sizes
-        First width, and whether the basis must follow the solution.
+        First width, and whether the basis must follow the solution; or the solve that teaches them.
     earlier
         The last solution of a static problem, from which Newton's method goes on.
     """
@@ -63,7 +63,7 @@ class Knowledge:
     subspace: Subspace | Unknown | None = UNKNOWN
     settled: bool = False
     scales: Scales | Unknown | None = UNKNOWN
-    sizes: Sizes | Unknown = UNKNOWN
+    sizes: Sizes | Lesson | Unknown = UNKNOWN
     earlier: Earlier | None = None
 
 
@@ -222,6 +222,8 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
         known = replace(knowledge, sizes=Sizes(None, False), earlier=earlier)
         return Outcome(replace(earlier.solution, seconds=dict(watch.seconds)), known)
     sizes = knowledge.sizes
+    if isinstance(sizes, Lesson):
+        sizes = sizes.for_effort(task.effort)
     if not asked:
         sizes = Sizes(None, problem.domain.dimension == 1)
     elif isinstance(sizes, Unknown):
@@ -232,9 +234,10 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
     with blas_threads(plan.operations):
         solution = March(problem, plan, watch).run()
         with watch.stage("checks"):
-            if asked and problem.domain.dimension == 1:  # the estimate tells all that could be warned of
-                raise_if_infinite(solution)
+            if asked:  # the estimate tells all else that could be warned of
+                raise_if_lost(solution, task.rules.checks)
+                warn_if_missed(solution, task.rules.checks)
             else:
                 warn_if_suspicious(solution, task.rules)
-    sizes = learned(solution, sizes, task)
-    return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=sizes))
+    lesson = Lesson(solution, task, sizes)
+    return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=lesson))

@@ -308,6 +308,7 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
 
 
 @remembered
+@remembered
 def has_constant_coefficients(problem: Problem) -> bool:
     """Whether all equations are linear with numbers as coefficients."""
     return problem.is_linear and not any(

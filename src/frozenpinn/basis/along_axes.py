@@ -12,6 +12,8 @@ from frozenpinn.basis.axis_tables import AxisTable, axis_breaks, tabulated
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.tensor import along_axes
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
@@ -89,15 +91,15 @@ def grid_tables(
 
 def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Term], full: Array) -> Array:
     """Return the combination ``full`` (R₁, R₂, …, m) on the tensor grid of coordinates, shape (n₁, n₂, …, m)."""
-    out = np.zeros((*map(len, axes), full.shape[-1]))
-    step = max(1, _BLOCK // int(np.prod(np.maximum(full.shape[:-1], out.shape[:-1]))))
+    states = np.moveaxis(full, -1, 0)
+    out = np.zeros((len(states), *map(len, axes)))
+    step = max(1, _BLOCK // int(np.prod(np.maximum(states.shape[1:], out.shape[1:]))))
     for tables, scale in grid_tables(factors, axes, terms):
-        for start in range(0, full.shape[-1], step):
-            part = full[..., start : start + step] * scale
-            for axis, table in enumerate(tables):
-                part = np.moveaxis(np.tensordot(table, part, axes=(1, axis)), 0, axis)
-            out[..., start : start + step] += part
-    return out
+        for start in range(0, len(states), step):
+            part = states[start : start + step]
+            found = along_axes([Identity(len(part)), *tables], part.reshape(-1)).reshape(-1, *out.shape[1:])
+            out[start : start + step] += found if scale == 1.0 else scale * found
+    return np.moveaxis(out, 0, -1)
 
 
 def grid_axes(x: Array) -> list[Array] | None:

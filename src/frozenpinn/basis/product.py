@@ -209,7 +209,8 @@ class ProductNetwork:
         columns = coefficients.shape[1]
         if not any(f.lift_size for f in self.factors):
             return coefficients.reshape(*self.sizes, columns)
-        full = np.pad(coefficients.reshape(*self.sizes, columns), [*((0, f.lift_size) for f in self.factors), (0, 0)])
+        full = np.zeros((*(f.size + f.lift_size for f in self.factors), columns), coefficients.dtype)
+        full[tuple(map(slice, self.sizes))] = coefficients.reshape(*self.sizes, columns)
         if lifted is not None and self.lifts:
             full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
         return full

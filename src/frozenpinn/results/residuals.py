@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
@@ -165,16 +168,31 @@ def _both_sides(
     problem = solution.problem
     jets = list(problem.jets.jets_in(equation.right_side).values())
     values = [solution.jet_values(x, t, jet) for jet in jets]
-    program = problem.compile([equation.right_side], jets)
     left = np.zeros((len(x), len(t)))
     left_side = equation.left_side(problem.jets)
     for jet, factor in zip(left_side, problem.compile(list(left_side.values()))(*x.T, 0.0), strict=True):
         left += np.reshape(factor, (-1, 1)) * solution.jet_values(x, t, jet, interpolated=interpolated)
-    right = np.empty_like(left)
-    with np.errstate(all="ignore"):
-        for k, s in enumerate(t):
-            right[:, k] = program(*x.T, float(s), *(v[:, k] for v in values))[0]
+    (right,) = _over_times(problem, [equation.right_side], jets, x, t, values)
     return left, right, values
+
+
+def _over_times(
+    problem: Problem, expressions: Sequence[sp.Expr], jets: Sequence[Jet], x: Array, times: Array, values: list[Array]
+) -> list[Array]:
+    """Return expressions at points (n, d) and times (m,), (n, m) each, from the values of their jets, (n, m) each."""
+    program, shape = problem.compile(list(expressions), list(jets)), (len(x), len(times))
+    with np.errstate(all="ignore"):
+        if all(_is_steady(e, problem.jets.t) for e in expressions):  # then all times are one call
+            tables = program(*np.repeat(x, len(times), axis=0).T, float(times[0]), *(v.ravel() for v in values))
+            return [np.broadcast_to(table, len(x) * len(times)).reshape(shape) for table in tables]
+        found = [program(*x.T, float(t), *(v[:, k] for v in values)) for k, t in enumerate(times)]
+    return [np.stack([np.broadcast_to(table[i], len(x)) for table in found], axis=1) for i in range(len(expressions))]
+
+
+@lru_cache(maxsize=256)
+def _is_steady(expression: sp.Expr, t: sp.Symbol) -> bool:
+    """Whether an expression contains neither the time nor functions that may look at it."""
+    return not expression.has(t, AppliedUndef)
 
 
 def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, values: list[Array]) -> float:
@@ -184,13 +202,9 @@ def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, 
     """
     jets = list(problem.jets.jets_in(equation.right_side).values())
     linear = [jet for jet in jets if jet in equation.linear]
-    program = problem.compile([*(equation.linear[jet] for jet in linear), equation.nonlinear, equation.forcing], jets)
+    expressions = [*(equation.linear[jet] for jet in linear), equation.nonlinear, equation.forcing]
     largest = 0.0
-    with np.errstate(all="ignore"):
-        tables = [program(*x.T, float(t), *(v[:, k] for v in values)) for k, t in enumerate(times)]
-    for i in range(len(linear) + 2):
-        factor = np.stack([np.broadcast_to(table[i], len(x)) for table in tables], axis=1)
-        term = factor * values[jets.index(linear[i])] if i < len(linear) else factor
-        size = float(np.linalg.norm(term))
+    for i, factor in enumerate(_over_times(problem, expressions, jets, x, times, values)):
+        size = float(np.linalg.norm(factor * values[jets.index(linear[i])] if i < len(linear) else factor))
         largest = max(largest, size if np.isfinite(size) else 0.0)
     return largest

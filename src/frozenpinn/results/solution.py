@@ -279,6 +279,8 @@ class Solution(Shown):
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
         if jet.field in self.problem.jets.quantities:
             return quantity_values(self.problem, self.jet_values, x, times, jet)
+        if len(self.pieces) == 1:
+            return self.pieces[0].outer(x, times, jet, interpolated)
         out, window = np.empty((len(x), len(times))), self._window(times)
         for k in np.unique(window):
             out[:, window == k] = self.pieces[k].outer(x, times[window == k], jet, interpolated)

@@ -54,11 +54,19 @@ class AxisExponentials:
         """The shape of the tensor of coefficients."""
         return tuple(len(e.eigenvalues) for e in self.axes)
 
-    def exponentials(self, axis: int, tau: Array) -> Array:
-        """Return exp(A τ) of one axis, shape (m, r, r); the constant belongs to the first axis."""
+    def exponentials(self, axis: int, tau: Array, image: Array | None = None, derivative: int = 0) -> Array:
+        """Return M exp(A τ) of one axis, shape (m, k, r), or M A exp(A τ); the constant belongs to the first axis.
+
+        Without an image M, it is the identity. Products go from the few rows of M on, not from exp(A τ).
+        """
         eigenvalues, vectors, left, _ = self.axes[axis]
         rates = eigenvalues + self.constant if axis == 0 else eigenvalues
-        return np.real((vectors * np.exp(tau[:, None, None] * rates)) @ left)
+        rows = vectors if image is None else image @ vectors
+        rows = rows * eigenvalues if derivative else rows
+        found = rows * np.exp(tau[:, None, None] * rates)
+        if not np.iscomplexobj(found):
+            return np.asarray(found @ left)
+        return np.asarray(found.real @ left.real - found.imag @ left.imag)
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
@@ -93,13 +101,13 @@ class AxisExponentials:
         step = max(1, _HELD // len(self.state))
         for first in range(0, len(tau), step):
             part = tau[first : first + step]
-            carried = [m @ self.exponentials(axis, part) for axis, m in enumerate(maps)]
+            carried = [self.exponentials(axis, part, m) for axis, m in enumerate(maps)]
             if not derivative:
                 out[first : first + step] = self._contracted(carried)
                 continue
             total = self.constant * self._contracted(carried)
-            for axis, (m, (eigenvalues, vectors, left, _)) in enumerate(zip(maps, self.axes, strict=True)):
-                own = m @ np.real((vectors * eigenvalues) @ left) @ self.exponentials(axis, part)
+            for axis, m in enumerate(maps):
+                own = self.exponentials(axis, part, m, derivative=1)
                 total += self._contracted([*carried[:axis], own, *carried[axis + 1 :]])
             out[first : first + step] = total
         return out
@@ -127,7 +135,7 @@ class AxisExponentials:
             for axis, own in enumerate(maps):
                 alone = np.exp(tau * (abscissas[axis] + (self.constant if axis == 0 else 0.0)))
                 others = whole / (alone * self.axes[axis].condition)
-                carried = own @ self.exponentials(axis, tau)
+                carried = self.exponentials(axis, tau, own)
                 sizes = [float(np.linalg.norm(tensor.along_axis(m, axis, self.state, self.sizes))) for m in carried]
                 images[:, axis] = others * np.array(sizes)
         return whole * float(np.linalg.norm(self.state)), images

@@ -166,9 +166,12 @@ class LoadTrajectory:
         times = np.asarray(times, dtype=float)
         step = max(1, _CHUNK // max(1, len(self.eigenvalues)))
         found = np.empty((2, len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
-        for first in range(0, len(times), step):
-            chunk = slice(first, first + step)
-            found[:, chunk] = self._modal_chunk(times[chunk])
+        anchor = np.clip(np.searchsorted(self.times, times), 0, len(self.times) - 1)
+        between = self.times[anchor] != times  # elsewhere it is known
+        found[0], found[1] = self.states[anchor], self.loads[anchor]
+        for chunk in np.split(np.flatnonzero(between), range(step, np.count_nonzero(between), step)):
+            if len(chunk):
+                found[:, chunk] = self._modal_chunk(times[chunk])
         return found[0], found[1]
 
     def _modal_chunk(self, times: Array) -> tuple[Array, Array]:
