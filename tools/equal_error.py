@@ -1,14 +1,19 @@
-"""How much faster than finite elements a static case is solved at equal error.
+"""How a case compares with its peer at equal error: static ones with finite elements, boxes with fast transforms.
 
     python tools/equal_error.py nonlinear-poisson bratu nonlinear-helmholtz liouville
+    python tools/equal_error.py allen-cahn-2d gray-scott-2d burgers-2d --tol 1e-4 --tol 1e-6
 
 Elements of degrees 2 to 4 take several mesh sizes, frozen networks several widths, each the best of three times. For
 every run of elements the fastest network that is at least as accurate is taken; the ratios of seconds are printed.
+
+In time, ``fp.solve(problem, tol=…)`` is run, estimate included, and the spectral code with more and more points and
+steps than the case gives it, until it is at least as accurate; the best of five times of each.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 import warnings
 from collections.abc import Callable
@@ -16,42 +21,94 @@ from functools import partial
 from typing import Any
 
 import frozenpinn as fp
-from frozenpinn.lab.cases import find_case
+from frozenpinn.lab.cases import Case, Variant, find_case
+from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.fem_static import solve_static_fem
+from frozenpinn.lab.runner import worst_error
 
 MESHES = (0.2, 0.1, 0.05)
 WIDTHS = (8, 10, 12, 14, 16, 20, 24, 30)  # of each axis of a box
 SCATTERED = (40, 60, 80, 120, 160, 240, 360)
+MORE_POINTS = (1.0, 1.2, 1.45, 1.75)  # than the settings of the spectral code have, along each axis
+MORE_STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
 
 
-def measured(solve: Callable[[], Any], repeats: int = 3) -> tuple[float, float]:
-    """Return error and seconds."""
+def seconds_of(solve: Callable[[], Any], repeats: int) -> tuple[Any, float]:
+    """Return what a solve returns, and the shortest of some times."""
     best = float("inf")
     for _ in range(repeats):
         started = time.perf_counter()
         solution = solve()
         best = min(best, time.perf_counter() - started)
-    return float(solution.error()["rel_l2"]), best
+    return solution, best
+
+
+def beside_elements(problem: fp.Problem) -> None:
+    """Print a line for every run of elements."""
+
+    def measured(solve: Callable[[], Any]) -> tuple[float, float]:
+        solution, seconds = seconds_of(solve, 3)
+        return float(solution.error()["rel_l2"]), seconds
+
+    widths: list[Any] = [(w, w) for w in WIDTHS] if isinstance(problem.domain, fp.Box) else []
+    tried = [fp.Settings(width=width) for width in (*widths, *SCATTERED)]
+    ours = [measured(partial(fp.solve, problem, settings=settings)) for settings in tried]
+    print("degree  mesh   error     seconds  networks  ratio")
+    for degree, mesh in itertools.product((2, 3, 4), MESHES):
+        error, seconds = measured(partial(solve_static_fem, problem, mesh, degree=degree))
+        own = min((s for e, s in ours if e <= error), default=float("inf"))
+        print(f"{degree:<6}  {mesh:<5}  {error:.1e}  {seconds:<7.3f}  {own:<8.3f}  {seconds / own:.1f}")
+
+
+def beside_waves(case: Case, variant: Variant, problem: fp.Problem, tol: float) -> None:
+    """Print a line for one tolerance."""
+    place = variant.test_points or case.test_points
+    at = {} if place is None else {"at": place(problem)}
+    solution, seconds = seconds_of(partial(fp.solve, problem, tol=tol, progress=False), 5)
+    error = worst_error(solution, problem, **at)["rel_l2"]
+    for settings in finer_and_finer(case, variant):
+        solve = partial(solve_peer, "spectral", problem, settings, 0, None, ())
+        if worst_error(solve(), problem, **at)["rel_l2"] > error:
+            continue
+        found, peer = seconds_of(solve, 5)
+        other = worst_error(found, problem, **at)["rel_l2"]
+        shown = f"{error:.1e}  {seconds:<8.4f}  {other:.1e}  {peer:<8.4f}  {seconds / peer:.1f}"
+        print(f"{variant.label:<15}  {tol:<6.0e}  {solution.status:<9}  {shown}", flush=True)
+        return
+    print(f"{variant.label:<15}  {tol:<6.0e}  {solution.status:<9}  {error:.1e}  {seconds:<8.4f}  not reached")
+
+
+def finer_and_finer(case: Case, variant: Variant) -> list[dict[str, Any]]:
+    """Return settings of the spectral code, from cheap to dear."""
+    given = {**case.baseline("spectral", "high").settings, **variant.peers.get("spectral", {})}
+    step, counts = given.get("step"), given["modes"]
+    found = []
+    for points, steps in itertools.product(MORE_POINTS, MORE_STEPS if step is not None else (1.0,)):
+        modes = (
+            2 * round(points * counts / 2) if isinstance(counts, int) else [2 * round(points * n / 2) for n in counts]
+        )
+        finer = {} if step is None else {"step": step / steps}
+        found.append((points**2 * steps, {**given, "modes": modes, **finer}))
+    return [settings for _, settings in sorted(found, key=lambda pair: pair[0])]
 
 
 def main() -> None:
     """Print a table for each case."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="+")
+    parser.add_argument("--tol", type=float, action="append", help="of problems in time (1e-6)")
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name in parser.parse_args().cases:
+    for name in given.cases:
         case = find_case(name)
-        problem = case.problem(**case.variants[0].problem)
-        box = isinstance(problem.domain, fp.Box)
-        widths: list[Any] = [(w, w) for w in WIDTHS] if box else []
-        tried = [fp.Settings(width=width) for width in (*widths, *SCATTERED)]
-        ours = [measured(partial(fp.solve, problem, settings=settings)) for settings in tried]
-        print(f"{name}\ndegree  mesh   error     seconds  networks  ratio")
-        for degree in (2, 3, 4):
-            for mesh in MESHES:
-                error, seconds = measured(partial(solve_static_fem, problem, mesh, degree=degree))
-                own = min((s for e, s in ours if e <= error), default=float("inf"))
-                print(f"{degree:<6}  {mesh:<5}  {error:.1e}  {seconds:<7.3f}  {own:<8.3f}  {seconds / own:.1f}")
+        print(name)
+        if case.problem(**case.variants[0].problem).is_static:
+            beside_elements(case.problem(**case.variants[0].problem))
+            continue
+        print("variant          tol     status     error    seconds   spectral seconds   ratio")
+        for variant in case.variants:
+            for tol in given.tol or [1e-6]:
+                beside_waves(case, variant, case.problem(**variant.problem), tol)
 
 
 if __name__ == "__main__":

@@ -50,11 +50,12 @@ def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequen
     grid, found = _lifted_values(space, coefficients, t), []
     for axis, factor in enumerate(network.factors):
         counts = [max(2, 2 * int(s * factor.width / 2)) for s in shares]
-        if grid is None:  # functions of the other axes are orthonormal: combinations of coefficients serve
-            lines = _combined(coefficients.reshape(network.sizes), axis)
+        if grid is None:  # functions of the other axes are orthonormal: coefficients serve
+            lines = _unfolded(coefficients.reshape(network.sizes), axis)
             missed = [float(np.linalg.norm(_beyond(factor, count) @ lines)) for count in counts]
         else:
-            lines = np.sqrt(factor.points.weights)[:, None] * _combined(grid, axis)
+            lines = _unfolded(grid, axis)
+            lines = np.sqrt(factor.points.weights)[:, None] * (lines @ _combinations(lines.shape[1], axis))
             bases = [_slower(factor, count) for count in counts]
             missed = [float(np.linalg.norm(lines - basis @ (basis.T @ lines))) for basis in bases]
         size = float(np.linalg.norm(lines))
@@ -73,10 +74,9 @@ def _lifted_values(space: Space, coefficients: Array, t: float) -> Array | None:
     return np.asarray(values.reshape([len(f.points.weights) for f in network.factors]))
 
 
-def _combined(tensor: Array, axis: int) -> Array:
-    """Return random combinations of the lines of a tensor along an axis."""
-    lines = np.moveaxis(tensor, axis, 0).reshape(tensor.shape[axis], -1)
-    return np.asarray(lines @ _combinations(lines.shape[1], axis))
+def _unfolded(tensor: Array, axis: int) -> Array:
+    """Return the lines of a tensor along an axis as columns."""
+    return np.moveaxis(tensor, axis, 0).reshape(tensor.shape[axis], -1)
 
 
 @lru_cache(maxsize=8)
@@ -94,10 +94,10 @@ def _slower(factor: Network, count: int) -> Array:
 
 @remembered
 def _beyond(factor: Network, count: int) -> Array:
-    """Return what the first of the neurons of an axis miss of its functions, at its points with their weights."""
+    """Return what the first of the neurons of an axis miss of its functions; the norm is that over the axis."""
     table = factor.at_points([Term(factor.fields[0], Derivative((0,)))]).dense()
     table, basis = np.sqrt(factor.points.weights)[:, None] * table, _slower(factor, count)
-    return read_only(table - basis @ (basis.T @ table))
+    return read_only(np.linalg.qr(table - basis @ (basis.T @ table), mode="r"))
 
 
 def needed_width(misfits: Sequence[float], width: int, wanted: float, digits: float, noise: float) -> float:

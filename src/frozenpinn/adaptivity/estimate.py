@@ -74,7 +74,8 @@ def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> Erro
 def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0) -> Pair:
     """Estimate the errors of two solutions, each by the other.
 
-    If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at.
+    If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at; nor if those of
+    the finer one, which has smaller tolerances, are far below the distance.
     """
     places, when = _places(coarser, finer), _moments(coarser, finer, rules)
     values = _values(coarser, finer, places, when)
@@ -89,9 +90,10 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: fl
     if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, when, rules):
         part = 1.0
     estimate = _estimate(finer, places, when, values, rules, part, stepped=True)
-    if not estimate.worst <= tol:
+    share = _share_of_steps(finer, values, places, when, rules)
+    if not (estimate.worst <= tol or 0.0 < share <= rules.far_below * distance.worst):
         distance = _estimate(coarser, places, when, values, rules, stepped=True)
-    return Pair(distance, estimate, ratio, _share_of_steps(finer, values, places, when, rules))
+    return Pair(distance, estimate, ratio, share)
 
 
 def _share_of_steps(

@@ -237,6 +237,9 @@ class EstimateRules:
     ignored: float = 0.3  #: part of the terms of an equation at a narrow feature that a solve leaves if it missed it
     smaller: float = 0.1  #: part of the larger of two solutions that is their size at least, if one of them explodes
     parted: float = 0.1  #: relative distance from which on two solutions of a nonlinear problem may both be wrong
+    far_below: float = (
+        3e-3  #: part of a distance that errors of steps have in the finer solution if they matter in none
+    )
     step_errors: StepErrorRules = StepErrorRules()
 
 
