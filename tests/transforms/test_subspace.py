@@ -414,3 +414,18 @@ def test_a_side_that_matters_little_is_seen_by_a_finer_solve(dimension):
 
     assert missed(solution.witness) == pytest.approx(total)
     assert abs(missed(solution)) < solution.error_estimate["u"] < 1e-4
+
+
+@pytest.mark.parametrize("where", ["initial", "equation"])
+@pytest.mark.parametrize("width", [1e-3, 1e-5])
+def test_what_is_narrow_is_not_overlooked(where, width):
+    """Random points never see a peak this narrow; its formula tells where it is."""
+    peak = f"exp(-((x - 0.37)**2 + (y - 0.61)**2)/{2 * width**2})"
+    source, start = (f" + {peak}", "sin(2*pi*x)") if where == "equation" else ("", f"sin(2*pi*x) + {peak}")
+    problem = fp.Problem(f"u_t = 0.01*lap(u){source}", box(2, periodic=True), (0, 1), start)
+    assert find_subspace(problem) is None
+
+
+def test_a_narrow_ridge_is_a_direction_by_itself():
+    problem = fp.Problem("u_t = 0.01*lap(u)", box(2, periodic=True), (0, 1), "exp(-(x - 0.4)**2/2e-6)")
+    assert find_subspace(problem).axes == (0,)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball
@@ -33,6 +34,7 @@ _COMPARED = 2000  # points and times at which the data are compared with their r
 _ONE_BY_ONE = 32  # … and times of Python functions, which take one at a time
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
+_PER_FEATURE = 16  # places in each narrow feature of the formulas at which they are compared, too
 _BLOCK = 2_000_000  # numbers held at a time while sampling gradients
 _DEPENDS = 1e-7  # singular values above this fraction of the largest count as directions
 _FAINT = 1e-2  # directions below this fraction may be errors of the differences
@@ -207,6 +209,14 @@ class _Given(NamedTuple):
             result[which == k] = self.values(x[which == k], draw[which == k], float(moments[k]))
         return result
 
+    def during(self, x: Array, times: Array) -> Array:
+        """Return the values at points, each at its own time, with one draw of the unknowns."""
+        draw = np.zeros(len(x), dtype=int)
+        if self.vectorised:
+            return self.values(x, draw, times)
+        pairs = zip(x, times.tolist(), strict=True)
+        return np.concatenate([self.values(place[None], draw[:1], t) for place, t in pairs])
+
 
 def _given(problem: Problem) -> Iterator[_Given]:
     """Yield everything that may depend on x, each thing once."""
@@ -309,15 +319,30 @@ def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float
 
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
-    """Whether all data have the same values at points of the domain and at their images on the section."""
+    """Whether all data have the same values at points of the domain and at their images on the section.
+
+    Points all over the domain may miss what is narrow; so formulas say where else to look.
+    """
     x = problem.domain.sample(_COMPARED, "random", Seed.RESTRICTION).x
     image, draw = subspace.lift(subspace.project(x)), np.arange(_COMPARED)
+    narrow, moments = _narrow_places(problem)
+    aside = subspace.lift(subspace.project(narrow))
     for given in _given(problem):
         here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
+        if len(narrow):
+            here = np.concatenate([here, given.during(narrow, moments)])
+            there = np.concatenate([there, given.during(aside, moments)])
         scale = float(np.max(np.abs(here)))
         if not (np.isfinite(scale) and np.max(np.abs(here - there)) <= _EQUAL * scale):
             return False
     return True
+
+
+def _narrow_places(problem: Problem) -> tuple[Array, Array]:
+    """Return places (n, d) and times (n,) in what is narrow in the formulas of a problem."""
+    cells = [(f.low + f.high)[:_PER_FEATURE] / 2.0 for f in formula_scales(problem).features]
+    found = np.concatenate([np.zeros((0, problem.domain.dimension + 1)), *cells])
+    return found[:, :-1], found[:, -1]
 
 
 @remembered
