@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,8 +11,14 @@ from typing import Any
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
 
 
-@lru_cache(maxsize=1)
 def _controller() -> Any:
+    """Return what sets the threads of all BLAS libraries that are loaded by now."""
+    return _found("sksundae" in sys.modules)
+
+
+@lru_cache(maxsize=2)
+def _found(with_sundials: bool) -> Any:
+    """Look for the libraries; that of SUNDIALS, which brings its own, is loaded when it is first needed."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

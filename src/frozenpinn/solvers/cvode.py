@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.operators import Dense
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.solvers.axis_modes import axis_modes
 from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.solvers.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
@@ -68,6 +69,12 @@ class CVODE:
 
     def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
         """Step from start to end, keeping every accepted step for dense output."""
+        import sksundae.cvode  # noqa: F401  # its BLAS library must be loaded before its threads can be set
+
+        with blas_threads(float(system.size) ** 3):
+            return self._marched(system, observer)
+
+    def _marched(self, system: OdeSystem, observer: Observer) -> Trajectory:
         from sksundae import cvode
 
         guard = Guard(system, self.name, observer)

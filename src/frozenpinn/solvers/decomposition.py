@@ -16,6 +16,7 @@ from frozenpinn.solvers.scalar_equations import Modes
 
 Array = np.ndarray
 _WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
+_WRITTEN_OUT = 700  # coefficients on products whose matrix is diagonalised as a whole: less than a second
 
 
 class Decomposition(NamedTuple):
@@ -73,10 +74,7 @@ def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
         modes = Modes(spectrum.eigenvalues, order, linear.damping or 0.0)
         return Decomposition(modes, spectrum.vectors, spectrum.left)
     autonomous = system.has_constant_coefficients and system.forcing.is_constant
-    if not autonomous and _is_well_conditioned(system):
-        eigenvalues, vectors, _ = linear.eigensystem
-        return Decomposition(Modes(eigenvalues), Dense(vectors), Dense(np.linalg.inv(vectors)))
-    return None
+    return None if autonomous else _as_a_whole(system)
 
 
 def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
@@ -85,10 +83,20 @@ def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
     if linear.order is None or linear.damping is None:
         return None
     found = axis_modes(linear, complete, (end - start) ** -linear.order)
+    if found is None and complete and system.has_constant_coefficients and len(system.initial_state) <= _WRITTEN_OUT:
+        return _as_a_whole(system)
     if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
         return None
     modes = _modes(found, linear.order, linear.damping)
     return Decomposition(modes, found.vectors, found.left, found.rest, found.axes, found.constant)
+
+
+def _as_a_whole(system: OdeSystem) -> Decomposition | None:
+    """Diagonalise a matrix without any structure, if its eigenvectors allow it."""
+    if not _is_well_conditioned(system):
+        return None
+    eigenvalues, vectors, _ = system.linear.eigensystem
+    return Decomposition(Modes(eigenvalues), Dense(vectors), Dense(np.linalg.inv(vectors)))
 
 
 @remembered
