@@ -18,6 +18,9 @@ from frozenpinn.solvers.scipy_ivp import SciPy
 
 Array = np.ndarray
 
+_BEHIND = 5  # states behind one through which polynomials pass: as many as BDF uses at most
+_OUTLIER = 10.0  # by how much the right-hand side must differ from them, beside the difference of two
+
 
 @spelled(SettingsError)
 @dataclass(frozen=True)
@@ -141,10 +144,39 @@ class CVODE:
 
 def _dense(guard: Guard, times: list[float], states: list[Array]) -> HermiteTrajectory:
     moments, stacked = np.array(times), np.array(states)
-    rates = guard.system.rates(moments, stacked)
+    rates = without_noise(moments, stacked, guard.system.rates(moments, stacked))
     return HermiteTrajectory(
         moments, stacked, rates, guard.name, Work(guard.rhs_calls + len(times), guard.jacobian_calls)
     )
+
+
+def without_noise(times: Array, states: Array, rates: Array) -> Array:
+    """Return rates for dense output: where the right-hand side has only noise to tell, those of the states themselves.
+
+    What Newton's iteration leaves of stiff components is small, but its rate is not, above all after the last step,
+    which is cut to end in time. Polynomials through the states do not see it. Where two of them agree far better with
+    each other than with the right-hand side, they are right.
+    """
+    if len(times) <= _BEHIND + 1:
+        return rates
+    last = np.arange(_BEHIND, len(times))
+    nodes = times[last[:, None] - np.arange(_BEHIND + 1)]  # the newest first
+    lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (_BEHIND, _BEHIND + 1))
+    doubt = np.linalg.norm(higher - lower, axis=1)
+    noisy = np.linalg.norm(rates[last] - higher, axis=1) > _OUTLIER * doubt
+    return np.concatenate([rates[:_BEHIND], np.where(noisy[:, None], higher, rates[last])])
+
+
+def _backward_slopes(nodes: Array, states: Array, last: Array) -> Array:
+    """Return the slopes, at the first of some nodes (m, k), of the polynomials through the states there."""
+    weights = np.empty_like(nodes)
+    gaps = nodes[:, :1] - nodes[:, 1:]
+    for k in range(1, nodes.shape[1]):
+        others = np.delete(nodes, [0, k], axis=1)
+        factors = (nodes[:, :1] - others) / (nodes[:, k : k + 1] - others)
+        weights[:, k] = np.prod(factors, axis=1) / (nodes[:, k] - nodes[:, 0])
+    weights[:, 0] = np.sum(1.0 / gaps, axis=1)
+    return np.asarray(sum(weights[:, k, None] * states[last - k] for k in range(nodes.shape[1])))
 
 
 def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
