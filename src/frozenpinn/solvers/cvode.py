@@ -161,9 +161,10 @@ def without_noise(times: Array, states: Array, rates: Array) -> Array:
         return rates
     last = np.arange(_BEHIND, len(times))
     nodes = times[last[:, None] - np.arange(_BEHIND + 1)]  # the newest first
-    lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (_BEHIND, _BEHIND + 1))
-    doubt = np.linalg.norm(higher - lower, axis=1)
-    noisy = np.linalg.norm(rates[last] - higher, axis=1) > _OUTLIER * doubt
+    with np.errstate(all="ignore"):  # steps that have shrunk to nothing tell nothing
+        lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (_BEHIND, _BEHIND + 1))
+        doubt = np.linalg.norm(higher - lower, axis=1)
+        noisy = np.linalg.norm(rates[last] - higher, axis=1) > _OUTLIER * doubt
     return np.concatenate([rates[:_BEHIND], np.where(noisy[:, None], higher, rates[last])])
 
 
