@@ -3,13 +3,13 @@
 Between two breaks a solution is Σ F[i, k, j, …] ψᵢ(x) Tₖ(t) ψⱼ(y) …, with polynomials Tₖ in time. Of each axis it needs
 fewer functions than there are, combinations that pivoted QR decompositions of F find (Tucker's form). On a piece of the
 first axis they are short polynomials (see axis_tables.py): if that is less, the sum over i is done once for each piece,
-and a place costs a sum over the degrees instead. What is left out, combinations and degrees, is bounded by a part of
-what is taken for round-off.
+and a place costs a sum over the degrees instead. What is left out, combinations and degrees, is a part of what is taken
+for round-off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -89,8 +89,8 @@ class LocalSum:
     def compressed(self) -> LocalSum:
         """Return the same sum in fewer combinations of the functions.
 
-        Functions are scaled to at most one. By Cauchy and Schwarz, leaving out a part of the tensor then changes no
-        value by more than its norm times the root of the number of products.
+        Functions are scaled to at most one. Leaving out a part of the tensor then changes a value by about its norm
+        where signs are mixed, and by √R times as much if all functions of an axis add up: the latter is allowed for.
         """
         core, found = self.core, list[AxisTable | None]()
         if any(table is None for table in self.tables):
@@ -98,13 +98,14 @@ class LocalSum:
         sizes = [np.maximum(table.sizes, 1e-300) for table in self.tables if table is not None]
         for axis, size in enumerate(sizes):
             core = core * size.reshape(-1, *(1,) * (core.ndim - 1 - _position(axis)))
-        allowed = _LEFT_OUT * self.limit / (len(sizes) * np.sqrt(core.size))
         for axis, (table, size) in enumerate(zip(self.tables, sizes, strict=True)):
             assert table is not None
             place = _position(axis)
             unfolded = np.moveaxis(core, place, 0).reshape(len(size), -1)
-            q, r, _ = sla.qr(np.linalg.qr(unfolded.T, mode="r").T, mode="economic", pivoting=True, check_finite=False)
+            triangle = np.asarray(np.linalg.qr(unfolded.T, mode="r"))
+            q, r, _ = sla.qr(triangle.T, mode="economic", pivoting=True, check_finite=False)
             tails = np.sqrt(np.cumsum(np.sum(r**2, axis=1)[::-1]))[::-1]
+            allowed = _LEFT_OUT * self.limit / (len(sizes) * np.sqrt(len(size)))
             mixing = q[:, : max(1, int(np.sum(tails > allowed)))]
             core = np.moveaxis(np.tensordot(mixing, core, axes=(0, place)), 0, place)
             found.append(AxisTable(table.edges, table.coefficients @ (mixing / size[:, None])))
@@ -130,37 +131,68 @@ class LocalSum:
         for start in range(0, len(out), rows):
             block = slice(start, start + rows)
             sums = self._along_first(first.part(block), in_time[block])
-            for one, table in zip(others[:-1], self.tables[1:-1], strict=True):
-                functions = one.part(block).functions(table)
-                sums = (functions[:, None] @ sums.reshape(*functions.shape, -1))[:, 0]
-            own = others[-1].part(block).functions(self.tables[-1]) if others else np.ones_like(sums)
-            out[block] = np.einsum("ij,ij->i", sums, own)
+            pairs = zip(others, self.tables[1:], strict=True)
+            out[block] = _contracted(sums, [one.part(block).functions(table) for one, table in pairs])
         return out
 
     def _along_first(self, first: AxisPlaces, in_time: Array) -> Array:
         """Sum over the first axis and time, shape (n, R₂·R₃·…)."""
-        count, moments = self.core.shape[:2]
+        count = len(self.core)
         runs = list(_runs(first.piece))
         if len(runs) * self.degrees * count >= len(in_time) * (count - self.degrees):  # too few places
-            weights = first.functions(self.tables[0])[:, :, None] * in_time[:, None]
-            return weights.reshape(len(in_time), -1) @ self.core.reshape(count * moments, -1)
-        weights = (chebvander(first.local, self.degrees - 1)[:, :, None] * in_time[:, None]).reshape(len(in_time), -1)
-        out = np.empty((len(in_time), prod(self.core.shape[2:])))
-        for pieces, tables in self._on_pieces([piece for piece, _ in runs]):
-            for (_, own), table in zip(runs[pieces], tables, strict=True):
-                np.matmul(weights[own], table, out=out[own])
-        return out
+            return _with_time(first.functions(self.tables[0]), in_time, [(slice(None), self.core)], self.core.shape)
+        tables = (
+            (own, table)
+            for pieces, block in self._on_pieces([piece for piece, _ in runs])
+            for (_, own), table in zip(runs[pieces], block, strict=True)
+        )
+        powers = chebvander(first.local, self.degrees - 1)
+        return _with_time(powers, in_time, tables, (self.degrees, *self.core.shape[1:]))
 
     def _on_pieces(self, pieces: list[int]) -> Iterator[tuple[slice, Array]]:
-        """Yield the polynomials in the first axis on blocks of pieces, shape (k, degrees·m, R₂·R₃·…)."""
+        """Yield the polynomials in the first axis on blocks of pieces, shape (k, degrees, m, R₂, …)."""
         assert self.tables[0] is not None
-        count, moments = self.core.shape[:2]
         step = max(1, _BLOCK // (self.degrees * self.core[0].size))
         for start in range(0, len(pieces), step):
             block = slice(start, start + step)
             polynomials = self.tables[0].coefficients[pieces[block], : self.degrees]
-            tables = polynomials.reshape(-1, count) @ self.core.reshape(count, -1)
-            yield block, tables.reshape(len(polynomials), self.degrees * moments, -1)
+            tables = polynomials.reshape(-1, len(self.core)) @ self.core.reshape(len(self.core), -1)
+            yield block, tables.reshape(len(polynomials), self.degrees, *self.core.shape[1:])
+
+
+def summed(core: Array, functions: Sequence[Array], in_time: Array) -> Array:
+    """Return the sum with a tensor (R₁, m, R₂, …) of functions (n, R) of each axis and of time (n, m), shape (n,)."""
+    out = np.empty(len(in_time))
+    rows = max(64, _BLOCK // (prod(core.shape[2:]) + core.shape[1] * len(core)))
+    for start in range(0, len(out), rows):
+        block = slice(start, start + rows)
+        first, *others = (one[block] for one in functions)
+        out[block] = _contracted(_with_time(first, in_time[block], [(slice(None), core)], core.shape), others)
+    return out
+
+
+def _with_time(functions: Array, in_time: Array, tables: Iterable[tuple[slice, Array]], shape: Sequence[int]) -> Array:
+    """Sum over functions (n, R) and time (n, m) with tables (R, m, …), each for its own places, shape (n, …)."""
+    count, moments, rest = shape[0], shape[1], prod(shape[2:])
+    if rest * moments <= count * moments + rest:  # the sum over functions is short
+        out = np.empty((len(in_time), moments, rest))
+        for own, table in tables:
+            np.matmul(functions[own], table.reshape(count, -1), out=out.reshape(len(out), -1)[own])
+        return np.einsum("nkr,nk->nr", out, in_time)
+    weights = (functions[:, :, None] * in_time[:, None]).reshape(len(in_time), -1)
+    found = np.empty((len(in_time), rest))
+    for own, table in tables:
+        np.matmul(weights[own], table.reshape(count * moments, -1), out=found[own])
+    return found
+
+
+def _contracted(sums: Array, functions: Sequence[Array]) -> Array:
+    """Sum (n, R₂·R₃·…) over the functions of the axes that are left, shape (n,)."""
+    for one in functions:
+        if one.shape[1] == sums.shape[1]:
+            return np.einsum("ij,ij->i", sums, one)
+        sums = (one[:, None] @ sums.reshape(*one.shape, -1))[:, 0]
+    return sums[:, 0]
 
 
 def _position(axis: int) -> int:

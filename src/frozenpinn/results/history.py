@@ -11,21 +11,26 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
 from frozenpinn.basis import tables
+from frozenpinn.basis.along_axes import Summand
 from frozenpinn.basis.cells import LAST, NODES, Cells, nodes_between, round_off_limit, to_polynomials
 from frozenpinn.basis.hidden import Term
-from frozenpinn.basis.local_sums import AxisPlaces, LocalSum
+from frozenpinn.basis.local_sums import AxisPlaces, LocalSum, summed
 from frozenpinn.basis.protocol import Basis
 
 Array = np.ndarray
 _MANY = 500  # pairs, from which on coefficients are looked at as functions of time
 _MOMENTS = 10  # at which they are looked at first: steps are short
+_LARGE = 4096  # pairs of a span that are worth tables of their own
 _TOGETHER = (8, 4, 2, 1)  # steps that may be one span …
 _EVEN = 4.0  # … if their lengths differ by this factor at most
 _PROBED = 4  # spans that tell how many
 _HALVINGS = 10  # of the time between two breaks
 _BLOCK = 4_000_000  # numbers held at a time
 _FEATURE = 25.0  # operations of one neuron
-_SAMPLED = 32  # places at which polynomials in time are looked at, and values checked, …
+_SEEN = 256  # places at which polynomials in time are looked at, …
+_SORTED = 20_000  # … among so many, …
+_CHECKED = 32  # … and pairs at which values are checked, …
+_SHARP = 1e-13  # of the field's size, which may be lost beside the round-off of direct evaluation
 _WRONG = 50.0  # … which may be off by so many times what is taken for round-off
 
 
@@ -152,7 +157,7 @@ class History:
         def near(x: Array) -> Array:
             return self._directly(np.column_stack([np.tile(sample[:, 0], len(x) // len(sample)), x]))
 
-        return float(round_off_limit(near, sample[:, 1:], self.breaks[1:])[0])
+        return float(round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)[0])
 
     # ---- from one break in time to the next --------------------------------------------------------------------
 
@@ -171,7 +176,7 @@ class History:
             rough = list(self._smooth_filled(many, moments, out))
             pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
             moments = NODES
-        checked = np.linspace(0, len(out) - 1, _SAMPLED).astype(int)
+        checked = np.linspace(0, len(out) - 1, _CHECKED).astype(int)
         known = self._directly(self.places[checked])
         right = np.all(np.abs(out[checked] - known) <= _WRONG * self.limit)
         return out if right else self._directly(self.places)
@@ -194,7 +199,7 @@ class History:
         """Fill in spans on which so many moments tell the polynomials in time; yield the others."""
         step = max(1, _BLOCK // (moments * (self.basis.size + self.basis.lift_size)))
         for start in range(0, len(spans), step):
-            block = spans[start : start + step]
+            block, ready = spans[start : start + step], []
             found = self._polynomials([span.ends for span in block], moments)
             for k, (span, sizes) in enumerate(zip(block, found.sizes, strict=True)):
                 if not np.max(sizes[-LAST:]) <= self.limit:
@@ -203,8 +208,8 @@ class History:
                 large = np.flatnonzero(sizes > 0.1 * self.limit)
                 count = max(2, int(large[-1]) + 1 if len(large) else 0)
                 lifted = None if found.lifted is None else found.lifted[:, k, :count]
-                full = tables.tensor(self.basis, found.coefficients[:, k, :count], lifted)
-                out[span.chosen, 0] = self._summed(full, span)
+                ready.append((span, tables.tensor(self.basis, found.coefficients[:, k, :count], lifted)))
+            self._fill(ready, out)
 
     def _polynomials(self, spans: Sequence[Array], moments: int) -> _Polynomials:
         """Look at coefficients at the nodes of spans, given by their ends."""
@@ -222,25 +227,64 @@ class History:
     @cached_property
     def _sampled(self) -> tuple[Array, Array]:
         """The functions at some of the places, and those that lift data."""
-        x = self._some(int(np.clip(_BLOCK // self.basis.size, 4, _SAMPLED)))[:, 1:]
+        x = self._some(_SORTED)[:, 1:]
+        count = int(np.clip(_BLOCK // self.basis.size, 8, _SEEN)) // x.shape[1]
+        ranks = (len(x) - 1) * (1.0 - np.cos(np.linspace(0.0, np.pi, count + 2)[1:-1])) / 2.0  # dense near the sides
+        x = np.concatenate([x[np.argsort(column, kind="stable")[ranks.astype(int)]] for column in x.T])
         return self.basis.operator(x, self.terms), self.basis.lift_operator(x, self.terms)
 
-    def _summed(self, full: Array, span: _Span) -> Array:
-        """Return Σ over functions (R₁, R₂, …, m) and polynomials in time, at the pairs of a span."""
-        order = np.argsort([-count for count in full.shape[:-1]], kind="stable").tolist()
-        arranged = np.moveaxis(full.transpose(*order, -1), -1, 1)
+    def _fill(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
+        """Fill in spans with tensors (R₁, R₂, …, m): large ones by themselves, others with functions in common."""
+        together: list[tuple[_Span, Array]] = []
+        waiting = 0
+        for span, full in ready:
+            if len(span.chosen) >= _LARGE:
+                out[span.chosen, 0] = self._compressed_sum(span, full)
+                continue
+            together.append((span, full))
+            waiting += len(span.chosen)
+            if waiting >= _LARGE:
+                self._fill_together(together, out)
+                together, waiting = [], 0
+        if together:
+            self._fill_together(together, out)
+
+    def _compressed_sum(self, span: _Span, full: Array) -> Array:
+        order, arranged = _longest_first(full)
         in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
         out = np.zeros(len(in_time))
         for summand in tables.summands(self.basis, self.terms):
-            places = [
-                AxisPlaces.of(tables.group_basis(self.basis, axis), summand.terms[axis], self.x[span.chosen, axis])
-                for axis in order
-            ]
+            places = self._along_axes(span.chosen, summand, order)
             sorted_ = np.argsort(places[0].piece, kind="stable")
-            own = LocalSum(summand.scale * arranged, [p.table for p in places], self.limit)
-            own = own.compressed() if len(in_time) >= _MANY else own
+            own = LocalSum(summand.scale * arranged, [p.table for p in places], self.limit).compressed()
             out[sorted_] += own.at([p.part(sorted_) for p in places], in_time[sorted_])
         return out
+
+    def _fill_together(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
+        order, _ = _longest_first(ready[0][1])
+        chosen = np.concatenate([span.chosen for span, _ in ready])
+        out[chosen] = 0.0
+        for summand in tables.summands(self.basis, self.terms):
+            functions = [p.functions(p.table) for p in self._along_axes(chosen, summand, order)]
+            start = 0
+            for span, full in ready:
+                in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
+                own = slice(start, start + len(in_time))
+                core = summand.scale * _longest_first(full)[1]
+                out[span.chosen, 0] += summed(core, [one[own] for one in functions], in_time)
+                start = own.stop
+
+    def _along_axes(self, chosen: Array, summand: Summand, order: Sequence[int]) -> list[AxisPlaces]:
+        return [
+            AxisPlaces.of(tables.group_basis(self.basis, axis), summand.terms[axis], self.x[chosen, axis])
+            for axis in order
+        ]
+
+
+def _longest_first(full: Array) -> tuple[list[int], Array]:
+    """Return the axes of a tensor (R₁, R₂, …, m) by their lengths, and the tensor with axes so, time second."""
+    order = np.argsort([-count for count in full.shape[:-1]], kind="stable").tolist()
+    return order, np.ascontiguousarray(np.moveaxis(full.transpose(*order, -1), -1, 1))
 
 
 def _alike(breaks: Array, together: int) -> Iterator[Array]:
