@@ -30,6 +30,7 @@ _FEATURE = 25.0  # operations of one neuron
 _SEEN = 256  # places at which polynomials in time are looked at, …
 _SORTED = 20_000  # … among so many, …
 _CHECKED = 32  # … and pairs at which values are checked, …
+_TIMES = 4  # pairs at which round-off in the course of time is measured: coefficients cost more than functions
 _SHARP = 1e-13  # of the field's size, which may be lost beside the round-off of direct evaluation
 _WRONG = 50.0  # … which may be off by so many times what is taken for round-off
 
@@ -151,13 +152,17 @@ class History:
 
     @cached_property
     def limit(self) -> float:
-        """What is taken for round-off of a value, told by neighbouring places at the same times."""
-        sample = self._some(NODES)
+        """What is taken for round-off of a value, told by places next to each other, and by times."""
+        sample, few = self._some(NODES), self._some(_TIMES)
 
         def near(x: Array) -> Array:
             return self._directly(np.column_stack([np.tile(sample[:, 0], len(x) // len(sample)), x]))
 
-        return float(round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)[0])
+        def soon(t: Array) -> Array:
+            return self._directly(np.column_stack([t, np.tile(few[:, 1:], (len(t) // len(few), 1))]))
+
+        in_space = round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)
+        return float(max(in_space[0], round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)[0]))
 
     # ---- from one break in time to the next --------------------------------------------------------------------
 
