@@ -19,6 +19,7 @@ from frozenpinn.adaptivity.verdicts import duration
 from frozenpinn.lab.calibration import collection
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
+from frozenpinn.solvers.protocol import kept_bytes
 from frozenpinn.statement.problem import Problem
 
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)
@@ -228,6 +229,18 @@ def test_more_memory_than_foreseen_is_remembered(monkeypatch):
     search._foresight._peak = peak_memory()
     search._foresight.learn(last.task, last.solution, search._knowledge.sizes, 1.0)
     assert search._foresight.bytes(task) == pytest.approx(7 * before, rel=0.5)
+
+
+def test_states_at_the_steps_count_as_memory():
+    search = begun()
+    last = search.attempts[-1]
+    task, solution = search._finer(1.25, 0.3), last.solution
+    before, plans = search._foresight.bytes(task), [search._foresight._plan(t).bytes for t in (last.task, task)]
+    longer = replace(solution, pieces=solution.pieces * 1000)
+    search._foresight.learn(last.task, longer, search._knowledge.sizes, 1.0)
+    more = 999 * sum(kept_bytes(piece.trajectory) for piece in solution.pieces) * plans[1] / plans[0]
+    assert more > 0
+    assert search._foresight.bytes(task) - before == pytest.approx(more, rel=1e-6)
 
 
 def test_the_whole_time_is_used():

@@ -129,6 +129,16 @@ def test_a_limit_of_memory_is_named():
         fp.solve(HEAT, tol=1e-3, settings=fp.Settings(width=200), memory_limit=1e6)
 
 
+def test_a_limit_that_states_exceed_ends_the_search_with_what_there_is():
+    """The plan fits, but not all of its steps."""
+    problem = fp.Problem("u_t = 0.001*lap(u) + u - u**3", SQUARE, (0, 20), "cos(3*pi*x)*cos(pi*y)/2", "u_n = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match="all of the memory that is left"):
+        solution = fp.solve(problem, tol=1e-6, memory_limit=3e6)
+    assert solution.status == "reached"
+    assert "the states at the steps of etd up to t = 1" in solution.verdict.reason
+    assert 0 < solution.error_estimate["u"] < 0.5
+
+
 def test_huge_widths_are_refused_by_a_solve_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(type(SQUARE), "sample", lambda *a, **k: pytest.fail("points were placed"))
     with pytest.raises(fp.SettingsError, match="neurons per axis need about"):

@@ -141,3 +141,26 @@ def test_errors_fall_exponentially_with_the_width(name):
     rate = -np.polyfit(widths, np.log10(np.maximum(errors, 1e-9)), 1)[0]  # digits for each neuron of an axis
     assert rate > 0.2, errors
     assert errors[-1] < (3e-5 if posed.domain.dimension == 3 else 3e-6), errors
+
+
+def test_waves_of_a_system_on_a_torus_with_etd():
+    """Their modes along the axes are complex, and coupled by a small matrix each."""
+    x, y, t = sp.symbols("x y t")
+    h, u, v = sp.cos(x - t) * sp.cos(y) / 5, sp.sin(x + y - t) / 5, sp.sin(x) * sp.cos(t) / 5
+    f = sp.diff(h, t) + sp.diff(u, x) + sp.diff(v, y)
+    g = [
+        sp.diff(w, t) + sp.diff(h, s) - (sp.diff(w, x, 2) + sp.diff(w, y, 2)) / 100 + u * sp.diff(w, x)
+        for w, s in ((u, x), (v, y))
+    ]
+    moving = [f"{w}_t = -h_{s} + 0.01*lap({w}) - u*{w}_x + f{i}" for w, s, i in (("u", "x", 1), ("v", "y", 2))]
+    exact = {"h": h, "u": u, "v": v}
+    problem = fp.Problem(
+        ["h_t = -u_x - v_y + f0", *moving],
+        fp.Box([0, 0], [2 * np.pi] * 2, periodic=True),
+        (0, 1),
+        {k: str(e.subs(t, 0)) for k, e in exact.items()},
+        parameters={f"f{i}": str(e) for i, e in enumerate([f, *g])},
+        exact={k: str(e) for k, e in exact.items()},
+    )
+    solution = fp.solve(problem, settings=fp.Settings(width=16, integrator="etd"))
+    assert all(solution.error(k)["rel_l2"] < 1e-6 for k in "huv")

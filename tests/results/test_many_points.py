@@ -7,7 +7,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.basis import along_axes
-from frozenpinn.results import tabulated
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.results import history, tabulated
 
 RNG = np.random.default_rng(0)
 MANY = 10_000
@@ -25,6 +26,8 @@ WAVES = {"u": "cos(pi*x/3)", "v": 0}
 LINE, SQUARE, RING = fp.Interval(0, 1), fp.Box([0, 0], [1, 1], periodic=True), fp.Interval(0, 6, periodic=True)
 BURGERS = ("u_t = 0.005*u_xx - u*u_x", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
 DIFFUSION = "u_t = 0.1*lap(u)"
+COUPLED = {"u": "cos(pi*x)", "v": "1 + x**2*(1 - x)**2"}
+COUPLING = {"left": ["u = v", "u_x + v_x = 0"], "right": ["u_x = 0", "v_x = 0"]}
 KINDS = {
     "heat": lambda: solved("u_t = 0.1*u_xx", LINE, 1, "sin(5*pi*x)", "u = 0", 100),
     "ring": lambda: solved("u_t = -u_x", RING, 1, "exp(sin(pi*x/3))", width=100),
@@ -37,6 +40,7 @@ KINDS = {
     "cube": lambda: solved(DIFFUSION, fp.Box([0] * 3, [1] * 3), 0.5, f"{SINES}*sin(pi*z)", "u = 0", 10),
     "disk": lambda: solved(DIFFUSION, fp.Disk([0, 0], 1), 0.5, "1 - x**2 - y**2", "u = 0", 150),
     "subspace": lambda: solved(DIFFUSION, fp.Box([0] * 4, [1] * 4), 0.5, "cos(pi*x1)*cos(pi*x2)", "u_n = 0", 16),
+    "coupled": lambda: solved(["v_t = 0.1*v_xx", "u_t = 0.1*u_xx"], LINE, 1, COUPLED, COUPLING, 60),
     "units": lambda: solved("u_t = 0.1*u_xx", LINE, 1, "1e-9*sin(pi*x)", "u = 0", 60),
 }
 
@@ -53,6 +57,8 @@ def tables_used(monkeypatch):
     monkeypatch.setattr(tabulated, "_WORTH", 0.0)
     used, evaluate = [], tabulated.evaluate
     monkeypatch.setattr(tabulated, "evaluate", lambda f, places: used.append(len(places)) or evaluate(f, places))
+    polynomials = history.History._polynomials
+    monkeypatch.setattr(history.History, "_polynomials", lambda *own: used.append(own[2]) or polynomials(*own))
     return used
 
 
@@ -70,6 +76,7 @@ def compare(solution, x, t, monkeypatch, derivative="", tolerance=1e-13):
     with monkeypatch.context() as direct:
         direct.setattr(tabulated, "_FEWEST", 10**9)
         direct.setattr(along_axes, "_MANY", 10**9)
+        direct.setattr(history, "_MANY", 10**9)
         expected = solution(*x[few].T, when, derivative=derivative, field=field)
         moved = solution(
             *np.nextafter(x[few], solution.problem.domain.center).T, when, derivative=derivative, field=field
@@ -226,3 +233,42 @@ def test_places_with_times_of_their_own_share_the_coefficients_between_steps(sol
     monkeypatch.undo()
     few = np.array([solution(*x[k], t[k]) for k in range(0, 4000, 400)])
     assert np.max(np.abs(many[::400] - few)) < 1e-12
+
+
+def test_all_fields_of_a_network_are_told_apart(solution_of, tables_used, monkeypatch):
+    solution = solution_of("coupled")
+    assert solution.pieces[0].expansions[0].fields == ("v", "u")
+    x = places_in(solution)[:, 0]
+    t = RNG.uniform(0, 1, len(x))
+    few = np.arange(0, len(x), 500)
+    for field in ("u", "v"):
+        found = solution(x, t, field=field)
+        expected = np.array([solution(x[k], t[k], field=field) for k in few])
+        assert np.max(np.abs(found[few] - expected)) < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["torus", "string"])
+def test_what_tables_lose_is_round_off_near_the_sides_too(kind, solution_of):
+    """High modes are largest next to the sides, where few of the places lie."""
+    solution = solution_of(kind)
+    domain, count = solution.problem.domain, 40_000
+    share = (1 - np.cos(np.pi * RNG.uniform(0, 1, (count, domain.dimension)))) / 2
+    x = np.asarray(domain.lower) + share * (np.asarray(domain.upper) - np.asarray(domain.lower))
+    t = RNG.uniform(*solution.problem.time, count)
+    found, few = solution(*x.T, t), np.argsort(x[:, 0])[:400:4]
+    expected = np.array([float(solution(*x[k], t[k])) for k in few])
+    assert np.max(np.abs(found[few] - expected)) < 2e-13 * np.max(np.abs(found))
+
+
+def test_steps_are_taken_together_where_polynomials_pass_through(solution_of):
+    basis = solution_of("torus").pieces[0].expansions[0].basis
+    x, c = places_in(solution_of("torus"), 20_000), 1 / (1 + np.arange(basis.size)) ** 2
+    times = np.concatenate([np.linspace(0, 0.001, 5), np.linspace(0.1, 0.5, 33)])
+    terms = [Term("u", Derivative((0, 0)))]
+    when = RNG.uniform(0, 0.5, len(x))
+    own = history.History(basis, terms, lambda t: (np.outer(c, np.cos(t / 4)), None), times, x, when)
+    spans = own._spans()
+    lengths = [np.diff(span.ends) for span in spans]
+    assert max(map(len, lengths)) == 8
+    assert all(np.max(each) <= 4 * np.min(each) for each in lengths)
+    assert sum(len(span.chosen) for span in spans) == len(x)

@@ -230,6 +230,17 @@ def test_a_monitor_stops_it():
     assert np.allclose(last, trajectory.vectors @ trajectory.states[-1])
 
 
+def test_states_that_fill_the_memory_are_told():
+    system = prepared(reaction())
+    integrator = fp.integrators.ETD(1e-8)
+    each, steps = 16.0 * system.size, integrator.integrate(system).steps  # a state and a load
+    integrator.integrate(system, fp.integrators.Observer(room=each * steps))
+    with pytest.raises(
+        fp.BudgetError, match=r"up to t = 0\.\d+ \(of 1\) take .*B, all of the memory that is left; about"
+    ):
+        integrator.integrate(system, fp.integrators.Observer(room=each * (steps - 3)))
+
+
 def test_blow_up_is_told_and_keeps_what_was_computed():
     problem = fp.Problem("u_t = 0.01*u_xx + u**2", fp.Interval(0, 1, periodic=True), (0, 2), "1 + 0*x")
     with pytest.raises(fp.IntegrationError, match=r"etd stopped at t = (1|0\.99)") as caught:

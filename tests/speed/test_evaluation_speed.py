@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.results import tabulated
+from frozenpinn.results import history, tabulated
 
 COUNT = 200_000
 
@@ -39,6 +39,7 @@ def gain(solution, many, few, monkeypatch):
     fast = seconds_per_value(lambda: solution(*many))
     with monkeypatch.context() as direct:
         direct.setattr(tabulated, "_FEWEST", 10**9)
+        direct.setattr(history, "_MANY", 10**9)
         return seconds_per_value(lambda: solution(*few)) / fast
 
 
@@ -60,6 +61,14 @@ def test_scattered_points(name, derivative, request, monkeypatch):
 def test_pairs(line, monkeypatch):
     x, t = places(line, COUNT)
     assert gain(line, (*x, t), (x[0][:10_000], t[:10_000]), monkeypatch) > 2
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("derivative", ["", "xx", "t"])
+def test_pairs_on_boxes(plate, derivative, monkeypatch):
+    x, t = places(plate, COUNT)
+    few = (*(c[:2_000] for c in x), t[:2_000])
+    assert gain(partial(plate, derivative=derivative), (*x, t), few, monkeypatch) > 3
 
 
 @pytest.mark.timing

@@ -17,6 +17,7 @@ from frozenpinn.adaptivity.sizing import Plan
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import peak_memory
+from frozenpinn.solvers.protocol import kept_bytes
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class _Spent:
     operations: float
     bytes: float
     seconds: float
+    kept: float  # bytes of the states at its steps
 
 
 @dataclass
@@ -50,8 +52,9 @@ class Foresight:
         self._solution, self._sizes = solution, sizes
         plan, peak = self._plan(task, sizes.before if isinstance(sizes, Lesson) else sizes), peak_memory()
         choosing = solution.seconds.get("choice of sizes", 0.0)  # this is done once
-        self._spent.append(_Spent(plan.operations, plan.bytes, max(seconds - choosing, 1e-4)))
-        self._greed = max(self._greed, (peak - self._peak - self.rules.beside_memory) / max(plan.bytes, 1.0))
+        kept = sum(kept_bytes(piece.trajectory) for piece in solution.pieces)
+        self._spent.append(_Spent(plan.operations, plan.bytes, max(seconds - choosing, 1e-4), kept))
+        self._greed = max(self._greed, (peak - self._peak - kept - self.rules.beside_memory) / max(plan.bytes, 1.0))
         self._peak = peak
 
     def seconds(self, task: Task) -> float:
@@ -60,8 +63,13 @@ class Foresight:
         return last.seconds * (self._plan(task).operations / last.operations) ** self._power
 
     def bytes(self, task: Task) -> float:
-        """Return about how much memory a solve will take: as much more than was foreseen as the greediest so far."""
-        return self._greed * self._plan(task).bytes
+        """Return about how much memory a solve will take.
+
+        That is as much more than was foreseen as the greediest so far took, and the states at its steps, which are
+        taken to be as many as in the last solve.
+        """
+        last, plan = self._spent[-1], self._plan(task)
+        return self._greed * plan.bytes + last.kept * plan.bytes / max(last.bytes, 1.0)
 
     def _plan(self, task: Task, sizes: Sizes | None = None) -> Plan | StaticPlan:
         assert self._solution is not None

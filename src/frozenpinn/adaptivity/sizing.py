@@ -150,6 +150,11 @@ class Plan:
         """Bytes that there are, and may be used."""
         return physical_memory() if self.task.memory is None else min(self.task.memory, physical_memory())
 
+    @property
+    def room(self) -> float:
+        """Bytes that are left for states at the steps in time."""
+        return max(0.0, self._allowed - self.bytes)
+
     def fits(self, widths: Sequence[int]) -> bool:
         """Whether other numbers of neurons, with points in proportion, fit the memory."""
         growth = prod(width / sampler.width for width, sampler in zip(widths, self.samplers, strict=True))

@@ -347,8 +347,8 @@ class March:
     # ---- time -----------------------------------------------------------------------------------------
 
     def _integrate(self, system: Discretisation, loss: float, watch: Watch | None = None) -> Trajectory:
-        task, (start, end) = self.plan.task, self.problem.time
-        observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size)
+        task, room, (start, end) = self.plan.task, self.plan.room, self.problem.time
+        observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size, room)
         with self.watch.stage("integration"):
             stepper = choose_integrator(system, task.settings.integrator, self.tolerances.steps, task.rules.integrators)
             try:

@@ -26,8 +26,10 @@ def modal_load(system: Discretisation, vectors: Operator, left: Operator, rest: 
     """Return the load of a system of first order in time."""
     if isinstance(vectors, Composition) and isinstance(left, Composition):  # small complex matrices for each mode
         inner, outer = vectors.inner, left.outer
-        real = modal_load(system, vectors.outer, left.inner, rest)
-        return lambda t, z: outer @ real(t, np.real(inner @ z))
+        load = modal_load(system, vectors.outer, left.inner, rest)
+        if np.iscomplexobj(vectors.outer @ np.zeros(vectors.outer.shape[1])):  # waves that travel along an axis
+            return lambda t, z: outer @ load(t, inner @ z)
+        return lambda t, z: outer @ load(t, np.real(inner @ z))
     push = _pushed(system, left)
     linear = None if rest is None else left @ rest @ vectors
     pointwise = None if system.pointwise is None else _pointwise(system, system.pointwise, vectors, left)

@@ -47,20 +47,25 @@ def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     Of one variable and at few places they are remembered: checks look at the same places in every solve. At very many
     they come from a table.
     """
-    own = tuple(term._replace(field=basis.fields[0]) for term in terms)  # fields may share the networks of their axes
+    own = own_terms(basis, terms)
     if x.shape[1] > 1 or any(np.ndim(term.coefficient) for term in own):
         return _functions(basis, x, own)
     if len(x) <= _FEW:
         return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
     if len(x) >= _MANY and isinstance(basis, Network) and not basis.is_broken:
-        table = _axis_table(basis, own)
+        table = axis_table(basis, own)
         if table is not None and table.covers(x):
             return table(x[:, 0])
     return _functions(basis, x, own)
 
 
+def own_terms(basis: Basis, terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Return terms with the field of a basis: several fields may share the networks of their axes."""
+    return tuple(t if t.field in basis.fields else t._replace(field=basis.fields[0]) for t in terms)
+
+
 @remembered
-def _axis_table(basis: Network, terms: tuple[Term, ...]) -> AxisTable | None:
+def axis_table(basis: Network, terms: tuple[Term, ...]) -> AxisTable | None:
     """Tabulate the functions of an axis from end to end, and a little beyond the last points."""
     points = np.sort(basis.points.x[:, 0])
     if len(points) < 2:

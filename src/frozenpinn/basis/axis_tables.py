@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -18,6 +19,7 @@ Array = np.ndarray
 _NEURONS = 10  # of an axis that lie in one piece, before it is halved
 _HALVINGS = 14
 _PIECES = 400  # at most
+_KEPT = 0.5  # of what is taken for round-off: the size of coefficients that are kept
 _PROBED = 32  # places at which the round-off is measured
 
 
@@ -27,6 +29,11 @@ class AxisTable:
 
     edges: Array
     coefficients: Array
+
+    @cached_property
+    def sizes(self) -> Array:
+        """How large each function may be at most, shape (R,)."""
+        return np.asarray(np.max(np.sum(np.abs(self.coefficients), axis=1), axis=0))
 
     def covers(self, x: Array) -> bool:
         """Whether all places lie where the functions are tabulated."""
@@ -76,7 +83,9 @@ def tabulated(values: Callable[[Array], Array], breaks: Array) -> AxisTable | No
     if len(pending):
         return None
     whole = np.sort(np.concatenate(edges))
-    return AxisTable(whole, _polynomials(values, np.stack([whole[:-1], whole[1:]], axis=1)))
+    found = _polynomials(values, np.stack([whole[:-1], whole[1:]], axis=1))
+    needed = np.flatnonzero(np.any(np.max(np.abs(found), axis=0) > _KEPT * limit, axis=1))
+    return AxisTable(whole, np.ascontiguousarray(found[:, : max(2, int(np.max(needed, initial=0)) + 1)]))
 
 
 def _polynomials(values: Callable[[Array], Array], pieces: Array) -> Array:

@@ -84,18 +84,23 @@ def evaluate(function: Smooth, places: Array) -> Array:
 
 
 def round_off_limit(
-    values: Callable[[Array], Array], places: Array, breaks: Sequence[Array], known: Array | None = None
+    values: Callable[[Array], Array],
+    places: Array,
+    breaks: Sequence[Array],
+    known: Array | None = None,
+    sharp: float = _SHARP,
 ) -> Array:
     """Return what is taken for round-off in values, by the sixth differences at neighbouring places, shape (columns,).
 
-    ``known`` are values that tell the size of the function, if those at the places are not enough.
+    ``known`` are values that tell the size of the function, if those at the places are not enough; ``sharp`` is the
+    part of it that is round-off in any case.
     """
     steps = np.arange(7)[:, None, None] * 1e-7
     range_ = np.array([b[-1] - b[0] for b in breaks])
     near = places + steps * np.where(places > places.mean(axis=0), -range_, range_)
     found = values(near.reshape(-1, places.shape[1])).reshape(7, len(places), -1)
     noise = np.max(np.abs(np.diff(found, 6, axis=0)[0]), axis=0) / np.sqrt(924.0)
-    return np.asarray(_SHARP * np.max(np.abs(found[0] if known is None else known), axis=0) + _NOISY * noise)
+    return np.asarray(sharp * np.max(np.abs(found[0] if known is None else known), axis=0) + _NOISY * noise)
 
 
 class _Bucket(NamedTuple):

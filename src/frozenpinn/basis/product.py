@@ -117,6 +117,11 @@ class ProductNetwork:
         """Return a derivative of the functions of one axis at its points, shape (n, r)."""
         return self._tables(order)[axis][:, : self.sizes[axis]]
 
+    def at_axis(self, axis: int, order: int) -> Array:
+        """Return the same as ``table``, and keep no table."""
+        factor = self.factors[axis]
+        return np.asarray(factor.at_points([Term(factor.fields[0], Derivative((order,)))]).dense())
+
     def _tables(self, order: int) -> tuple[Array, ...]:
         """Return a derivative of basis and lifting functions of every axis at its points."""
         return tuple(_table(f, order) for f in self.factors)

@@ -60,6 +60,16 @@ def breaks(basis: Basis, group: int, low: Array, high: Array) -> list[Array]:
     return [axis_breaks(own.hidden.origins[:, 0] if isinstance(own, Network) else np.empty(0), a, b)]
 
 
+def space_breaks(basis: Basis, x: Array) -> list[Array]:
+    """Return where the first cells begin and end along each variable, for places (n, d)."""
+    result: list[Array] = []
+    low, high, axis = x.min(axis=0), x.max(axis=0), 0
+    for group, size in enumerate(group_sizes(basis, len(low))):
+        result += breaks(basis, group, low[axis : axis + size], high[axis : axis + size])
+        axis += size
+    return result
+
+
 # ---- cells -------------------------------------------------------------------------------------------
 
 

@@ -169,6 +169,7 @@ class Program:
         self._code: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
         self._size = len(self.symbols)
         self._outputs = tuple(self._compile(sp.sympify(e)) for e in self.expressions)
+        self._reuse_slots()
         kinds = {function for _, function, _ in self._code}
         self._overflows = bool(kinds & _OVERFLOWING) and not any(f in self._functions.values() for f in kinds)
 
@@ -219,6 +220,21 @@ class Program:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.expressions, self.symbols, self._functions)
+
+    def _reuse_slots(self) -> None:
+        """Let results take the slots of those that nothing needs any more: their arrays are then freed."""
+        first = len(self.symbols)
+        kept = {*self._outputs, *(slot for slot, _ in self._constants), *range(first)}
+        last = {slot: k for k, (_, _, arguments) in enumerate(self._code) for slot in arguments}
+        place, free, code = {slot: slot for slot in kept}, list[int](), list[Any]()
+        for k, (slot, function, arguments) in enumerate(self._code):
+            places = tuple(place[argument] for argument in arguments)
+            free += [
+                place[argument] for argument in dict.fromkeys(arguments) if argument not in kept and last[argument] == k
+            ]
+            place[slot] = slot if slot in kept or not free else free.pop()
+            code.append((place[slot], function, places))
+        self._code = code
 
     def _new_slot(self) -> int:
         self._size += 1

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from frozenpinn.analysis.subspace import Subspace, chain_rule
-from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.boundary import BoundaryData, derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.along_axes import grid_tables, on_grid
@@ -25,7 +25,8 @@ from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import axes_of
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.added import Added
-from frozenpinn.results.tabulated import History, Snapshots, fast_values
+from frozenpinn.results.history import History
+from frozenpinn.results.tabulated import Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
 from frozenpinn.solvers.protocol import Trajectory
@@ -120,6 +121,8 @@ class Expansion:
         """Return the coefficients of lifting functions at several times, shape (m, n_l); None if there are none."""
         if not self.basis.lift_size:
             return None
+        if isinstance(self.data, BoundaryData):
+            return self.data.batch(times, derivative)
         return np.array([self.data(float(t), derivative) for t in times])
 
 

@@ -27,6 +27,7 @@ Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
 _CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
+_ROUND_OFF = 2.0**-51  # of a time, relative to the latest
 _AROUND = 8  # loads that a polynomial passes through
 
 
@@ -37,6 +38,7 @@ def _gauss(count: int) -> tuple[Array, Array]:
 
 
 PLACES, _ = _gauss(_COUNT)  #: Gauss nodes on [0, 1] at which polynomials are given
+_PLACES_AND_END = np.append(PLACES, 1.0)
 
 
 def _values_to_legendre() -> Array:
@@ -103,6 +105,12 @@ def lagrange(nodes: Array, places: Array) -> Array:
     return np.asarray(found / np.prod(gaps, axis=-1)[..., None, :])
 
 
+def _alike(tau: Array, latest: float) -> list[Array]:
+    """Sort times since the last step into groups that differ by the round-off of the times only."""
+    order = np.argsort(tau, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(tau[order]) > _ROUND_OFF * latest) + 1)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadTrajectory:
     """States at the steps, and between them Duhamel's integral of the interpolated loads.
@@ -164,31 +172,41 @@ class LoadTrajectory:
     def _modal(self, times: Array) -> tuple[Array, Array]:
         """Return states and loads of the modes at some times, shape (m, modes) each."""
         times = np.asarray(times, dtype=float)
+        anchor = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.times) - 1)
+        tau = times - self.times[anchor]
         step = max(1, _CHUNK // max(1, len(self.eigenvalues)))
         found = np.empty((2, len(times), len(self.eigenvalues)), dtype=np.result_type(self.states, self.loads))
-        anchor = np.clip(np.searchsorted(self.times, times), 0, len(self.times) - 1)
-        between = self.times[anchor] != times  # elsewhere it is known
         found[0], found[1] = self.states[anchor], self.loads[anchor]
-        for chunk in np.split(np.flatnonzero(between), range(step, np.count_nonzero(between), step)):
-            if len(chunk):
-                found[:, chunk] = self._modal_chunk(times[chunk])
+        between = np.flatnonzero(tau)  # elsewhere it is known
+        alike = _alike(tau[between], float(np.max(np.abs(times), initial=0.0)))
+        if 2 * len(alike) <= len(between):  # most steps have one of a few lengths
+            for group in (between[own] for own in alike):
+                weights = self._weights(tau[group[:1]])
+                for first in range(0, len(group), step):
+                    chunk = group[first : first + step]
+                    found[:, chunk] = self._modal_chunk(anchor[chunk], tau[chunk], *weights)
+        else:
+            for first in range(0, len(between), step):
+                chunk = between[first : first + step]
+                found[:, chunk] = self._modal_chunk(anchor[chunk], tau[chunk], *self._weights(tau[chunk]))
         return found[0], found[1]
 
-    def _modal_chunk(self, times: Array) -> tuple[Array, Array]:
-        last = len(self.times) - 1
-        anchor = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
-        count = min(_AROUND, last + 1)
-        chosen = np.clip(anchor - count // 2 + 1, 0, last + 1 - count)[:, None] + np.arange(count)
-        start = self.times[anchor]
-        tau = times - start
-        places = np.concatenate([start[:, None] + tau[:, None] * PLACES, times[:, None]], axis=1)
-        loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)
+    def _weights(self, tau: Array) -> tuple[Array, Array]:
+        """Return the weights of loads (9, m, modes) and the factors of states (m, modes) after times tau of a step."""
         exponents = tau[:, None] * self._distinct.values
         weights = self._distinct.spread(moments(exponents.ravel()).reshape(_COUNT, *exponents.shape))
         with np.errstate(over="ignore", invalid="ignore"):
-            integral = tau[:, None] * np.einsum("gmk,mgk->mk", weights, loads[:, :-1])
-            z = self._distinct.spread(np.exp(exponents)) * self.states[anchor] + integral
-        return z, loads[:, -1]
+            return tau[:, None] * weights, self._distinct.spread(np.exp(exponents))
+
+    def _modal_chunk(self, anchor: Array, tau: Array, weights: Array, factors: Array) -> tuple[Array, Array]:
+        last = len(self.times) - 1
+        count = min(_AROUND, last + 1)
+        chosen = np.clip(anchor - count // 2 + 1, 0, last + 1 - count)[:, None] + np.arange(count)
+        places = self.times[anchor][:, None] + tau[:, None] * _PLACES_AND_END
+        loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            integral = np.sum(weights.transpose(1, 0, 2) * loads[:, :-1], axis=1)
+            return factors * self.states[anchor] + integral, loads[:, -1]
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""

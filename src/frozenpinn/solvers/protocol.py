@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.errors import IntegrationError
+from frozenpinn.errors import BudgetError, IntegrationError
 from frozenpinn.operators import Operator
+from frozenpinn.runtime.budget import amount
 
 Array = np.ndarray
 
@@ -107,11 +108,14 @@ class Observer:
         Told the time of every accepted step.
     reference_size
         Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
+    room
+        Bytes that states and their derivatives at the steps may take.
     """
 
     stop: Callable[[float, Array], bool] | None = None
     announce: Callable[[float], None] | None = None
     reference_size: float | None = None
+    room: float = np.inf
 
 
 NOBODY = Observer()
@@ -170,6 +174,11 @@ def states_and_rates(trajectory: Trajectory, times: Array) -> tuple[Array, Array
     return (trajectory(times), trajectory.rates(times)) if both is None else both(times)
 
 
+def kept_bytes(trajectory: Trajectory) -> float:
+    """Return how much memory a trajectory takes."""
+    return float(sum(np.asarray(array).nbytes for array in trajectory.arrays().values()))
+
+
 class Integrator(Protocol):
     """Turns a system into a trajectory."""
 
@@ -193,6 +202,7 @@ class Guard:
         self.last_time, self.last_size = self.start, self.scale
         self.tiny_steps = 0
         self.not_finite = 0
+        self.kept = 0.0
 
     def rhs(self, t: float, y: Array) -> Array:
         """Evaluate the right-hand side.
@@ -238,9 +248,21 @@ class Guard:
         if self.tiny_steps > 30:
             raise self.failure(t, step, "the step size has shrunk to nothing")
         self.last_time, self.last_size = t, size
+        self._check_room(t, y)
         if self.observer.announce is not None:
             self.observer.announce(t)
         return self.observer.stop is not None and self.observer.stop(t, y)
+
+    def _check_room(self, t: float, y: Array) -> None:
+        """Break off before the states of all steps fill the memory."""
+        self.kept += 2.0 * y.nbytes
+        if self.kept > self.observer.room:
+            needed = self.kept * (self.end - self.start) / max(t - self.start, 1e-300)
+            raise BudgetError(
+                f"the states at the steps of {self.name} up to t = {t:.6g} (of {self.end:g}) take {amount(self.kept)}, "
+                f"all of the memory that is left; about {amount(needed)} would be needed. Take a smaller width, or "
+                "a shorter time, and go on from there with initial=solution."
+            )
 
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:
         """Compose the error: where, how small the step, what the spectrum says, what to try."""

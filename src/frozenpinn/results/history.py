@@ -1,0 +1,302 @@
+"""Solutions at very many pairs of places and times, each place with a time of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebvander
+
+from frozenpinn.basis import tables
+from frozenpinn.basis.along_axes import Summand
+from frozenpinn.basis.cells import LAST, NODES, Cells, nodes_between, round_off_limit, to_polynomials
+from frozenpinn.basis.hidden import Term
+from frozenpinn.basis.local_sums import AxisPlaces, LocalSum, summed
+from frozenpinn.basis.protocol import Basis
+
+Array = np.ndarray
+_MANY = 500  # pairs, from which on coefficients are looked at as functions of time
+_MOMENTS = 10  # at which they are looked at first: steps are short
+_LARGE = 4096  # pairs of a span that are worth tables of their own
+_TOGETHER = (8, 4, 2, 1)  # steps that may be one span …
+_EVEN = 4.0  # … if their lengths differ by this factor at most
+_PROBED = 4  # spans that tell how many
+_HALVINGS = 10  # of the time between two breaks
+_BLOCK = 4_000_000  # numbers held at a time
+_FEATURE = 25.0  # operations of one neuron
+_SEEN = 256  # places at which polynomials in time are looked at, …
+_SORTED = 20_000  # … among so many, …
+_CHECKED = 32  # … and pairs at which values are checked, …
+_TIMES = 4  # pairs at which round-off in the course of time is measured: coefficients cost more than functions
+_SHARP = 1e-13  # of the field's size, which may be lost beside the round-off of direct evaluation
+_WRONG = 50.0  # … which may be off by so many times what is taken for round-off
+
+
+class _Span(NamedTuple):
+    """The time between some breaks in a row, or a part of it, and which of the pairs lie there."""
+
+    ends: Array
+    chosen: Array
+    depth: int = 0
+
+    def local(self, times: Array) -> Array:
+        """Return where times lie, between −1 and 1."""
+        start, end = self.ends[0], self.ends[-1]
+        return np.asarray((2.0 * times - start - end) / (end - start))
+
+    def halves(self, times: Array) -> list[_Span]:
+        """Cut it at a break if there is one inside, else in the middle."""
+        cut = len(self.ends) // 2
+        middle = self.ends[cut] if len(self.ends) > 2 else np.mean(self.ends)
+        depth = self.depth + (len(self.ends) == 2)
+        early, inner = times[self.chosen] < middle, self.ends[1:-1]
+        return [
+            _Span(np.array([self.ends[0], *inner[inner < middle], middle]), self.chosen[early], depth),
+            _Span(np.array([middle, *inner[inner > middle], self.ends[-1]]), self.chosen[~early], depth),
+        ]
+
+
+class _Polynomials(NamedTuple):
+    """Coefficients (r, k, m) and data (n_l, k, m) as polynomials in time on k spans; their sizes (k, m) as values."""
+
+    coefficients: Array
+    lifted: Array | None
+    sizes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Σ coefficient·D of a solution as a function of t and space: places are (t, x, …).
+
+    Attributes
+    ----------
+    basis, terms
+        The functions of space.
+    coefficients
+        The map from times (m,) to coefficients (r, m) and data (n_l, m).
+    breaks_in_time
+        Times between which the coefficients are smooth.
+    x, times
+        The places (n, d) and the times (n,) at which it is asked for.
+    """
+
+    basis: Basis
+    terms: Sequence[Term]
+    coefficients: Callable[[Array], tuple[Array, Array | None]]
+    breaks_in_time: Array
+    x: Array
+    times: Array
+    columns = 1
+
+    @cached_property
+    def places(self) -> Array:
+        """Where it is asked for."""
+        return np.column_stack([self.times, self.x])
+
+    @cached_property
+    def breaks(self) -> list[Array]:
+        """The first cells."""
+        first, last = float(np.min(self.times)), float(np.max(self.times))
+        inner = self.breaks_in_time[(self.breaks_in_time > first) & (self.breaks_in_time < last)]
+        ends = np.array([first, *inner, max(last, np.nextafter(first, np.inf))])
+        return [ends, *tables.space_breaks(self.basis, self.x)]
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether it consists of functions of one variable each."""
+        return self.basis.is_product or self.x.shape[1] == 1
+
+    @property
+    def costs(self) -> tuple[float, float]:
+        """Operations of a point and of a node."""
+        size = self.basis.size + self.basis.lift_size
+        feature = self.basis.width * (_FEATURE + 2.0 * size)
+        return feature + _FEATURE * size, 2.0 * size + (feature / NODES if self.x.shape[1] == 1 else feature / 4.0)
+
+    def values(self, places: Array | None = None) -> Array:
+        """Evaluate the functions themselves; those of products that are many, from one break in time to the next."""
+        places = self.places if places is None else places
+        return self.by_spans() if self.basis.is_product and places is self.places else self._directly(places)
+
+    def tables(self, cells: Cells) -> Array:
+        """Tabulate: coefficients at the nodes in time, then products with the functions of space."""
+        times = cells.nodes(0)
+        full = tables.tensor(self.basis, *self.coefficients(times.ravel()))
+        first = np.moveaxis(full, -1, 0).reshape(*times.shape, *full.shape[:-1], 1)
+        shape = (len(cells.choice), *(NODES,) * cells.choice.shape[1], 1)
+        parts = (tables.on_cells(self.basis, cells, s, first, 1) for s in tables.summands(self.basis, self.terms))
+        return sum(parts, np.zeros(shape))
+
+    # ---- one pair after the other ----------------------------------------------------------------------------
+
+    def _directly(self, places: Array) -> Array:
+        """Evaluate a few pairs, or pairs at times that nothing smooth connects."""
+        out = np.empty((len(places), 1))
+        rows = max(4, _BLOCK // max(1, self.basis.size + self.basis.lift_size))
+        for start in range(0, len(places), rows):
+            part = slice(start, start + rows)
+            distinct, inverse = np.unique(places[part, 0], return_inverse=True)
+            c, lifted = self.coefficients(distinct)
+            x = places[part, 1:]
+            found = np.einsum("ij,ij->i", self.basis.operator(x, self.terms), c.T[inverse])
+            if lifted is not None:
+                found += np.einsum("ij,ij->i", self.basis.lift_operator(x, self.terms), lifted.T[inverse])
+            out[part, 0] = found
+        return out
+
+    def _some(self, count: int) -> Array:
+        return self.places[np.linspace(0, len(self.places) - 1, count).astype(int)]
+
+    @cached_property
+    def limit(self) -> float:
+        """What is taken for round-off of a value, told by places next to each other, and by times."""
+        sample, few = self._some(NODES), self._some(_TIMES)
+
+        def near(x: Array) -> Array:
+            return self._directly(np.column_stack([np.tile(sample[:, 0], len(x) // len(sample)), x]))
+
+        def soon(t: Array) -> Array:
+            return self._directly(np.column_stack([t, np.tile(few[:, 1:], (len(t) // len(few), 1))]))
+
+        in_space = round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)
+        return float(max(in_space[0], round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)[0]))
+
+    # ---- from one break in time to the next --------------------------------------------------------------------
+
+    def by_spans(self) -> Array:
+        """Evaluate all pairs of a separable function: polynomials in time, whose last coefficients are round-off."""
+        if len(self.places) < _MANY or not np.isfinite(self.limit):
+            return self._directly(self.places)
+        out = np.empty((len(self.places), 1))
+        moments, pending = _MOMENTS, self._spans()
+        while pending:
+            few = [s for s in pending if len(s.chosen) <= NODES or s.depth > _HALVINGS]
+            if few:
+                chosen = np.concatenate([s.chosen for s in few])
+                out[chosen] = self._directly(self.places[chosen])
+            many = [s for s in pending if len(s.chosen) > NODES and s.depth <= _HALVINGS]
+            rough = list(self._smooth_filled(many, moments, out))
+            pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
+            moments = NODES
+        checked = np.linspace(0, len(out) - 1, _CHECKED).astype(int)
+        known = self._directly(self.places[checked])
+        right = np.all(np.abs(out[checked] - known) <= _WRONG * self.limit)
+        return out if right else self._directly(self.places)
+
+    def _spans(self) -> list[_Span]:
+        """Cut the time into spans of as many steps as polynomials of few degrees pass through, and sort the pairs."""
+        for together in _TOGETHER:
+            groups = list(_alike(self.breaks[0], together))
+            some = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, _PROBED).astype(int))]
+            sizes = self._polynomials(some, _MOMENTS).sizes if together > 1 else np.zeros((1, 1))
+            if np.max(sizes[:, -LAST:]) <= self.limit:
+                break
+        starts = np.array([ends[0] for ends in groups[1:]])
+        own = np.searchsorted(starts, self.times, side="right").astype(np.min_scalar_type(len(groups)))
+        order = np.argsort(own, kind="stable")
+        bounds = np.searchsorted(own[order], np.arange(len(groups) + 1))
+        return [_Span(groups[k], order[bounds[k] : bounds[k + 1]]) for k in np.flatnonzero(np.diff(bounds))]
+
+    def _smooth_filled(self, spans: Sequence[_Span], moments: int, out: Array) -> Iterator[_Span]:
+        """Fill in spans on which so many moments tell the polynomials in time; yield the others."""
+        step = max(1, _BLOCK // (moments * (self.basis.size + self.basis.lift_size)))
+        for start in range(0, len(spans), step):
+            block, ready = spans[start : start + step], []
+            found = self._polynomials([span.ends for span in block], moments)
+            for k, (span, sizes) in enumerate(zip(block, found.sizes, strict=True)):
+                if not np.max(sizes[-LAST:]) <= self.limit:
+                    yield span
+                    continue
+                large = np.flatnonzero(sizes > 0.1 * self.limit)
+                count = max(2, int(large[-1]) + 1 if len(large) else 0)
+                lifted = None if found.lifted is None else found.lifted[:, k, :count]
+                ready.append((span, tables.tensor(self.basis, found.coefficients[:, k, :count], lifted)))
+            self._fill(ready, out)
+
+    def _polynomials(self, spans: Sequence[Array], moments: int) -> _Polynomials:
+        """Look at coefficients at the nodes of spans, given by their ends."""
+        shape = (-1, len(spans), moments)
+        nodes = np.concatenate([nodes_between(ends[0], ends[-1], moments) for ends in spans])
+        values, data = self.coefficients(nodes)
+        c = to_polynomials(values.reshape(shape))
+        lifted = None if data is None else to_polynomials(data.reshape(shape))
+        rows, lifting = self._sampled
+        seen = rows @ c.reshape(len(values), -1)
+        if lifted is not None:
+            seen += lifting @ lifted.reshape(len(lifted), -1)
+        return _Polynomials(c, lifted, np.max(np.abs(seen), axis=0).reshape(shape[1:]))
+
+    @cached_property
+    def _sampled(self) -> tuple[Array, Array]:
+        """The functions at some of the places, and those that lift data."""
+        x = self._some(_SORTED)[:, 1:]
+        count = int(np.clip(_BLOCK // self.basis.size, 8, _SEEN)) // x.shape[1]
+        ranks = (len(x) - 1) * (1.0 - np.cos(np.linspace(0.0, np.pi, count + 2)[1:-1])) / 2.0  # dense near the sides
+        x = np.concatenate([x[np.argsort(column, kind="stable")[ranks.astype(int)]] for column in x.T])
+        return self.basis.operator(x, self.terms), self.basis.lift_operator(x, self.terms)
+
+    def _fill(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
+        """Fill in spans with tensors (R₁, R₂, …, m): large ones by themselves, others with functions in common."""
+        together: list[tuple[_Span, Array]] = []
+        waiting = 0
+        for span, full in ready:
+            if len(span.chosen) >= _LARGE:
+                out[span.chosen, 0] = self._compressed_sum(span, full)
+                continue
+            together.append((span, full))
+            waiting += len(span.chosen)
+            if waiting >= _LARGE:
+                self._fill_together(together, out)
+                together, waiting = [], 0
+        if together:
+            self._fill_together(together, out)
+
+    def _compressed_sum(self, span: _Span, full: Array) -> Array:
+        order, arranged = _longest_first(full)
+        in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
+        out = np.zeros(len(in_time))
+        for summand in tables.summands(self.basis, self.terms):
+            places = self._along_axes(span.chosen, summand, order)
+            sorted_ = np.argsort(places[0].piece, kind="stable")
+            own = LocalSum(summand.scale * arranged, [p.table for p in places], self.limit).compressed()
+            out[sorted_] += own.at([p.part(sorted_) for p in places], in_time[sorted_])
+        return out
+
+    def _fill_together(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
+        order, _ = _longest_first(ready[0][1])
+        chosen = np.concatenate([span.chosen for span, _ in ready])
+        out[chosen] = 0.0
+        for summand in tables.summands(self.basis, self.terms):
+            functions = [p.functions(p.table) for p in self._along_axes(chosen, summand, order)]
+            start = 0
+            for span, full in ready:
+                in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
+                own = slice(start, start + len(in_time))
+                core = summand.scale * _longest_first(full)[1]
+                out[span.chosen, 0] += summed(core, [one[own] for one in functions], in_time)
+                start = own.stop
+
+    def _along_axes(self, chosen: Array, summand: Summand, order: Sequence[int]) -> list[AxisPlaces]:
+        return [
+            AxisPlaces.of(tables.group_basis(self.basis, axis), summand.terms[axis], self.x[chosen, axis])
+            for axis in order
+        ]
+
+
+def _longest_first(full: Array) -> tuple[list[int], Array]:
+    """Return the axes of a tensor (R₁, R₂, …, m) by their lengths, and the tensor with axes so, time second."""
+    order = np.argsort([-count for count in full.shape[:-1]], kind="stable").tolist()
+    return order, np.ascontiguousarray(np.moveaxis(full.transpose(*order, -1), -1, 1))
+
+
+def _alike(breaks: Array, together: int) -> Iterator[Array]:
+    """Yield the breaks of so many steps in a row, or of fewer where their lengths differ too much."""
+    lengths, start = np.diff(breaks).tolist(), 0
+    for k in range(1, len(lengths) + 1):
+        own = lengths[start : k + 1]
+        if k == len(lengths) or len(own) > together or max(own) > _EVEN * min(own):
+            yield breaks[start : k + 1]
+            start = k
