@@ -14,6 +14,7 @@ from frozenpinn.assembly.collocation import Collocation, Linearisation
 Array = np.ndarray
 _VECTORS = 3
 _ROUNDS = 12
+_SETTLED = 1e-3  # relative change of both values twice in a row, after which no more is iterated
 
 
 def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[float, float]:
@@ -26,7 +27,7 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
     features = collocation.hidden.features(points.x) * weights[:, None]
     if collocation.mixing is not None:
         features = features @ collocation.mixing
-    triangle = system.factor.triangle
+    triangle = np.asfortranarray(system.factor.triangle)
 
     def mapped(block: Array) -> Array:
         """Apply Φ R⁻¹ field by field, one field below the other."""
@@ -38,8 +39,14 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
         return np.asarray(sla.solve_triangular(triangle, found, trans="T", check_finite=False))
 
     vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(len(triangle), _VECTORS)))[0]
+    squares, settled = np.zeros(2), False
     for _ in range(_ROUNDS):
-        vectors = np.linalg.qr(transposed(mapped(vectors)))[0]
+        vectors, triangular = np.linalg.qr(transposed(mapped(vectors)))
+        before, squares = squares, np.abs(np.diag(triangular)[:2])
+        if np.all(np.abs(squares - before) <= _SETTLED * squares):
+            if settled:
+                break
+            settled = True
     values = np.linalg.svd(mapped(vectors), compute_uv=False)
     scale = float(np.exp(np.mean(np.log(system.scales[:fields]))))
     return 1.0 / (scale * float(values[0])), 1.0 / (scale * float(values[1]))

@@ -13,6 +13,7 @@ from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.geometry.given import frozen
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -36,10 +37,11 @@ class HeldOut(NamedTuple):
 def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOut:
     """Return random places, the same for all solves of a problem."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
-    x = domain.sample(inside, "random", rng).x
+    x = frozen(domain.sample(inside, "random", rng).x)
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
-    sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
-    return HeldOut(x, sides, tuple(domain.sample_side(law.side, each, "random", rng) for law in problem.laws))
+    drawn = [domain.sample_side(part.side, each, "random", rng) for part in (*problem.conditions, *problem.laws)]
+    sides = [replace(points, x=frozen(points.x)) for points in drawn]
+    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]))
 
 
 @remembered
@@ -66,16 +68,17 @@ def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, floa
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    gaps = [_equation_gap(problem, name, function, places.inside) for name in problem.fields]
+    sizes = _sizes(problem, function, places.inside)
+    gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
     for condition, points in zip(problem.conditions, places.sides, strict=True):
-        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, places.inside))
+        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, sizes))
     for law, points in zip(problem.laws, places.laws, strict=True):
         gaps.append(rules.conditions * _law_gap(law, points, function))
     worst = max(gaps)
     return worst if np.isfinite(worst) else float("inf")
 
 
-def _equation_gap(problem: Problem, field: str, function: Function, x: Array) -> float:
+def _equation_gap(problem: Problem, field: str, function: Function, x: Array, own: Mapping[str, float]) -> float:
     """Return what is left of an equation, relative to its largest term.
 
     Terms may all vanish, as for a linear function: they are taken to be as large as those of one that varies over the
@@ -90,17 +93,16 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
-        sizes += _natural(problem, function, x, slopes.jets, partials)
+        sizes += _natural(problem, own, x, slopes.jets, partials)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
 
 
 def _natural(
-    problem: Problem, function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]
+    problem: Problem, own: Mapping[str, float], x: Array, jets: Sequence[Jet], partials: Sequence[Array]
 ) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
     local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
-    own = _sizes(problem, function, x)
     return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
 
 
@@ -115,7 +117,11 @@ def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Seq
 
 
 def _condition_gap(
-    problem: Problem, condition: LinearCondition, points: BoundaryPoints, function: Function, inside: Array
+    problem: Problem,
+    condition: LinearCondition,
+    points: BoundaryPoints,
+    function: Function,
+    fields: Mapping[str, float],
 ) -> float:
     """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
     values = function.jets(points.x, condition.jets)
@@ -124,7 +130,6 @@ def _condition_gap(
         np.broadcast_to(factor * value, len(points.x))
         for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
     ]
-    fields = _sizes(problem, function, inside)
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
     sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)

@@ -32,7 +32,7 @@ from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.solvers.protocol import Work
 from frozenpinn.solvers.steady import SteadyState
@@ -57,7 +57,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
     if isinstance(task.settings.width, tuple):
         return _with_given_product(plan, earlier, watch)
     many = problem.domain.dimension > task.rules.sizing.dimensions
-    with blas_threads(plan.operations):
+    with blas_threads(plan.operations, REFLECTIONS):
         if many and earlier is not None and isinstance(earlier.solution.width, tuple):
             with watch.stage("products"):
                 start = SolutionStart(earlier.solution.jet_values)
@@ -113,10 +113,10 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
     if earlier is not None:
         start, how, family = SolutionStart(earlier.solution.jet_values), "a coarser solution", earlier.family
     elif not plan.problem.is_linear:
-        with watch.stage("choice of features"), blas_threads(plan.operations):
+        with watch.stage("choice of features"), blas_threads(plan.operations, REFLECTIONS):
             pilot, how = _quick_pilot(plan) or _pilot(plan, None)
             start, family = pilot.found.state, pilot.family
-    with watch.stage("products"), blas_threads(plan.operations):
+    with watch.stage("products"), blas_threads(plan.operations, REFLECTIONS):
         product = given_product(plan, start, how)
     assert product.facts is not None
     return Earlier(product, family, product.facts.left)
