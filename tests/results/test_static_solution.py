@@ -184,3 +184,20 @@ def test_coefficients_that_are_infinite_are_named():
     )
     with pytest.raises(EvaluationError, match=r"'f' is nan at x = 0\.51"):
         fp.solve(broken)
+
+
+def test_products_that_resolve_nothing_are_told():
+    peak = fp.Problem("-lap(u) = exp(-400*((x-0.3)**2 + (y-0.4)**2))", fp.Box([0, 0], [1, 1]), boundary="u = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match=r"leaves \d\d % of the equations or conditions: widths of \(8, 8\)"):
+        fp.solve(peak, settings=fp.Settings(width=(8, 8)))
+
+
+def test_products_of_given_widths_need_no_other_features_to_start():
+    exact = "sin(pi*x)*sin(pi*y)"
+    problem = fp.Problem(
+        f"lap(u) - u**3 = -2*pi**2*{exact} - ({exact})**3", fp.Box([0, 0], [1, 1]), boundary="u = 0", exact=exact
+    )
+    solution = fp.solve(problem, settings=fp.Settings(width=(16, 16)))
+    assert solution.error()["rel_l2"] < 1e-7
+    assert "choice of features" not in solution.seconds
+    assert solution.facts.start == "the extension of the boundary data"

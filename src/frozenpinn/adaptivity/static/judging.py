@@ -26,11 +26,35 @@ _TINY = 1e-5  # size of a field beside others, below which it is taken to vanish
 
 
 class HeldOut(NamedTuple):
-    """Points of the domain, and of the side of each condition and nonlinear one."""
+    """Points of the domain, and of the side of each condition and nonlinear one; those of all sides in one array."""
 
     inside: Array
     sides: tuple[BoundaryPoints, ...]
     laws: tuple[BoundaryPoints, ...]
+    around: Array
+
+
+class Once:
+    """A function of which each derivative is evaluated once at held-out places, and on all sides together."""
+
+    def __init__(self, function: Function, places: HeldOut) -> None:
+        self._function, self._places = function, places
+        sides = [points.x for points in (*places.sides, *places.laws)]
+        ends = np.cumsum([0, *map(len, sides)])
+        self._parts = {id(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
+        self._known: dict[int, dict[Jet, Array]] = {}
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the function."""
+        part = self._parts.get(id(x))
+        if part is None and x is not self._places.inside:
+            return self._function.jets(x, jets)
+        where = x if part is None else self._places.around
+        known = self._known.setdefault(id(where), {})
+        missing = [jet for jet in jets if jet not in known]
+        if missing:
+            known |= zip(missing, self._function.jets(where, missing), strict=True)
+        return [known[jet] if part is None else known[jet][part] for jet in jets]
 
 
 @remembered
@@ -41,7 +65,8 @@ def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOu
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
     drawn = [domain.sample_side(part.side, each, "random", rng) for part in (*problem.conditions, *problem.laws)]
     sides = [replace(points, x=frozen(points.x)) for points in drawn]
-    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]))
+    around = frozen(np.concatenate([points.x for points in sides])) if sides else x[:0]
+    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]), around)
 
 
 @remembered
@@ -68,6 +93,7 @@ def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, floa
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
     for condition, points in zip(problem.conditions, places.sides, strict=True):
@@ -152,6 +178,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     residuals vary faster than errors.
     """
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
     missed = dict.fromkeys(problem.fields, 0.0)
     for condition, points in zip(problem.conditions, places.sides, strict=True):

@@ -26,14 +26,19 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
-def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
-    """Return the solution by a product whose widths the user has given."""
+def check_product(plan: StaticPlan) -> None:
+    """Refuse widths of axes where there can be no product."""
     if plan.problem.constraints or not Frame.of(plan.problem, plan.task.settings).product:
         raise SettingsError(
             f"width={plan.task.settings.width} has one number for each axis, for products of networks on boxes in two "
             "to five dimensions, with conditions of constant coefficients along their own axis and without a "
             "constraint. Write one number here."
         )
+
+
+def given_product(plan: StaticPlan, start: Function | None, how: str) -> Solution:
+    """Return the solution by a product whose widths the user has given."""
+    check_product(plan)
     found = solve_on_product(plan, start, np.inf, how)
     if found is None:
         raise ConvergenceError("a product of networks leads to no solution here; write width as one number.")
@@ -56,17 +61,20 @@ def product_plan(plan: StaticPlan) -> Plan | None:
     return make_plan(problem, plan.task, width)
 
 
-def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
-    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
+def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, how: str) -> Solution | None:
+    """Return a solution by a product of networks if it leaves less than is promised of other features; else None.
+
+    Without a start, Newton's method begins with the function of the product that carries the boundary data.
+    """
     problem, task, rules, own = plan.problem, plan.task, plan.task.rules.static, product_plan(plan)
     if own is None:
         return None
     try:
         own.check_memory()
         spaces = own.build_spaces(problem, own.place_points(problem))
-        values = {name: _snapshot(problem, start, name) for name in problem.fields}
+        values = {} if start is None else {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
-        first = np.zeros(system.size) if problem.is_linear else system.initial_state
+        first = np.zeros(system.size) if problem.is_linear or start is None else system.initial_state
         found = balance(system, first, rules.newton.accuracy, plan.told or nobody)
     except BudgetError:
         raise

@@ -14,12 +14,11 @@ from frozenpinn.adaptivity.static.families import (
     Pilot,
     best_family,
     families,
-    run_pilot,
     with_special_functions,
 )
 from frozenpinn.adaptivity.static.judging import held_out, judged_sizes, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
+from frozenpinn.adaptivity.static.products import check_product, given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.adaptivity.static.trust import stall_reason, warn_if_singular
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
@@ -108,17 +107,30 @@ def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Soluti
 
 
 def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
-    """Solve on a product of the user's widths; a narrow network of other features tells where to start."""
-    start, how, family = cast(Function, Nothing()), "", families(plan)[0]
+    """Solve on a product of the user's widths; where its own start fails, a pilot of other features gives one."""
+    start, how, family, product = cast(Function | None, None), "", families(plan)[0], None
     if earlier is not None:
         start, how, family = SolutionStart(earlier.solution.jet_values), "a coarser solution", earlier.family
-    elif not plan.problem.is_linear:
-        with watch.stage("choice of features"), blas_threads(plan.operations, REFLECTIONS):
-            pilot, how = _quick_pilot(plan) or _pilot(plan, None)
-            start, family = pilot.found.state, pilot.family
-    with watch.stage("products"), blas_threads(plan.operations, REFLECTIONS):
-        product = given_product(plan, start, how)
+    with blas_threads(plan.operations, REFLECTIONS):
+        if start is None and plan.task.start is None:
+            with watch.stage("products"):
+                check_product(plan)
+                how = "" if plan.problem.is_linear else "the extension of the boundary data"
+                product = solve_on_product(plan, None, np.inf, how)
+        if product is None and start is None and not plan.problem.is_linear:
+            with watch.stage("choice of features"):
+                pilot, how = _pilot(plan, None)
+                start, family = pilot.found.state, pilot.family
+        if product is None:
+            with watch.stage("products"):
+                product = given_product(plan, start, how)
     assert product.facts is not None
+    if product.facts.left > plan.task.rules.static.untrusted:
+        warn(
+            f"between its points, the product of networks leaves {100 * product.facts.left:.0f} % of the equations or "
+            f"conditions: widths of {product.width} are too small for the solution, which may be wrong.",
+            ResolutionWarning,
+        )
     return Earlier(product, family, product.facts.left)
 
 
@@ -183,17 +195,6 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
         if found is not None:
             return found, how
     return _unaided(plan, narrow)
-
-
-def _quick_pilot(plan: StaticPlan) -> tuple[Pilot, str] | None:
-    """Return a pilot of the first kind of features, from the boundary data: enough for a start, if it converges."""
-    if plan.task.start is not None:
-        return None
-    narrow = _narrower(plan)
-    family = families(narrow)[0]
-    points = narrow.with_special(family.count).place_points()
-    found = run_pilot(narrow, family, points, _extended(narrow))
-    return None if found is None else (found, "the extension of the boundary data")
 
 
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
