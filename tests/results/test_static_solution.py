@@ -212,3 +212,20 @@ def test_fronts_that_hang_on_little_are_not_overrated():
         x = np.linspace(-1, 1, 301)
         error = np.linalg.norm(solution(x) + np.tanh(5 * x)) / np.linalg.norm(np.tanh(5 * x))
         assert error < min(1e-3, 10 * solution.error_estimate.worst)
+
+
+def test_fields_that_vanish_though_others_could_drive_them_are_judged_by_those():
+    bar = fp.Problem(
+        ["2*u_xx + u_yy + v_xy = 0", "2*v_yy + v_xx + u_xy = 0"],
+        fp.Box([0, 0], [3, 1]),
+        boundary={
+            "left": ["u = 0", "v = 0"],
+            "right": ["2*u_x = 1", "u_y + v_x = 0"],
+            "bottom": ["u_y + v_x = 0", "v_y = 0"],
+            "top": ["u_y + v_x = 0", "v_y = 0"],
+        },
+    )  # a bar without lateral contraction: u = x/2, v = 0
+    solution = fp.solve(bar, tol=1e-6)
+    assert solution.status == "converged"
+    assert solution(3.0, 0.5, field="u") == pytest.approx(1.5, abs=1e-9)
+    assert abs(solution(3.0, 0.5, field="v")) < 1e-9

@@ -22,7 +22,8 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may
+_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …
+_ROUND_OFF = 1e-10  # … or beside what others could drive it to, if they do
 
 
 class HeldOut(NamedTuple):
@@ -86,8 +87,30 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
 def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, float]:
     """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
     largest = max(sizes.values(), default=0.0)
-    gone = [name for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest]
-    return {**sizes, **dict.fromkeys(gone, largest)}
+    gone = {name: largest for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest}
+    for name, driven in _driven(problem).items() if len(sizes) > 1 else ():
+        could = max((factor * sizes.get(other, 0.0) for other, factor in driven.items()), default=0.0)
+        if name in sizes and name not in gone and sizes[name] < _ROUND_OFF * could:
+            gone[name] = could
+    return {**sizes, **gone}
+
+
+@remembered
+def _driven(problem: Problem) -> dict[str, dict[str, float]]:
+    """Return how large each other field may make one by its equation: factors of their sizes, in whatever units."""
+    found: dict[str, dict[str, float]] = {}
+    length = float(np.max(problem.domain.lengths))
+    for name in problem.fields if problem.is_static and len(problem.fields) > 1 else ():
+        slopes, x = slopes_of(problem, name), held_out(problem).inside
+        with np.errstate(all="ignore"):
+            partials = slopes.partials(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))
+        weights: dict[str, float] = {}
+        for jet, partial in zip(slopes.jets, partials, strict=True):
+            size = _rms(np.asarray(partial)) / length**jet.order
+            weights[jet.field] = max(weights.get(jet.field, 0.0), size if np.isfinite(size) else 0.0)
+        own = weights.pop(name, 0.0)
+        found[name] = {other: weight / own for other, weight in weights.items() if own > 0.0 and weight > 0.0}
+    return found
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:

@@ -12,6 +12,7 @@ from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.adaptivity.static.trust import warn_if_singular
 from frozenpinn.assembly.collocation import Function, nobody
+from frozenpinn.assembly.conditioning import lowest
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.errors import BudgetError, ConvergenceError, FrozenPinnError, SettingsError
@@ -83,7 +84,6 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
     name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"
     system = replace(system, stage=Stage.whole(problem))  # the start is not needed any more
     piece = Piece.of(system, SteadyState(found.state, name, Work(len(found.changes), len(found.changes))), 0.0, name)
-    smallest = np.sort(np.abs(found.eigenvalues))
     solution = Solution(
         problem,
         (piece,),
@@ -97,7 +97,7 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
     left = left_over(problem, SolutionStart(solution.jet_values), rules)
     if not left < promised:
         return None
-    singular = (float(smallest[0]), float(smallest[min(1, len(smallest) - 1)]))
+    singular = lowest(found.eigenvalues)
     if problem.is_linear and len(found.changes) == 1:  # the modes are those of the whole operator
         warn_if_singular(singular, problem, rules)
     steps = () if problem.is_linear else found.changes

@@ -205,17 +205,19 @@ def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     )
     wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
-        found = best_family(pilots, _extended(pilots))
-        if found is not None:
-            return found, "the extension of the boundary data"
+        extended = best_family(pilots, _extended(pilots))
+        if extended is not None and extended.left <= rules.blind:
+            return extended, "the extension of the boundary data"
         try:
             found = best_family(pilots, _continued(pilots))
         except ConvergenceError as error:
-            if pilots is wider or error.at_fold:
+            if error.at_fold or (pilots is wider and extended is None):
                 raise
-            continue
+            found = None
         if found is not None:
             return found, "a homotopy from the linear equation"
+        if extended is not None:  # it solves nothing yet, but nothing else does
+            return extended, "the extension of the boundary data"
     raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
 
 
