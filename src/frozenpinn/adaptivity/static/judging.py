@@ -64,7 +64,8 @@ def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOu
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
     x = frozen(domain.sample(inside, "random", rng).x)
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
-    drawn = [domain.sample_side(part.side, each, "random", rng) for part in (*problem.conditions, *problem.laws)]
+    where = [*(c.side for c in problem.conditions), *(law.side for law in problem.laws)]
+    drawn = [domain.sample_side(side, each, "random", rng) for side in where]
     sides = [replace(points, x=frozen(points.x)) for points in drawn]
     around = frozen(np.concatenate([points.x for points in sides])) if sides else x[:0]
     return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]), around)
