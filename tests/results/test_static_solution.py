@@ -231,18 +231,6 @@ def test_fields_that_vanish_though_others_could_drive_them_are_judged_by_those()
     assert abs(solution(3.0, 0.5, field="v")) < 1e-9
 
 
-def test_fields_of_very_different_sizes_have_units_of_their_own():
-    problem = fp.Problem(
-        ["lap(T) - 1e8*c = 300*exp(y) - 100*exp(x)", "lap(c) - 1e-9*T = 1e-6*exp(x) - 3e-7*exp(y)"],
-        fp.Box([0, 0], [1, 1]),
-        boundary=["T = 300*exp(y)", "c = 1e-6*exp(x)"],
-        exact={"T": "300*exp(y)", "c": "1e-6*exp(x)"},
-    )
-    solution = fp.solve(problem, tol=1e-8)
-    assert solution.status == "converged"
-    assert max(solution.error(name)["rel_l2"] for name in ("T", "c")) < 1e-8
-
-
 def test_starts_at_which_equations_are_not_finite():
     problem = fp.Problem("lap(u) = sqrt(u - 5)", fp.Box([0, 0], [1, 1]), boundary="u = 0")
     with pytest.raises(fp.ConvergenceError, match=r"the equations are not finite there.*Give a start="):

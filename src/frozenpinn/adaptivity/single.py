@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from frozenpinn.adaptivity.static.solve import Earlier
 
 
-_VANISHES = 1e-8  # size of a static field in its unit that is taken for zero, which is no unit
-
-
 class Unknown:
     """Stands for what no solve has found out yet."""
 
@@ -193,10 +190,7 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         outcome = _in(problem, scales, task, knowledge, progress)
-        sizes = {
-            name: size if size > _VANISHES * scales.unit(name) or not problem.is_static else scales.unit(name)
-            for name, size in measured_sizes(outcome.solution).items()
-        }
+        sizes = measured_sizes(outcome.solution)
     if uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
         return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
     for warning in caught:

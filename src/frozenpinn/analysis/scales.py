@@ -68,7 +68,9 @@ def uneven(sizes: Mapping[str, float]) -> bool:
 @remembered
 def scales_of(problem: Problem) -> Scales | None:
     """Return units for the fields if their sizes call for them, None if all can stay as they are."""
-    if len(problem.fields) == 1 or problem.jets.quantities:
+    if (
+        len(problem.fields) == 1 or problem.is_static or problem.jets.quantities
+    ):  # rows of static problems are scaled one by one
         return None
     sizes = sizes_of(problem)
     return Scales.of(sizes) if uneven(sizes) else None
