@@ -97,6 +97,10 @@ def stated(equation, domain=LINE, **more):
         (lambda: stated("u_xx = delta(x**2 - 0.5)"), "is no point"),
         (lambda: stated("u_xx = u*delta(x - 0.5)"), "a point source has a number or a formula in t as strength"),
         (lambda: stated("u_xx = x*delta(x - 0.5)"), "has the factor '-?x'"),
+        (
+            lambda: stated("lap(u) = delta(x - 0.3)*delta(y)", fp.Disk()),
+            r"one point in several dimensions is written delta\(x - 0\.3, y\)",
+        ),
         (lambda: fp.Problem("u_t = u_xx", LINE, (0, 1), "delta(x - 0.5)", "u = 0"), "stands in equations only"),
         (lambda: fp.solve(stated("u_xx - u**3 = delta(x - 0.5)")), "point sources are for linear equations"),
         (

@@ -53,6 +53,12 @@ def test_all_is_for_static_problems():
         fp.solve(heat, all=True)
 
 
+def test_far_past_a_fold_nothing_is_taken_for_a_solution():
+    problem = fp.Problem("lap(u) + 20*exp(u) = 0", fp.Box([0, 0], [1, 1]), boundary="u = 0")
+    with pytest.raises(fp.ConvergenceError, match="probably past a fold"):
+        fp.solve(problem, tol=1e-5)
+
+
 @pytest.mark.parametrize("everything", [False, True])
 def test_past_a_fold_there_is_nothing(everything):
     with pytest.raises(fp.ConvergenceError, match=r"ends at 97\.\d % of the nonlinear terms, probably past a fold"):

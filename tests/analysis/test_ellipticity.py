@@ -107,6 +107,20 @@ def test_data_that_balance():
     assert not fp.check(fp.Problem("lap(u) = 4", SQUARE, boundary="u_n = 1", constraint="mean(u) = 0"))
 
 
+@pytest.mark.parametrize(
+    ("boundary", "constraint", "surplus"),
+    [
+        ("u = 0", "mean(u) = 0", "mean(u) = 0"),
+        ("u_n = 0.25", ["mean(u) = 0", "u(0, 0) = 1"], "u(0, 0) = 1"),
+        ("u_n = 0.25", "mean(u) = 0", None),
+    ],
+)
+def test_constraints_too_many(boundary, constraint, surplus):
+    found = told(fp.Problem("lap(u) = 1", SQUARE, boundary=boundary, constraint=constraint))
+    wanted = [] if surplus is None else [f"the constraint '{surplus}' is one too many: 'u' is determined without it"]
+    assert [text[: len(start)] for text, start in zip(found, wanted, strict=True)] == wanted
+
+
 def test_sides_that_contradict_each_other():
     boundary = {"left": "u = 1", "right": "u = 0", "bottom": "u = 0", "top": "u = 0"}
     texts = told(fp.Problem("lap(u) = 0", SQUARE, boundary=boundary))

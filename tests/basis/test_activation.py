@@ -68,7 +68,14 @@ def test_values_can_be_written_into_an_array(name):
     z, out = np.linspace(-3, 3, 11), np.empty(11)
     found = activation(name)(z.copy(), [0], out=out)[0]
     assert found is out
-    np.testing.assert_array_equal(out, getattr(np, name)(z))
+    np.testing.assert_allclose(out, getattr(np, name)(z), rtol=0, atol=3e-16)
+
+
+def test_sines_where_the_half_angle_has_no_tangent():
+    z = np.pi * np.arange(-9.0, 10.0)
+    sine, cosine = activation("sin")(z.copy(), [0, 1])
+    np.testing.assert_allclose(sine, 0.0, atol=1e-14)
+    np.testing.assert_allclose(cosine, (-1.0) ** np.arange(-9, 10), rtol=1e-15)
 
 
 def test_saturated_tanh_stays_finite():

@@ -189,15 +189,23 @@ def test_near_resonance_is_told():
     assert solution.facts.singular[1] == pytest.approx(3 * np.pi**2, rel=0.05)
 
 
-@pytest.mark.parametrize("domain", [fp.Interval(0, 1), fp.Box([0] * 3, [1] * 3)], ids=["features", "a product"])
-def test_an_eigenvalue_that_is_hit_is_told(domain):
-    k = domain.dimension * np.pi**2
-    problem = fp.Problem("lap(u) + k*u = 1", domain, boundary="u = 0", parameters={"k": k})
+@pytest.mark.parametrize(
+    ("domain", "k", "source"),
+    [
+        (fp.Interval(0, 1), np.pi**2, "1"),
+        (fp.Box([0] * 3, [1] * 3), 3 * np.pi**2, "1"),
+        (fp.Disk(), 3.831705970207512**2, "x*exp(y)"),
+        (fp.Box([0, 0], [1, 1]), 5 * np.pi**2, "x*exp(y)"),
+    ],
+    ids=["features", "a product", "a double one of a disk", "a double one of a product"],
+)
+def test_an_eigenvalue_that_is_hit_is_told(domain, k, source):
+    problem = fp.Problem(f"lap(u) + k*u = {source}", domain, boundary="u = 0", parameters={"k": k})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         solution = fp.solve(problem, tol=1e-8, time_limit=10)
     assert solution.status == "reached"
-    assert len(solution.verdict.attempts) == 2  # wider networks would not help
+    assert len(solution.verdict.attempts) <= 3  # wider networks would not help
     assert any("An eigenvalue is hit (resonance), or a condition is missing" in str(w.message) for w in caught)
     assert "an eigenvalue is hit: the solution is not unique, or does not exist" in solution.verdict.reason
 

@@ -184,3 +184,54 @@ def test_coefficients_that_are_infinite_are_named():
     )
     with pytest.raises(EvaluationError, match=r"'f' is nan at x = 0\.51"):
         fp.solve(broken)
+
+
+def test_products_that_resolve_nothing_are_told():
+    peak = fp.Problem("-lap(u) = exp(-400*((x-0.3)**2 + (y-0.4)**2))", fp.Box([0, 0], [1, 1]), boundary="u = 0")
+    with pytest.warns(fp.FrozenPinnWarning, match=r"leaves \d\d % of the equations or conditions: widths of \(8, 8\)"):
+        fp.solve(peak, settings=fp.Settings(width=(8, 8)))
+
+
+def test_products_of_given_widths_need_no_other_features_to_start():
+    exact = "sin(pi*x)*sin(pi*y)"
+    problem = fp.Problem(
+        f"lap(u) - u**3 = -2*pi**2*{exact} - ({exact})**3", fp.Box([0, 0], [1, 1]), boundary="u = 0", exact=exact
+    )
+    solution = fp.solve(problem, settings=fp.Settings(width=(16, 16)))
+    assert solution.error()["rel_l2"] < 1e-6
+    assert "choice of features" not in solution.seconds
+    assert solution.facts.start == "the extension of the boundary data"
+
+
+def test_fronts_that_hang_on_little_are_not_overrated():
+    front = fp.Problem(
+        "u*u_x = 0.1*u_xx", fp.Interval(-1, 1), boundary={"left": "u = tanh(5)", "right": "u = -tanh(5)"}
+    )
+    for seed in (2, 3):  # narrow networks place it wrongly, and leave next to nothing of the equation
+        solution = fp.solve(front, tol=1e-3, seed=seed)
+        x = np.linspace(-1, 1, 301)
+        error = np.linalg.norm(solution(x) + np.tanh(5 * x)) / np.linalg.norm(np.tanh(5 * x))
+        assert error < min(1e-3, 10 * solution.error_estimate.worst)
+
+
+def test_fields_that_vanish_though_others_could_drive_them_are_judged_by_those():
+    bar = fp.Problem(
+        ["2*u_xx + u_yy + v_xy = 0", "2*v_yy + v_xx + u_xy = 0"],
+        fp.Box([0, 0], [3, 1]),
+        boundary={
+            "left": ["u = 0", "v = 0"],
+            "right": ["2*u_x = 1", "u_y + v_x = 0"],
+            "bottom": ["u_y + v_x = 0", "v_y = 0"],
+            "top": ["u_y + v_x = 0", "v_y = 0"],
+        },
+    )  # a bar without lateral contraction: u = x/2, v = 0
+    solution = fp.solve(bar, tol=1e-6)
+    assert solution.status == "converged"
+    assert solution(3.0, 0.5, field="u") == pytest.approx(1.5, abs=1e-9)
+    assert abs(solution(3.0, 0.5, field="v")) < 1e-9
+
+
+def test_starts_at_which_equations_are_not_finite():
+    problem = fp.Problem("lap(u) = sqrt(u - 5)", fp.Box([0, 0], [1, 1]), boundary="u = 0")
+    with pytest.raises(fp.ConvergenceError, match=r"the equations are not finite there.*Give a start="):
+        fp.solve(problem, tol=1e-4)

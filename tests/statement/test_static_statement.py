@@ -66,6 +66,7 @@ def test_equations_go_with_the_field_that_they_differentiate_most():
         ("u_xx = t", {}, r"'t' stands in a problem without time"),
         ("u_xx = u", {"initial": "x"}, r"initial is given, but no time: a static problem has no initial data"),
         ("u = x", {}, r"no derivative in u = x: the unknown must be differentiated, as in lap\(u\) = 1"),
+        ("u_aa + u_bb = 1", {}, r"as in lap\(u\) = 1 or u_xx = u\. The coordinates are x"),
         (["u_xx = v_x", "u_xx = 1", "v_x = 0"], {}, r"3 equation\(s\) for 2 unknown\(s\)"),
         ("u_xx = f_x", {}, r"1 equation\(s\) for 2 unknown\(s\).*'f', 'u'.*go into parameters"),
         ("u_xx = g", {}, r"unknown name 'g'"),

@@ -154,7 +154,7 @@ class Search:
         a, b = sorted((last, another), key=lambda attempt: attempt.task.effort)
         assert a.solution is not None
         assert b.solution is not None
-        with blas_threads(b.solution.operations):
+        with blas_threads(0.0 if self.problem.is_static else b.solution.operations):
             pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, self.rules.safety * self.tol)
         self._distances.append(pair.coarser.worst)
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:

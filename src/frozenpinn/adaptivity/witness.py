@@ -85,7 +85,7 @@ def estimate_error(solution: Solution) -> Solution:
     if witness is None:
         warn(f"the error can't be estimated, because a second solve with other neurons failed: {failed}")
         return replace(solution, error_estimate=ErrorEstimate.unknown(solution.problem))
-    with blas_threads(witness.operations):
+    with blas_threads(0.0 if witness.problem.is_static else witness.operations):
         estimate = compare(solution, witness, rules.estimate)
     if estimate.worst > rules.estimate.unresolved:
         warn(

@@ -214,6 +214,24 @@ def _undetermined(problem: Problem) -> list[Finding]:
                 f"point, constraint='{name}({', '.join('0' * problem.domain.dimension)}) = 0'."
             )
             found.append(Finding("conditions", "error", text))
+    return found + _surplus(problem)
+
+
+def _surplus(problem: Problem) -> list[Finding]:
+    """Look for constraints of fields that are determined without them; with their values in equations, none may be."""
+    inside = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
+    valued = {jet.field for jet in inside if jet.order == 0 or jet.field in problem.jets.quantities}
+    alone = len(problem.fields) == 1 and problem.spatial_order(problem.fields[0]) == 2
+    most = 1 if alone else problem.domain.dimension + 1  # bodies may turn, and beams tilt
+    found, free = [], dict.fromkeys(undetermined_fields(problem), most)
+    for constraint in problem.constraints if valued.isdisjoint(problem.jets.quantities) else ():
+        if constraint.field not in valued and not free.get(constraint.field):
+            text = (
+                f"the constraint '{constraint.text}' is one too many: '{constraint.field}' is determined without it. "
+                "They contradict each other, or it is idle; leave it out."
+            )
+            found.append(Finding("conditions", "warning", text))
+        free[constraint.field] = max(0, free.get(constraint.field, 0) - 1)
     return found
 
 

@@ -226,9 +226,10 @@ class Collocation:
         Those that are neurons again, on parts of the domain, count: the others cancel where the parts are joined.
         """
         if self.hidden.singular is not None and self.hidden.singular.kind == "broken":
-            return float(np.max(np.abs(rows))) or 1.0
-        own = rows.reshape(len(rows), -1, self.hidden.size)[:, :, : self.hidden.width + 1]
-        return float(np.max(np.abs(own))) or 1.0
+            return max(float(np.max(rows)), -float(np.min(rows))) or 1.0
+        size, own = self.hidden.size, slice(0, self.hidden.width + 1)
+        blocks = [rows[:, start : start + size][:, own] for start in range(0, rows.shape[1], size)]
+        return max(max(float(np.max(b)), -float(np.min(b))) for b in blocks) or 1.0
 
     # ---- rows -------------------------------------------------------------------------------------
 
@@ -299,7 +300,8 @@ class Collocation:
         with np.errstate(all="ignore"):
             partials = slopes.partials(*x.T, 0.0, *values)
             value = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
-        rows = np.zeros((len(x), len(fields), self.hidden.size))
+        size = self.hidden.size
+        rows = np.zeros((len(x), len(fields) * size), order="F")
         target = -np.array(value, dtype=float)
         for i, name in enumerate(fields):
             terms = []
@@ -308,19 +310,20 @@ class Collocation:
                     terms.append(Term(name, derivative_of(jet), partial))
                     target += partial * own
             if terms:
-                rows[:, i] = self.hidden.operator(x, terms)
+                rows[:, i * size : (i + 1) * size] = self.hidden.operator(x, terms)
         for jet, partial in zip(slopes.jets, partials, strict=True):
             if jet.field in self.problem.jets.quantities:
                 found, along = quantity_rows(self.problem, jet, x, about, self.hidden)
                 target += partial * along
                 for name, own_rows in found.items():
-                    rows[:, fields.index(name)] += np.reshape(partial, (-1, 1)) * own_rows
+                    first = fields.index(name) * size
+                    rows[:, first : first + size] += np.reshape(partial, (-1, 1)) * own_rows
         self._check_finite(equation, rows, value)
-        return rows.reshape(len(x), -1), target
+        return rows, target
 
     def _check_finite(self, equation: Equation, rows: Array, value: Array) -> None:
         if equation.is_linear and not (np.all(np.isfinite(value)) and np.all(np.isfinite(rows))):
-            bad = ~np.isfinite(value) | ~np.all(np.isfinite(rows), axis=(1, 2))
+            bad = ~np.isfinite(value) | ~np.all(np.isfinite(rows), axis=1)
             place = ", ".join(f"{c:.4g}" for c in self.points.x[np.argmax(bad)])
             raise EvaluationError(
                 f"the equation '{equation}' is not finite at x = ({place}): a coefficient or the source is infinite or "

@@ -12,12 +12,14 @@ import scipy.linalg as sla
 from frozenpinn.assembly.collocation import Collocation, Linearisation
 
 Array = np.ndarray
-_VECTORS = 3
+_VECTORS = 6
+_APART = 100.0  # ratio from which on two values are not those of the same eigenvalue, which may be a double one
 _ROUNDS = 12
+_SETTLED = 1e-3  # relative change of both values twice in a row, after which no more is iterated
 
 
 def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[float, float]:
-    """Return the two smallest values of |L u| / |u|, about, by subspace iteration with the factorisation at hand.
+    """Return the smallest |L u| / |u| and the next other one, about, by subspace iteration with the factorisation.
 
     With A = Q R, they are one over the largest singular values of Φ R⁻¹, where Φ are the features at the points.
     """
@@ -26,7 +28,7 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
     features = collocation.hidden.features(points.x) * weights[:, None]
     if collocation.mixing is not None:
         features = features @ collocation.mixing
-    triangle = system.factor.triangle
+    triangle = np.asfortranarray(system.factor.triangle)
 
     def mapped(block: Array) -> Array:
         """Apply Φ R⁻¹ field by field, one field below the other."""
@@ -37,9 +39,31 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
         found = np.concatenate([features.T @ part for part in np.split(block, fields)])
         return np.asarray(sla.solve_triangular(triangle, found, trans="T", check_finite=False))
 
-    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(len(triangle), _VECTORS)))[0]
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(len(triangle), min(_VECTORS, len(triangle)))))[0]
+    squares, settled = np.zeros(2), False
     for _ in range(_ROUNDS):
-        vectors = np.linalg.qr(transposed(mapped(vectors)))[0]
+        vectors, triangular = np.linalg.qr(transposed(mapped(vectors)))
+        before, squares = squares, np.abs(np.diag(triangular)[:2])
+        if np.all(np.abs(squares - before) <= _SETTLED * squares):
+            if settled:
+                break
+            settled = True
     values = np.linalg.svd(mapped(vectors), compute_uv=False)
     scale = float(np.exp(np.mean(np.log(system.scales[:fields]))))
-    return 1.0 / (scale * float(values[0])), 1.0 / (scale * float(values[1]))
+    return lowest(1.0 / (scale * np.maximum(values, 1e-300)))
+
+
+def lowest(values: Array) -> tuple[float, float]:
+    """Return the smallest of some values and the next one, past others that are about as close to zero.
+
+    Symmetric domains have double eigenvalues: where one of them is hit, two values vanish.
+
+    Examples
+    --------
+    >>> lowest(np.array([3.0, 1.0, 4.0])), lowest(np.array([1e-9, 2e-9, 4.0]))
+    ((1.0, 3.0), (1e-09, 4.0))
+    """
+    ordered = np.sort(np.abs(values))[:_VECTORS]
+    apart = ordered[ordered > _APART * ordered[0]]
+    following = apart[0] if len(apart) else ordered[min(1, len(ordered) - 1)]
+    return float(ordered[0]), float(following)

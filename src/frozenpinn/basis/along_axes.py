@@ -19,7 +19,8 @@ from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 _BLOCK = 4_000_000  # numbers held at a time
-_FEW = 64  # places of one axis
+_FEW = 400  # places of one axis at which functions are remembered, …
+_SMALL = 20_000  # … if these are no more numbers
 _MANY = 500  # the same, from which on functions are tabulated
 _GRID = 2000  # points that are worth a look whether they are a grid
 
@@ -50,7 +51,7 @@ def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     own = own_terms(basis, terms)
     if x.shape[1] > 1 or any(np.ndim(term.coefficient) for term in own):
         return _functions(basis, x, own)
-    if len(x) <= _FEW:
+    if len(x) <= _FEW and len(x) * basis.size <= _SMALL:
         return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
     if len(x) >= _MANY and isinstance(basis, Network) and not basis.is_broken:
         table = axis_table(basis, own)

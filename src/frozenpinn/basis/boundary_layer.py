@@ -30,13 +30,13 @@ class Functional(NamedTuple):
     def rows(self, hidden: HiddenLayer, fields: Sequence[str]) -> Array:
         """Return the rows that act on the raw coefficients of all fields, one block per field."""
         count = len(self.parts[0][0])
-        out = np.zeros((count, len(fields), hidden.size))
+        out = np.zeros((count, len(fields) * hidden.size), order="F")
         for x, terms in self.parts:
             for i, name in enumerate(fields):
                 own = [term for term in terms if term.field == name]
                 if own:
-                    out[:, i] += hidden.operator(x, own)
-        return out.reshape(count, -1)
+                    out[:, i * hidden.size : (i + 1) * hidden.size] += hidden.operator(x, own)
+        return out
 
 
 class BoundaryLayer(Protocol):

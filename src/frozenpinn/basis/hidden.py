@@ -161,18 +161,19 @@ class HiddenLayer:
         return out
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
-        """Return Σ coefficient·D of all features, shape (n, size). Fields are ignored here."""
+        """Return Σ coefficient·D of all features, shape (n, size), in column-major order. Fields are ignored here."""
         orders = sorted({term.derivative.order for term in terms})
-        values = dict(zip(orders, activation(self.activation)(self.pre_activation(x), orders), strict=True))
-        out = np.zeros((len(x), self.size))
+        z = self.pre_activation(x, np.empty((len(x), self.width), order="F"))
+        values = dict(zip(orders, activation(self.activation)(z, orders), strict=True))
+        out = np.zeros((len(x), self.size), order="F")
         body, constant = out[:, : self.width], out[:, self.width]
         for order in orders:
             own = [term for term in terms if term.derivative.order == order]
             varying = [term for term in own if np.ndim(term.coefficient)]
             fixed = [term for term in own if not np.ndim(term.coefficient)]
             if varying:
-                coefficients = np.stack([np.asarray(term.coefficient) for term in varying], axis=1)
-                part = coefficients @ np.stack([self.factor(term.derivative) for term in varying])
+                coefficients = np.stack([np.asarray(term.coefficient) for term in varying])
+                part = (np.stack([self.factor(term.derivative) for term in varying], axis=1) @ coefficients).T
                 body += np.multiply(part, values[order], out=part)
             if fixed:
                 factor = sum(float(term.coefficient) * self.factor(term.derivative) for term in fixed)

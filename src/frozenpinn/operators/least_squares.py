@@ -46,9 +46,10 @@ class LeastSquares:
     def of(cls, matrix: Array, ridge: float = RIDGE) -> LeastSquares:
         """Factorise a matrix, with ridge rows below it."""
         rows, columns = matrix.shape
-        if not np.all(np.isfinite(matrix)):
+        squares = np.einsum("ij,ij->j", matrix, matrix)
+        if not np.all(np.isfinite(squares)):
             raise SettingsError("the rows of a least-squares problem are not finite.")
-        largest = float(np.sqrt(np.max(np.einsum("ij,ij->j", matrix, matrix), initial=0.0)))
+        largest = float(np.sqrt(np.max(squares, initial=0.0)))
         stacked = np.zeros((rows + columns, columns), order="F")
         stacked[:rows] = matrix
         np.fill_diagonal(stacked[rows:], ridge * np.sqrt(columns) * (largest or 1.0))
@@ -78,17 +79,23 @@ def _factorised(matrix: Array) -> tuple[Array, Array]:
     """Return reflectors and triangular factor of a matrix in the order of Fortran, which is overwritten, and scales."""
     columns = matrix.shape[1]
     if columns <= _WHOLE:
-        (reflectors, scales), _ = sla.qr(matrix, mode="raw", overwrite_a=True, check_finite=False)
-        return reflectors, scales
+        return _reflected(matrix)
     scales = np.zeros(columns)
     for first in range(0, columns, _PANEL):
         last = min(first + _PANEL, columns)
-        (panel, own), _ = sla.qr(matrix[first:, first:last], mode="raw", check_finite=False)
+        panel, own = _reflected(np.array(matrix[first:, first:last], order="F"))
         matrix[first:, first:last], scales[first:last] = panel, own
         for start in range(last, columns, _WHOLE):
             rest = np.asfortranarray(matrix[first:, start : start + _WHOLE])
             matrix[first:, start : start + _WHOLE] = _rotated(panel, own, rest)
     return matrix, scales
+
+
+def _reflected(matrix: Array) -> tuple[Array, Array]:
+    """Return what dgeqrf makes of a matrix in the order of Fortran, which is overwritten."""
+    reflectors, scales, _, info = sla.lapack.dgeqrf(matrix, lwork=_WORK * matrix.shape[1], overwrite_a=True)
+    assert info == 0
+    return np.asarray(reflectors), np.asarray(scales)
 
 
 def _rotated(reflectors: Array, scales: Array, block: Array) -> Array:

@@ -40,6 +40,12 @@ class Multiple:
         return self.factor * np.asarray(self.function(*where))
 
 
+@remembered
+def _program(datum: Datum, expression: sp.Expr) -> Program:
+    """Return a part of the expression of a datum, compiled."""
+    return Program([expression], [*datum._scope.jets.x, datum._scope.jets.t], datum._functions)
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Datum(PointFunction):
     """A function of space and time that belongs to a problem, and its derivatives."""
@@ -58,9 +64,9 @@ class Datum(PointFunction):
 
     def part(self, expression: sp.Expr, x: Array) -> Array:
         """Evaluate a part of the expression that does not depend on time."""
-        program = Program([expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
         with np.errstate(all="ignore"):
-            return checked_values(program(*x.T, 0.0)[0], len(x), self.what, place_of(x, 0.0))
+            found = _program(self, expression)(*x.T, 0.0)[0]
+            return checked_values(found, len(x), self.what, place_of(x, 0.0))
 
     def size_of_terms(self, x: Array, t: float) -> float:
         """Return how large the terms of a sum are, which leave round-off where they cancel; 0 for Python functions."""

@@ -286,10 +286,14 @@ class _Parts:
         return True
 
 
-def no_unknown(texts: str, static: bool) -> str:
+def no_unknown(texts: str, static: bool, coordinates: Sequence[str]) -> str:
     """Say that no unknown was found, and how one is written."""
     if static:
-        return f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_xx = u."
+        x = coordinates[0]
+        return (
+            f"no derivative in {texts}: the unknown must be differentiated, as in lap(u) = 1 or u_{x}{x} = u. The "
+            f"coordinates are {', '.join(coordinates)}."
+        )
     return (
         f"no time derivative in {texts}: the unknown must appear as u_t or u_tt. For a static problem leave out time= "
         "and initial=: fp.Problem('lap(u) = f', domain, boundary='u = 0')."

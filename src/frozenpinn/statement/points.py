@@ -55,6 +55,12 @@ def taken_points(
         for mark in marks:
             name = sp.Dummy(real=True)
             factor = sp.diff(equation.forcing.xreplace({mark: name}), name)
+            if factor.has(POINT):
+                arguments = ", ".join(str(a) for m in marks if m == mark or factor.has(m) for a in m.args)
+                raise ProblemError(
+                    f"{_text(mark)} is multiplied by another delta; one point in several dimensions is written "
+                    f"delta({arguments})."
+                )
             if any(e.has(mark) for e in others) or not factor.free_symbols <= {jets.t} or factor.has(AppliedUndef):
                 raise ProblemError(
                     f"{_text(mark)} has the factor '{factor}'; a point source has a number or a formula in t as "

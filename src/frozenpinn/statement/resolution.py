@@ -59,7 +59,7 @@ def resolve(
         other = [name for name in unknowns_in(written, chart, list(given["parameters"])) if name not in names]
         names += other[: len(texts) - len(names)]
     if not names:
-        raise ProblemError(no_unknown("; ".join(map(str, texts)), static))
+        raise ProblemError(no_unknown("; ".join(map(str, texts)), static, [str(x) for x in jets.x]))
     conditions = list(_conditions(given["boundary"]))
     vectors = _vectors([*texts, *written], conditions, names, given["initial"]) if domain.dimension > 1 else []
     composites = declared(names, given.get("vectors"), given.get("complex"), vectors, chart.names)

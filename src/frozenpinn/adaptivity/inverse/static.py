@@ -26,7 +26,7 @@ from frozenpinn.errors import ConvergenceError, FrozenPinnWarning
 from frozenpinn.geometry import Points
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.newton import Found
 
 Array = np.ndarray
@@ -103,7 +103,7 @@ class StaticInference:
         found = Found(solved.state, (), solved.last)
         pilot = Pilot(network.family, found, float("nan"))
         if singular is None:
-            with blas_threads(plan.operations):
+            with blas_threads(plan.operations, REFLECTIONS):
                 singular = smallest_values(network.model.collocation(solved.theta), solved.last)
         return made_solution(plan, pilot, found, network.points, singular, "the fit")
 

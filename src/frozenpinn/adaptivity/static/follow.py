@@ -23,7 +23,7 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.path import BranchPoint, Fold, Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.continuation import Point, corrected, cosine, find_fold, metric_of, reverse, unit
 from frozenpinn.solvers.newton import newton
 from frozenpinn.statement.problem import Problem
@@ -101,7 +101,7 @@ class Follower:
     def follow(self) -> Path:
         """Return the path."""
         started = time.perf_counter()
-        with blas_threads(self._plan(1.0).operations):
+        with blas_threads(self._plan(1.0).operations, REFLECTIONS):
             network, least = self._start()
             reason = self._march(network, least)
             stepped = time.perf_counter()

@@ -13,6 +13,7 @@ from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
+from frozenpinn.geometry.given import frozen
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -21,25 +22,53 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may
+_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …
+_ROUND_OFF = 1e-10  # … or beside what others could drive it to, if they do
 
 
 class HeldOut(NamedTuple):
-    """Points of the domain, and of the side of each condition and nonlinear one."""
+    """Points of the domain, and of the side of each condition and nonlinear one; those of all sides in one array."""
 
     inside: Array
     sides: tuple[BoundaryPoints, ...]
     laws: tuple[BoundaryPoints, ...]
+    around: Array
+
+
+class Once:
+    """A function of which each derivative is evaluated once at held-out places, and on all sides together."""
+
+    def __init__(self, function: Function, places: HeldOut) -> None:
+        self._function, self._places = function, places
+        sides = [points.x for points in (*places.sides, *places.laws)]
+        ends = np.cumsum([0, *map(len, sides)])
+        self._parts = {id(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
+        self._known: dict[int, dict[Jet, Array]] = {}
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the function."""
+        part = self._parts.get(id(x))
+        if part is None and x is not self._places.inside:
+            return self._function.jets(x, jets)
+        where = x if part is None else self._places.around
+        known = self._known.setdefault(id(where), {})
+        missing = [jet for jet in jets if jet not in known]
+        if missing:
+            known |= zip(missing, self._function.jets(where, missing), strict=True)
+        return [known[jet] if part is None else known[jet][part] for jet in jets]
 
 
 @remembered
 def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOut:
     """Return random places, the same for all solves of a problem."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
-    x = domain.sample(inside, "random", rng).x
+    x = frozen(domain.sample(inside, "random", rng).x)
     each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
-    sides = tuple(domain.sample_side(c.side, each, "random", rng) for c in problem.conditions)
-    return HeldOut(x, sides, tuple(domain.sample_side(law.side, each, "random", rng) for law in problem.laws))
+    where = [*(c.side for c in problem.conditions), *(law.side for law in problem.laws)]
+    drawn = [domain.sample_side(side, each, "random", rng) for side in where]
+    sides = [replace(points, x=frozen(points.x)) for points in drawn]
+    around = frozen(np.concatenate([points.x for points in sides])) if sides else x[:0]
+    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]), around)
 
 
 @remembered
@@ -59,23 +88,47 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
 def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, float]:
     """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
     largest = max(sizes.values(), default=0.0)
-    gone = [name for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest]
-    return {**sizes, **dict.fromkeys(gone, largest)}
+    gone = {name: largest for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest}
+    for name, driven in _driven(problem).items() if len(sizes) > 1 else ():
+        could = max((factor * sizes.get(other, 0.0) for other, factor in driven.items()), default=0.0)
+        if name in sizes and name not in gone and sizes[name] < _ROUND_OFF * could:
+            gone[name] = could
+    return {**sizes, **gone}
+
+
+@remembered
+def _driven(problem: Problem) -> dict[str, dict[str, float]]:
+    """Return how large each other field may make one by its equation: factors of their sizes, in whatever units."""
+    found: dict[str, dict[str, float]] = {}
+    length = float(np.max(problem.domain.lengths))
+    for name in problem.fields if problem.is_static and len(problem.fields) > 1 else ():
+        slopes, x = slopes_of(problem, name), held_out(problem).inside
+        with np.errstate(all="ignore"):
+            partials = slopes.partials(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))
+        weights: dict[str, float] = {}
+        for jet, partial in zip(slopes.jets, partials, strict=True):
+            size = _rms(np.asarray(partial)) / length**jet.order
+            weights[jet.field] = max(weights.get(jet.field, 0.0), size if np.isfinite(size) else 0.0)
+        own = weights.pop(name, 0.0)
+        found[name] = {other: weight / own for other, weight in weights.items() if own > 0.0 and weight > 0.0}
+    return found
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    gaps = [_equation_gap(problem, name, function, places.inside) for name in problem.fields]
+    function = Once(function, places)
+    sizes = _sizes(problem, function, places.inside)
+    gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
     for condition, points in zip(problem.conditions, places.sides, strict=True):
-        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, places.inside))
+        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, sizes))
     for law, points in zip(problem.laws, places.laws, strict=True):
         gaps.append(rules.conditions * _law_gap(law, points, function))
     worst = max(gaps)
     return worst if np.isfinite(worst) else float("inf")
 
 
-def _equation_gap(problem: Problem, field: str, function: Function, x: Array) -> float:
+def _equation_gap(problem: Problem, field: str, function: Function, x: Array, own: Mapping[str, float]) -> float:
     """Return what is left of an equation, relative to its largest term.
 
     Terms may all vanish, as for a linear function: they are taken to be as large as those of one that varies over the
@@ -90,17 +143,16 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
-        sizes += _natural(problem, function, x, slopes.jets, partials)
+        sizes += _natural(problem, own, x, slopes.jets, partials)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
 
 
 def _natural(
-    problem: Problem, function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]
+    problem: Problem, own: Mapping[str, float], x: Array, jets: Sequence[Jet], partials: Sequence[Array]
 ) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
     local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
-    own = _sizes(problem, function, x)
     return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
 
 
@@ -115,7 +167,11 @@ def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Seq
 
 
 def _condition_gap(
-    problem: Problem, condition: LinearCondition, points: BoundaryPoints, function: Function, inside: Array
+    problem: Problem,
+    condition: LinearCondition,
+    points: BoundaryPoints,
+    function: Function,
+    fields: Mapping[str, float],
 ) -> float:
     """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
     values = function.jets(points.x, condition.jets)
@@ -124,7 +180,6 @@ def _condition_gap(
         np.broadcast_to(factor * value, len(points.x))
         for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
     ]
-    fields = _sizes(problem, function, inside)
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
     sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
@@ -147,6 +202,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     residuals vary faster than errors.
     """
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
     missed = dict.fromkeys(problem.fields, 0.0)
     for condition, points in zip(problem.conditions, places.sides, strict=True):

@@ -16,6 +16,7 @@ from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
+from frozenpinn.geometry.given import frozen
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
@@ -113,11 +114,10 @@ class StaticPlan:
             n = [*_per_axis(domain, self.count)]
         points = points_on_parts(self.problem, self.count)
         points = domain.sample(n, method, self.task.seed) if points is None else points
-        if self.sites is None:
-            return points
-        rules = self.task.rules.static
-        rng = np.random.default_rng(self.task.seed)
-        return self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
+        if self.sites is not None:
+            rules, rng = self.task.rules.static, np.random.default_rng(self.task.seed)
+            points = self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
+        return replace(points, x=frozen(points.x))  # at which layers remember their neurons
 
     def place_boundary(self) -> dict[str, BoundaryPoints]:
         """Place points on the sides that have conditions, as many as their measure asks for."""

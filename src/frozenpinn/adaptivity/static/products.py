@@ -12,6 +12,7 @@ from frozenpinn.adaptivity.static.plan import StaticPlan
 from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.adaptivity.static.trust import warn_if_singular
 from frozenpinn.assembly.collocation import Function, nobody
+from frozenpinn.assembly.conditioning import lowest
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.errors import BudgetError, ConvergenceError, FrozenPinnError, SettingsError
@@ -26,14 +27,19 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
-def given_product(plan: StaticPlan, start: Function, how: str) -> Solution:
-    """Return the solution by a product whose widths the user has given."""
+def check_product(plan: StaticPlan) -> None:
+    """Refuse widths of axes where there can be no product."""
     if plan.problem.constraints or not Frame.of(plan.problem, plan.task.settings).product:
         raise SettingsError(
             f"width={plan.task.settings.width} has one number for each axis, for products of networks on boxes in two "
             "to five dimensions, with conditions of constant coefficients along their own axis and without a "
             "constraint. Write one number here."
         )
+
+
+def given_product(plan: StaticPlan, start: Function | None, how: str) -> Solution:
+    """Return the solution by a product whose widths the user has given."""
+    check_product(plan)
     found = solve_on_product(plan, start, np.inf, how)
     if found is None:
         raise ConvergenceError("a product of networks leads to no solution here; write width as one number.")
@@ -56,17 +62,20 @@ def product_plan(plan: StaticPlan) -> Plan | None:
     return make_plan(problem, plan.task, width)
 
 
-def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: str) -> Solution | None:
-    """Return a solution by a product of networks if it leaves less than is promised of other features; else None."""
+def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, how: str) -> Solution | None:
+    """Return a solution by a product of networks if it leaves less than is promised of other features; else None.
+
+    Without a start, Newton's method begins with the function of the product that carries the boundary data.
+    """
     problem, task, rules, own = plan.problem, plan.task, plan.task.rules.static, product_plan(plan)
     if own is None:
         return None
     try:
         own.check_memory()
         spaces = own.build_spaces(problem, own.place_points(problem))
-        values = {name: _snapshot(problem, start, name) for name in problem.fields}
+        values = {} if start is None else {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
-        first = np.zeros(system.size) if problem.is_linear else system.initial_state
+        first = np.zeros(system.size) if problem.is_linear or start is None else system.initial_state
         found = balance(system, first, rules.newton.accuracy, plan.told or nobody)
     except BudgetError:
         raise
@@ -75,7 +84,6 @@ def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: st
     name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"
     system = replace(system, stage=Stage.whole(problem))  # the start is not needed any more
     piece = Piece.of(system, SteadyState(found.state, name, Work(len(found.changes), len(found.changes))), 0.0, name)
-    smallest = np.sort(np.abs(found.eigenvalues))
     solution = Solution(
         problem,
         (piece,),
@@ -89,7 +97,7 @@ def solve_on_product(plan: StaticPlan, start: Function, promised: float, how: st
     left = left_over(problem, SolutionStart(solution.jet_values), rules)
     if not left < promised:
         return None
-    singular = (float(smallest[0]), float(smallest[min(1, len(smallest) - 1)]))
+    singular = lowest(found.eigenvalues)
     if problem.is_linear and len(found.changes) == 1:  # the modes are those of the whole operator
         warn_if_singular(singular, problem, rules)
     steps = () if problem.is_linear else found.changes

@@ -21,7 +21,7 @@ from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.path import relative_distance
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.deflation import DeflationRules, deflated_newton, scaled, size_of, soft_directions, values_of
 from frozenpinn.solvers.newton import newton
 from frozenpinn.statement.problem import Problem
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
 def coarse_solutions(problem: Problem, task: Task) -> list[Candidate]:
     """Return the solutions that deflated Newton's method finds on a coarse network; at least one, or an error."""
     plan = _plan(problem, task)
-    with blas_threads(plan.operations):
+    with blas_threads(plan.operations, REFLECTIONS):
         collocation, first = _first(plan)
         return _all(plan, collocation, first)
 

@@ -14,12 +14,11 @@ from frozenpinn.adaptivity.static.families import (
     Pilot,
     best_family,
     families,
-    run_pilot,
     with_special_functions,
 )
 from frozenpinn.adaptivity.static.judging import held_out, judged_sizes, left_over
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.products import given_product, product_plan, solve_on_product
+from frozenpinn.adaptivity.static.products import check_product, given_product, product_plan, solve_on_product
 from frozenpinn.adaptivity.static.start import SolutionStart, by_homotopy, extended, read_start
 from frozenpinn.adaptivity.static.trust import stall_reason, warn_if_singular
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
@@ -32,7 +31,7 @@ from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.solvers.protocol import Work
 from frozenpinn.solvers.steady import SteadyState
@@ -57,7 +56,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
     if isinstance(task.settings.width, tuple):
         return _with_given_product(plan, earlier, watch)
     many = problem.domain.dimension > task.rules.sizing.dimensions
-    with blas_threads(plan.operations):
+    with blas_threads(plan.operations, REFLECTIONS):
         if many and earlier is not None and isinstance(earlier.solution.width, tuple):
             with watch.stage("products"):
                 start = SolutionStart(earlier.solution.jet_values)
@@ -108,17 +107,30 @@ def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Soluti
 
 
 def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
-    """Solve on a product of the user's widths; a narrow network of other features tells where to start."""
-    start, how, family = cast(Function, Nothing()), "", families(plan)[0]
+    """Solve on a product of the user's widths; where its own start fails, a pilot of other features gives one."""
+    start, how, family, product = cast(Function | None, None), "", families(plan)[0], None
     if earlier is not None:
         start, how, family = SolutionStart(earlier.solution.jet_values), "a coarser solution", earlier.family
-    elif not plan.problem.is_linear:
-        with watch.stage("choice of features"), blas_threads(plan.operations):
-            pilot, how = _quick_pilot(plan) or _pilot(plan, None)
-            start, family = pilot.found.state, pilot.family
-    with watch.stage("products"), blas_threads(plan.operations):
-        product = given_product(plan, start, how)
+    with blas_threads(plan.operations, REFLECTIONS):
+        if start is None and plan.task.start is None:
+            with watch.stage("products"):
+                check_product(plan)
+                how = "" if plan.problem.is_linear else "the extension of the boundary data"
+                product = solve_on_product(plan, None, np.inf, how)
+        if product is None and start is None and not plan.problem.is_linear:
+            with watch.stage("choice of features"):
+                pilot, how = _pilot(plan, None)
+                start, family = pilot.found.state, pilot.family
+        if product is None:
+            with watch.stage("products"):
+                product = given_product(plan, start, how)
     assert product.facts is not None
+    if product.facts.left > plan.task.rules.static.untrusted:
+        warn(
+            f"between its points, the product of networks leaves {100 * product.facts.left:.0f} % of the equations or "
+            f"conditions: widths of {product.width} are too small for the solution, which may be wrong.",
+            ResolutionWarning,
+        )
     return Earlier(product, family, product.facts.left)
 
 
@@ -185,17 +197,6 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     return _unaided(plan, narrow)
 
 
-def _quick_pilot(plan: StaticPlan) -> tuple[Pilot, str] | None:
-    """Return a pilot of the first kind of features, from the boundary data: enough for a start, if it converges."""
-    if plan.task.start is not None:
-        return None
-    narrow = _narrower(plan)
-    family = families(narrow)[0]
-    points = narrow.with_special(family.count).place_points()
-    found = run_pilot(narrow, family, points, _extended(narrow))
-    return None if found is None else (found, "the extension of the boundary data")
-
-
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
     rules = plan.task.rules.static
@@ -204,17 +205,19 @@ def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     )
     wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
-        found = best_family(pilots, _extended(pilots))
-        if found is not None:
-            return found, "the extension of the boundary data"
+        extended = best_family(pilots, _extended(pilots))
+        if extended is not None and extended.left <= rules.blind:
+            return extended, "the extension of the boundary data"
         try:
             found = best_family(pilots, _continued(pilots))
         except ConvergenceError as error:
-            if pilots is wider or error.at_fold:
+            if error.at_fold or (pilots is wider and extended is None):
                 raise
-            continue
+            found = None
         if found is not None:
             return found, "a homotopy from the linear equation"
+        if extended is not None:  # it solves nothing yet, but nothing else does
+            return extended, "the extension of the boundary data"
     raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
 
 

@@ -160,6 +160,12 @@ def _end_of_homotopy(reached: float, first: float, last: float, fold: float) -> 
         "no solution was found: the extension of the boundary data is too far from one for Newton's method, and a "
         f"homotopy from the linear equation ends at {100 * reached:.1f} % of the nonlinear terms"
     )
+    if not np.isfinite(first):
+        return ConvergenceError(
+            "no solution was found: the extension of the boundary data is too far from one for Newton's method, and a "
+            "homotopy from the linear equation does not get away from it: the equations are not finite there, as √u or "
+            "log(u) of negative values, or change too fast. Give a start= at which they are defined."
+        )
     if last < fold * first:
         return ConvergenceError(
             f"{where}, probably past a fold: there the smallest |Lu|/|u| of the linearisation has fallen from "
