@@ -15,6 +15,7 @@ from math import comb, factorial, prod
 
 import numpy as np
 
+from frozenpinn.adaptivity.inverse.evidence import whitened
 from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
@@ -22,6 +23,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField, as_function, atoms, field_words
@@ -144,6 +146,12 @@ class FieldBasis:
     def roughness(self, length: float) -> Array:
         """Return the matrix of the roughness on a scale, in units of the domain."""
         return np.asarray(sum(comb(_ORDER, j) * length ** (2 * j) * gram for j, gram in enumerate(self.grams)))
+
+
+@remembered
+def whitening(basis: FieldBasis, length: float) -> Array:
+    """Return B with B Bᵀ = R⁻¹ for the roughness R on a scale."""
+    return whitened(basis.roughness(length))
 
 
 def where_defined(name: str, problem: Problem) -> Domain:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
-from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question
@@ -69,12 +69,18 @@ class FieldInference:
             if old is slopes and np.array_equal(its, sigmas):
                 return known
         (free, smooth), grid = self.columns, self.question.rules.prior
-        matrices = [sla.block_diag(*(b.roughness(length) for b in self.numbers.fields)) for length in grid.lengths]
         told = self.question.data.noise_is_known
         direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], matrices, grid, told, direct)
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._whitening, grid, told, direct)
         self._recent[:] = [(slopes, sigmas, found), *self._recent[:1]]
         return found
+
+    @cached_property
+    def _whitening(self) -> list[Array]:
+        return [
+            sla.block_diag(*(whitening(basis, length) for basis in self.numbers.fields))
+            for length in self.question.rules.prior.lengths
+        ]
 
     def renewed(self, question: Question) -> FieldInference:
         """Return the same for other data; what is decomposed serves them, unless only one noise is known."""

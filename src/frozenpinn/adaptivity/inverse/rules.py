@@ -28,7 +28,6 @@ class InverseRules:
 
     coarse: float = 0.34  #: neurons of the network on which a fit is found, as a part of those of the last steps
     coarse_most: int = 240  #: … and at most
-    coarse_solution: float = 1e-6  #: accuracy of the solution at the start, where features are chosen
     steps: int = 40  #: evaluations of one fit, at most
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
     quick_rtol: float = 1e-3  #: accuracy in time at which a fit is found

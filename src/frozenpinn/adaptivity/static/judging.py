@@ -63,19 +63,39 @@ def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, floa
     return {**sizes, **dict.fromkeys(gone, largest)}
 
 
+class _Evaluated:
+    """A function whose jets in the equations are known at some places: all were evaluated at once."""
+
+    def __init__(self, problem: Problem, function: Function, x: Array) -> None:
+        jets = [jet for name in problem.fields for jet in slopes_of(problem, name).jets]
+        jets = [jet for jet in jets if jet.field in problem.fields]
+        jets += [problem.jets.field(name) for name in problem.fields]
+        wanted = list(dict.fromkeys([*jets, *(part for jet in jets for part in _parts(jet, x.shape[1]))]))
+        self.function, self.x = function, x
+        self.known = dict(zip(wanted, function.jets(x, wanted), strict=True))
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the fields."""
+        if x is self.x and all(jet in self.known for jet in jets):
+            return [self.known[jet] for jet in jets]
+        return self.function.jets(x, jets)
+
+
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    gaps = [_equation_gap(problem, name, function, places.inside) for name in problem.fields]
+    function = _Evaluated(problem, function, places.inside)
+    fields = _sizes(problem, function, places.inside)
+    gaps = [_equation_gap(problem, name, function, places.inside, fields) for name in problem.fields]
     for condition, points in zip(problem.conditions, places.sides, strict=True):
-        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, places.inside))
+        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, fields))
     for law, points in zip(problem.laws, places.laws, strict=True):
         gaps.append(rules.conditions * _law_gap(law, points, function))
     worst = max(gaps)
     return worst if np.isfinite(worst) else float("inf")
 
 
-def _equation_gap(problem: Problem, field: str, function: Function, x: Array) -> float:
+def _equation_gap(problem: Problem, field: str, function: Function, x: Array, fields: Mapping[str, float]) -> float:
     """Return what is left of an equation, relative to its largest term.
 
     Terms may all vanish, as for a linear function: they are taken to be as large as those of one that varies over the
@@ -90,32 +110,39 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array) ->
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
-        sizes += _natural(problem, function, x, slopes.jets, partials)
+        sizes += _natural(problem, x, slopes.jets, partials, fields)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
 
 
 def _natural(
-    problem: Problem, function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]
+    problem: Problem, x: Array, jets: Sequence[Jet], partials: Sequence[Array], fields: Mapping[str, float]
 ) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
     local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
-    own = _sizes(problem, function, x)
-    return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
+    return [_rms(np.broadcast_to(p, len(x))) * fields[jet.field] / length**jet.order for jet, p in local]
 
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
     """Return the second derivatives along each axis of which Laplacians are sums: Δu = 0 has no other large terms."""
-    found, d = [], x.shape[1]
-    for jet, partial in zip(jets, partials, strict=True):
-        if jet.laps == 1 and d > 1:
-            shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(d)]
-            found += [partial * v for v in function.jets(x, [replace(jet, alpha=alpha, laps=0) for alpha in shifted])]
-    return found
+    pairs = zip(jets, partials, strict=True)
+    return [partial * v for jet, partial in pairs for v in function.jets(x, _parts(jet, x.shape[1]))]
+
+
+def _parts(jet: Jet, dimension: int) -> list[Jet]:
+    """Return the second derivatives of which a Laplacian is the sum; none of other jets."""
+    if jet.laps != 1 or dimension == 1:
+        return []
+    shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(dimension)]
+    return [replace(jet, alpha=alpha, laps=0) for alpha in shifted]
 
 
 def _condition_gap(
-    problem: Problem, condition: LinearCondition, points: BoundaryPoints, function: Function, inside: Array
+    problem: Problem,
+    condition: LinearCondition,
+    points: BoundaryPoints,
+    function: Function,
+    fields: Mapping[str, float],
 ) -> float:
     """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
     values = function.jets(points.x, condition.jets)
@@ -124,7 +151,6 @@ def _condition_gap(
         np.broadcast_to(factor * value, len(points.x))
         for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
     ]
-    fields = _sizes(problem, function, inside)
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
     sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
     return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
