@@ -87,7 +87,7 @@ class Data:
             n = len(part)
             level = np.abs(part.values if predicted is None else predicted[at : at + n])
             at += n
-            size = float(np.sqrt(np.mean(part.values**2))) or 1.0
+            size = float(np.sqrt(np.mean(level**2))) or 1.0
             if isinstance(part.noise, Relative):
                 found.append(part.noise.part * np.maximum(level, rules.reach * size))
             elif part.noise is None:

@@ -141,8 +141,8 @@ def with_bases(question: Question, seed: int = 0) -> Question:
     return replace(question, numbers=Numbers(problem, bases))
 
 
-def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[Array, Array]:
-    """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
+def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[float, Array]:
+    """Return by how much predictions, on average, and unknowns differ if networks of solution and fields are others."""
     mine = question.numbers
     other = with_bases(question, question.task.seed + OTHER_SEED)
     theta, count = other.numbers.start, len(mine.names)
@@ -155,7 +155,7 @@ def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array]
     gap[:count] = found[:count] - fit.theta[:count]
     for one, own, two, its, x in pairs:
         gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
-    return first.prediction.values - fit.prediction.values, gap
+    return float(np.sqrt(np.mean((first.prediction.values - fit.prediction.values) ** 2))), gap
 
 
 def _places(basis: FieldBasis) -> Array:

@@ -12,18 +12,21 @@ from scipy.special import ndtri, stdtrit
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
 from frozenpinn.adaptivity.inverse.field_search import OTHER_SEED, FieldInference, Step, second_opinion, with_bases
 from frozenpinn.adaptivity.inverse.fit import Fit
-from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, StaticChord, Straight
+from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.basis.hidden import Derivative
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
 
@@ -42,8 +45,13 @@ class Kept(NamedTuple):
     model: Callable[[Data], Model]
     solve: Callable[[Fit], Solution]
     fit: Fit
-    blur: Array
+    blur: float
     gap: Array
+
+    def sigmas(self, question: Question, fit: Fit | None) -> Array:
+        """Return standard deviations with the distance of two networks among them, if the noise is known."""
+        own = question.sigmas(fit)
+        return np.sqrt(own**2 + self.blur**2) if question.data.noise_is_known else own
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
@@ -88,7 +96,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     def solve(found: Fit) -> Solution:
         return inference.solution(fine, found.prediction, facts.singular)
 
-    return _put_together(Kept(search, near, model, solve, fit, blur, gap), search, fit, sigmas, solution, watch)
+    return _put_together(Kept(search, near, model, solve, fit, blur, gap), search, fit, solution, watch)
 
 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
@@ -128,11 +136,18 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         other_places = replace(model, data=given)
         return Chord(other_places.values, other_places.at(fit.theta).slopes)
 
-    def near(given: Data) -> Model:
-        is_straight = numbers.is_affine and given.has_places_of(data)
-        return Straight(fit.theta, fit.prediction) if is_straight else renewed(given)
+    known = first.prediction.values if np.array_equal(first.theta, fit.theta) else None
+    noise = sigmas if data.noise_is_known else np.full_like(sigmas, np.std(data.values - fit.prediction.values))
 
-    return _put_together(Kept(search, near, renewed, solve, fit, blur, gap), search, fit, sigmas, solve(fit), watch)
+    def near(given: Data) -> Model:
+        if not given.has_places_of(data):
+            return renewed(given)
+        if numbers.is_affine:
+            return Straight(fit.theta, fit.prediction)
+        base = rough.values(fit.theta)[0] if known is None else known
+        return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach)
+
+    return _put_together(Kept(search, near, renewed, solve, fit, blur, gap), search, fit, solve(fit), watch)
 
 
 def _linear(model: EvolutionModel, theta: Array) -> Model:
@@ -147,14 +162,13 @@ def _again(kept: Kept, given: Any) -> Inferred:
     with watch.stage("steps from the old fit"):
         same = question.data.has_places_of(kept.search.question.data)
         search, known = kept.search.renewed(question), kept.fit.prediction if same else None
-        sigmas = question.sigmas(kept.fit if same else None)
+        sigmas = kept.sigmas(question, kept.fit if same else None)
         try:
             best, steps = _descended(search, kept.near(question.data), kept.fit, sigmas, known)
         except ConvergenceError:
             best, steps = _descended(search, kept.model(question.data), kept.fit, sigmas, known)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
-    blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
-    return _put_together(kept._replace(blur=blur), search, fit, sigmas, lambda: kept.solve(fit), watch)
+    return _put_together(kept, search, fit, lambda: kept.solve(fit), watch, sigmas)
 
 
 def _descended(
@@ -167,15 +181,13 @@ def _put_together(
     kept: Kept,
     search: FieldInference,
     fit: Fit,
-    sigmas: Array,
     solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
+    weights: Array | None = None,
 ) -> Inferred:
-    """Return all that was found."""
+    """Return all that was found, with weights from the fit if they are not given."""
     question, data, numbers = search.question, search.question.data, search.numbers
-    free = search.columns[0]
-    if data.noise_is_known:
-        sigmas = np.sqrt(sigmas**2 + np.mean(kept.blur**2))
+    free, sigmas = search.columns[0], kept.sigmas(question, fit) if weights is None else weights
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
     check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
@@ -226,15 +238,24 @@ def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -
         )
         for basis, own in question.numbers.parts()
     }
-    return {name: _judged(field, question.rules) for name, field in found.items()}
+    return {basis.name: _judged(found[basis.name], basis, question.rules) for basis in question.numbers.fields}
 
 
-def _judged(field: InferredField, rules: InverseRules) -> InferredField:
+@remembered
+def _looks(basis: FieldBasis) -> tuple[Array, ...]:
+    """Return the functions of a field, and their slopes along each axis, at random points."""
+    d = basis.domain.dimension
+    x = basis.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
+    orders = [(0,) * d, *(tuple(int(i == axis) for i in range(d)) for axis in range(d))]
+    return tuple(basis.at(x, Derivative(order)) for order in orders)
+
+
+def _judged(field: InferredField, basis: FieldBasis, rules: InverseRules) -> InferredField:
     """Return a field that changes as steeply as a jump would, with what that means for its deviations."""
-    x = field.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
-    values, length = field.functions(x) @ field.mean, float(np.max(field.domain.lengths))
-    spread = float(np.ptp(values))
-    if spread == 0.0 or rules.steep * length * float(np.max(field.slope(x))) < 0.5 * spread:
+    values, *slopes = (table @ field.mean for table in _looks(basis))
+    spread, length = float(np.ptp(values)), float(np.max(field.domain.lengths))
+    steepest = float(np.max(np.sqrt(sum(slope**2 for slope in slopes))))
+    if spread == 0.0 or rules.steep * length * steepest < 0.5 * spread:
         return field
     return replace(field, steep=length / max(2.0 * field.effective ** (1 / field.domain.dimension), 1.0))
 

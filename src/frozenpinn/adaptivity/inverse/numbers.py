@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,25 +124,23 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
     solution = best.prediction.state.told(numbers.stated(best.theta))
-    kept = KeptInTime(question, model, best, second)
+    kept = KeptInTime(question, model, best, second, Local.moved(fits[0], best))
     found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again)
     return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class KeptInTime:
-    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it."""
+    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it.
+
+    ``local`` tells what is measured near the fit; None if second derivatives are not known.
+    """
 
     question: Question
     model: EvolutionModel
     fit: Fit
     second: Prediction
-
-    @cached_property
-    def local(self) -> Local | None:
-        """What is measured near the fit; the first new data pay for it. None if second derivatives are not known."""
-        found = self.model.bend(self.fit.theta, self.fit.prediction.state)
-        return None if found is None else Local(self.fit.theta, self.fit.prediction.values, *found)
+    local: Local | None
 
     def again(self, given: Any) -> Inferred:
         """Infer from new data near the old fit: by polynomials, by solves with old slopes, or anew."""

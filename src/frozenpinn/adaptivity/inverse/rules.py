@@ -19,6 +19,9 @@ class TangentRules:
     cutoff: float = 1e-7  #: singular value, relative to the largest, up to which functions are kept
     boundary: float = 0.8  #: boundary points of all sides together for each neuron, in two and more dimensions
     rtol: float = 1e-2  #: accuracy in time; errors of slopes are some 1e-4
+    looser: float = (
+        10.0  #: accuracy in time of second derivatives, as a multiple of that; their errors are 1e-5 to 5e-2
+    )
     difference: float = 1e-4  #: relative change of a number where tangents do not serve and slopes are differences
 
 
@@ -32,6 +35,7 @@ class InverseRules:
     settled: float = 1e-10  #: relative change of the unknowns at which a coarse fit stops
     quick_rtol: float = 1e-3  #: accuracy in time at which a fit is found
     quick_settled: float = 1e-3  #: relative change of the unknowns at which that stops
+    quick_reach: float = 10.0  #: change from an old fit, in units of the noise, that is told with that accuracy
     quick_width: int = 80  #: neurons of an interval there
     secant: float = 0.3  #: part of a change that old slopes may miss and still be corrected instead of computed anew, …
     secant_gain: float = 0.25  #: … if the step before has brought the sum of squares down to this part
