@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_LEAST = 1e-9  # noise of a part, relative to its values, below which there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,30 +80,77 @@ class Data:
         return self.parts[0].noise is not None
 
     def sigmas(self, rules: InverseRules, predicted: Array | None = None) -> Array:
-        """Return the standard deviations, or multiples of them where they are to be estimated.
+        """Return the standard deviations as they are given, or the size of the values of each part if they are not.
 
-        Noise that is not given is the same everywhere, unless what a fit leaves says clearly that it is relative.
+        Relative ones are parts of what a fit predicts.
         """
-        found, at = [], 0
-        for part in self.parts:
-            n = len(part)
-            level = np.abs(part.values if predicted is None else predicted[at : at + n])
-            at += n
-            size = float(np.sqrt(np.mean(level**2))) or 1.0
-            if isinstance(part.noise, Relative):
-                found.append(part.noise.part * np.maximum(level, rules.reach * size))
-            elif part.noise is None:
-                own = np.maximum(level, rules.reach * size)
-                left = None if predicted is None else part.values - predicted[at - n : at]
-                found.append(own if left is not None and _is_relative(left, own, rules) else np.full(n, size))
-            else:
-                found.append(np.broadcast_to(part.noise, n))
+        found = []
+        for part, (equal, relative) in zip(self.parts, self._sizes(rules, predicted), strict=True):
+            own = relative * part.noise.part if isinstance(part.noise, Relative) else part.noise
+            found.append(equal if own is None else np.broadcast_to(own, len(part)))
         return np.concatenate(found)
 
+    def estimated(self, rules: InverseRules, predicted: Array, judged: Callable[[Array], Judged]) -> Array:
+        """Return standard deviations that are not given, up to a factor, from what a fit leaves.
 
-def _is_relative(left: Array, sizes: Array, rules: InverseRules) -> bool:
-    """Whether residuals in proportion to the values are much more likely than equal ones."""
-    count = len(left)
-    equal = 0.5 * count * np.log(max(float(np.mean(left**2)), 1e-300))
-    relative = 0.5 * count * np.log(max(float(np.mean((left / sizes) ** 2)), 1e-300)) + float(np.sum(np.log(sizes)))
-    return equal - relative > rules.clearly
+        They are the same for all values of a part, or in proportion to these where that is clearly more likely.
+        ``judged`` makes a fit with some deviations and judges it.
+        """
+        sizes = self._sizes(rules, predicted)
+
+        def scaled(sigmas: Sequence[Array]) -> tuple[Array, float]:
+            whole = np.concatenate(sigmas)
+            if len(self.parts) > 1:
+                whole = whole * self._scales(judged(whole), rules)
+            return whole, judged(whole).likelihood
+
+        chosen = [equal for equal, _ in sizes]
+        found, best = scaled(chosen)
+        for k, (_, relative) in enumerate(sizes):
+            others = [*chosen[:k], relative, *chosen[k + 1 :]]
+            sigmas, likelihood = scaled(others)
+            if likelihood > best + rules.clearly:
+                chosen, found, best = others, sigmas, likelihood
+        return found
+
+    def _scales(self, judged: Judged, rules: InverseRules) -> Array:
+        """Return for each value how large the noise of its part is, in units of the deviations of a fit.
+
+        Parts that a fit follows too closely to tell have the noise of all.
+        """
+        squares, free = judged.left**2, 1.0 - judged.leverage
+        common = max(float(np.sum(squares)) / max(float(np.sum(free)), 1.0), _LEAST**2)
+        found = []
+        for own, rest in zip(self._split(squares), self._split(free), strict=True):
+            tells = float(np.sum(rest)) >= rules.own_noise
+            found.append(np.full(len(own), max(np.sum(own) / np.sum(rest), _LEAST**2) if tells else common))
+        return np.sqrt(np.concatenate(found))
+
+    def _sizes(self, rules: InverseRules, predicted: Array | None) -> list[tuple[Array, Array]]:
+        """Return for each part the size of its values, as an array, and that of each value, but for the smallest."""
+        found = []
+        for level in self._split(np.abs(self.values if predicted is None else predicted)):
+            size = float(np.sqrt(np.mean(level**2))) or 1.0
+            found.append((np.full(len(level), size), np.maximum(level, rules.reach * size)))
+        return found
+
+    def _split(self, values: Array) -> list[Array]:
+        """Return the values of each part."""
+        return np.split(values, np.cumsum([len(part) for part in self.parts])[:-1])
+
+
+class Judged(NamedTuple):
+    """A fit with some weights: weighted residuals, how closely each value is followed, and the log likelihood."""
+
+    left: Array
+    leverage: Array
+    likelihood: float
+
+
+def judged_numbers(left: Array, slopes: Array, sigmas: Array) -> Judged:
+    """Judge the best fit of numbers with some weights, near one that leaves residuals."""
+    q = np.linalg.qr(slopes / sigmas[:, None])[0]
+    own = left / sigmas
+    own = own - q @ (q.T @ own)
+    spread = max(float(np.mean(own**2)), 1e-300)
+    return Judged(own, np.sum(q**2, axis=1), -0.5 * len(own) * np.log(spread) - float(np.sum(np.log(sigmas))))

@@ -20,7 +20,10 @@ _KEPT = 1e-3  # evidence relative to the best from which on a prior counts
 
 
 class Posterior(NamedTuple):
-    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length."""
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length.
+
+    The evidence is that of the best prior, as a logarithm.
+    """
 
     mean: Array
     covariance: Array
@@ -28,6 +31,7 @@ class Posterior(NamedTuple):
     variance: float
     strength: float
     length: float
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ class Inversion:
         variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
         effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
         whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
-        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length)
+        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length, float(best))
 
     def _all_members(self, y: Array) -> list[_Member]:
         q = self._projected

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
 from frozenpinn.adaptivity.inverse.fit import Fit
@@ -20,6 +21,7 @@ from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
+_RECENT = 4  # decompositions that are kept
 OTHER_SEED = 1000  # of the second network, beyond the first
 
 
@@ -63,8 +65,21 @@ class FieldInference:
         mean, spread = found.mean * scale, found.covariance * scale * scale[:, None]
         return found._replace(mean=mean[order], covariance=spread[np.ix_(order, order)])
 
+    def judged(self, fit: Fit, sigmas: Array) -> Judged:
+        """Judge what the linearised problem makes of the data with some weights."""
+        prediction = fit.prediction
+        found = self.posterior(prediction, fit.theta, sigmas)
+        slopes = prediction.slopes / sigmas[:, None]
+        left = (self.question.data.values - prediction.values) / sigmas - slopes @ (found.mean - fit.theta)
+        leverage = np.einsum("ij,jk,ik->i", slopes, found.covariance, slopes, optimize=True) / found.variance
+        return Judged(left, np.minimum(leverage, 1.0), found.evidence - float(np.sum(np.log(sigmas))))
+
+    def sigmas(self, fit: Fit) -> Array:
+        """Return the standard deviations, relative and unknown ones from a fit."""
+        return self.question.sigmas(fit, self.judged)
+
     def _inversion(self, slopes: Array, sigmas: Array, weighted: Array, norms: Array) -> Inversion:
-        """Decompose slopes, unless they are those of the last two times."""
+        """Decompose slopes, unless they are those of the last few times."""
         for old, its, known in self._recent:
             if old is slopes and np.array_equal(its, sigmas):
                 return known
@@ -72,7 +87,7 @@ class FieldInference:
         told = self.question.data.noise_is_known
         direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
         found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._whitening, grid, told, direct)
-        self._recent[:] = [(slopes, sigmas, found), *self._recent[:1]]
+        self._recent[:] = [(slopes, sigmas, found), *self._recent[: _RECENT - 1]]
         return found
 
     @cached_property
@@ -141,7 +156,9 @@ def with_bases(question: Question, seed: int = 0) -> Question:
     return replace(question, numbers=Numbers(problem, bases))
 
 
-def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[float, Array]:
+def second_opinion(
+    question: Question, fit: Fit, sigmas: Array, made: Callable[[Numbers, Array], Model]
+) -> tuple[float, Array]:
     """Return by how much predictions, on average, and unknowns differ if networks of solution and fields are others."""
     mine = question.numbers
     other = with_bases(question, question.task.seed + OTHER_SEED)
@@ -150,7 +167,7 @@ def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array]
     pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
     for one, own, two, its, x in pairs:
         theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
-    first = FieldInference(other).step(made(other.numbers, theta), theta, question.sigmas(fit), None)
+    first = FieldInference(other).step(made(other.numbers, theta), theta, sigmas, None)
     found, gap = first.posterior.mean, np.zeros(len(fit.theta))
     gap[:count] = found[:count] - fit.theta[:count]
     for one, own, two, its, x in pairs:

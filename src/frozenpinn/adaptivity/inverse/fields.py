@@ -45,13 +45,13 @@ class Kept(NamedTuple):
     model: Callable[[Data], Model]
     solve: Callable[[Fit], Solution]
     fit: Fit
+    sigmas: Array
     blur: float
     gap: Array
 
-    def sigmas(self, question: Question, fit: Fit | None) -> Array:
-        """Return standard deviations with the distance of two networks among them, if the noise is known."""
-        own = question.sigmas(fit)
-        return np.sqrt(own**2 + self.blur**2) if question.data.noise_is_known else own
+    def blurred(self, question: Question, sigmas: Array) -> Array:
+        """Return deviations with the distance of two networks among them, if they are known."""
+        return np.sqrt(sigmas**2 + self.blur**2) if question.data.noise_is_known else sigmas
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
@@ -71,8 +71,8 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     with watch.stage("fine network"):
         fine = inference.fine(fit, coarse, data)
-        sigmas = question.sigmas(fit)
-        best, more = search.descend(fine.model, first.theta, sigmas, rules.fine_steps)
+        sigmas = search.sigmas(fit)
+        best, more, sigmas = _refined(search, fine.model, first.theta, sigmas)
     fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
 
     def other(numbers: Numbers, theta: Array) -> Model:
@@ -80,7 +80,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         return twin.fine(fit._replace(theta=theta), coarse._replace(family=fine.family), data, OTHER_SEED).model
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, other)
+        blur, gap = second_opinion(question, fit, sigmas, other)
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     facts = solution.facts
@@ -96,7 +96,8 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     def solve(found: Fit) -> Solution:
         return inference.solution(fine, found.prediction, facts.singular)
 
-    return _put_together(Kept(search, near, model, solve, fit, blur, gap), search, fit, solution, watch)
+    kept = Kept(search, near, model, solve, fit, sigmas, blur, gap)
+    return _put_together(kept, search, fit, kept.blurred(question, sigmas), solution, watch)
 
 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
@@ -115,15 +116,15 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     model = EvolutionModel(numbers, data, task, rules.tangent)
     with watch.stage("refinement"):
-        sigmas, chord = question.sigmas(fit), Chord(model.values, first.prediction.slopes)
-        best, more = search.descend(chord, first.theta, sigmas, rules.fine_steps)
+        sigmas, chord = search.sigmas(fit), Chord(model.values, first.prediction.slopes)
+        best, more, sigmas = _refined(search, chord, first.theta, sigmas)
         fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
 
     def other(twins: Numbers, theta: Array) -> Model:
         return EvolutionModel(twins, data, replace(task, seed=task.seed + OTHER_SEED), rules.tangent)
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, other)
+        blur, gap = second_opinion(question, fit, sigmas, other)
 
     def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
         run = found.prediction.state or model.values(found.theta)[1]
@@ -136,18 +137,20 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         other_places = replace(model, data=given)
         return Chord(other_places.values, other_places.at(fit.theta).slopes)
 
-    known = first.prediction.values if np.array_equal(first.theta, fit.theta) else None
-    noise = sigmas if data.noise_is_known else np.full_like(sigmas, np.std(data.values - fit.prediction.values))
+    base = first.prediction.values
+    if not numbers.is_affine and not np.array_equal(first.theta, fit.theta):
+        base = rough.values(fit.theta)[0]
+    noise = sigmas * np.sqrt(best.posterior.variance)
 
     def near(given: Data) -> Model:
         if not given.has_places_of(data):
             return renewed(given)
         if numbers.is_affine:
             return Straight(fit.theta, fit.prediction)
-        base = rough.values(fit.theta)[0] if known is None else known
         return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach)
 
-    return _put_together(Kept(search, near, renewed, solve, fit, blur, gap), search, fit, solve(fit), watch)
+    kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
+    return _put_together(kept, search, fit, kept.blurred(question, sigmas), solve(fit), watch)
 
 
 def _linear(model: EvolutionModel, theta: Array) -> Model:
@@ -162,32 +165,44 @@ def _again(kept: Kept, given: Any) -> Inferred:
     with watch.stage("steps from the old fit"):
         same = question.data.has_places_of(kept.search.question.data)
         search, known = kept.search.renewed(question), kept.fit.prediction if same else None
-        sigmas = kept.sigmas(question, kept.fit if same else None)
+        if question.data.noise_is_known:
+            sigmas = kept.blurred(question, question.sigmas(kept.fit if same else None))
+        else:
+            sigmas = kept.sigmas if same else question.sigmas()
         try:
-            best, steps = _descended(search, kept.near(question.data), kept.fit, sigmas, known)
+            best, steps, sigmas = _refined(search, kept.near(question.data), kept.fit.theta, sigmas, known)
         except ConvergenceError:
-            best, steps = _descended(search, kept.model(question.data), kept.fit, sigmas, known)
+            best, steps, sigmas = _refined(search, kept.model(question.data), kept.fit.theta, sigmas, known)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
-    return _put_together(kept, search, fit, lambda: kept.solve(fit), watch, sigmas)
+    return _put_together(kept, search, fit, sigmas, lambda: kept.solve(fit), watch)
 
 
-def _descended(
-    search: FieldInference, model: Model, fit: Fit, sigmas: Array, known: Prediction | None
-) -> tuple[Step, list[tuple[float, ...]]]:
-    return search.descend(model, fit.theta, sigmas, search.question.rules.fine_steps, known)
+def _refined(
+    search: FieldInference, model: Model, theta: Array, sigmas: Array, known: Prediction | None = None
+) -> tuple[Step, list[tuple[float, ...]], Array]:
+    """Take the last steps, once more if what they leave asks for other weights."""
+    question = search.question
+    best, steps = search.descend(model, theta, sigmas, question.rules.fine_steps, known)
+    if question.data.noise_is_known:
+        return best, steps, sigmas
+    others = search.sigmas(Fit(best.theta, best.prediction, best.squares, ()))
+    if question.has_weights(others, sigmas):
+        return best, steps, sigmas
+    best, more = search.descend(model, best.theta, others, question.rules.fine_steps, best.prediction)
+    return best, [*steps, *more], others
 
 
 def _put_together(
     kept: Kept,
     search: FieldInference,
     fit: Fit,
+    sigmas: Array,
     solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
-    weights: Array | None = None,
 ) -> Inferred:
-    """Return all that was found, with weights from the fit if they are not given."""
+    """Return all that was found with some deviations, which contain the distance of two networks."""
     question, data, numbers = search.question, search.question.data, search.numbers
-    free, sigmas = search.columns[0], kept.sigmas(question, fit) if weights is None else weights
+    free = search.columns[0]
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
     check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])

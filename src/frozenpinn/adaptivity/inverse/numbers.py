@@ -13,6 +13,7 @@ from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
 from frozenpinn.adaptivity.inverse.local import Local, local_fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
 from frozenpinn.errors import warn
@@ -45,7 +46,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     sigmas = question.sigmas(fits[0])
     with watch.stage("fine network"):
         fine = inference.fine(fits[0], coarse, data)
-        best, _ = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+        best, sigmas = _refined(question, fine.model, fits[0].theta, sigmas, rules)
     with watch.stage("second network"):
         other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
         second = other.model.at(best.theta)
@@ -63,6 +64,16 @@ def _fits(model: Model, question: Question) -> list[Fit]:
     """Return all minima, the best first."""
     numbers, data, rules, seed = question.numbers, question.data, question.rules, question.task.seed
     return fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
+
+
+def _refined(question: Question, model: Model, theta: Array, sigmas: Array, rules: InverseRules) -> tuple[Fit, Array]:
+    """Refine a fit, once more if what it leaves asks for other weights."""
+    best, _ = refine(model, question.data, sigmas, question.numbers, theta, rules)
+    others = question.sigmas(best)
+    if question.has_weights(others, sigmas):
+        return best, sigmas
+    again, _ = refine(model, question.data, others, question.numbers, best.theta, rules, best.prediction)
+    return again._replace(steps=(*best.steps, *again.steps)), others
 
 
 class Kept(NamedTuple):
@@ -118,7 +129,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
         exact = replace(rules, fine_settled=max(rules.fine_settled, 0.1 * task.tolerances.time))
-        best, _ = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
+        best, sigmas = _refined(question, Chord(model.values, slopes), fits[0].theta, sigmas, exact)
     with watch.stage("second network"):
         tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))

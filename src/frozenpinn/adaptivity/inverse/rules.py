@@ -56,7 +56,9 @@ class InverseRules:
     at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
     inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
+    own_noise: float = 5.0  #: degrees of freedom that a set of measurements leaves, from which on its noise is its own
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
+    reweigh: float = 0.2  #: change of weights, as a logarithm, from which on a fit is made again with others
     again: int = 30  #: steps with an old factorisation for new data, at most
     bent: float = (
         0.15  #: second order, relative to the first, from which on polynomials near an old fit are given up, …
