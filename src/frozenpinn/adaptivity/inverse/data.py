@@ -17,7 +17,6 @@ from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_LEAST = 1e-9  # noise of a part, relative to its values, below which there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,41 +89,61 @@ class Data:
             found.append(equal if own is None else np.broadcast_to(own, len(part)))
         return np.concatenate(found)
 
-    def estimated(self, rules: InverseRules, predicted: Array, judged: Callable[[Array], Judged]) -> Array:
+    def estimated(
+        self, rules: InverseRules, predicted: Array, start: Array, judged: Callable[[Array], Judged]
+    ) -> Array:
         """Return standard deviations that are not given, up to a factor, from what a fit leaves.
 
-        They are the same for all values of a part, or in proportion to these where that is clearly more likely.
-        ``judged`` makes a fit with some deviations and judges it.
+        They are the same for all values of a part, or in proportion to these where that is clearly more likely. Several
+        parts have noise of different sizes, which are found from some start. ``judged`` makes a fit with some
+        deviations and judges it.
         """
         sizes = self._sizes(rules, predicted)
-
-        def scaled(sigmas: Sequence[Array]) -> tuple[Array, float]:
-            whole = np.concatenate(sigmas)
-            if len(self.parts) > 1:
-                whole = whole * self._scales(judged(whole), rules)
-            return whole, judged(whole).likelihood
-
-        chosen = [equal for equal, _ in sizes]
-        found, best = scaled(chosen)
+        pairs = zip(sizes, self._split(start), strict=True)
+        found = np.concatenate([_as_large(equal, own) for (equal, _), own in pairs])
+        for _ in range(rules.noise_rounds if len(self.parts) > 1 else 0):
+            before, found = found, self._rescaled(found, sizes, judged(found), rules)
+            if np.max(np.abs(np.log(found / before))) <= rules.reweigh / 2:
+                break
+        best = judged(found).likelihood
         for k, (_, relative) in enumerate(sizes):
-            others = [*chosen[:k], relative, *chosen[k + 1 :]]
-            sigmas, likelihood = scaled(others)
+            others = self._split(found)
+            others[k] = _as_large(relative, others[k])
+            sigmas = np.concatenate(others)
+            sigmas = self._rescaled(sigmas, sizes, judged(sigmas), rules) if len(self.parts) > 1 else sigmas
+            likelihood = judged(sigmas).likelihood
             if likelihood > best + rules.clearly:
-                chosen, found, best = others, sigmas, likelihood
+                found, best = sigmas, likelihood
         return found
 
-    def _scales(self, judged: Judged, rules: InverseRules) -> Array:
-        """Return for each value how large the noise of its part is, in units of the deviations of a fit.
+    def suits(self, rules: InverseRules, predicted: Array, sigmas: Array) -> bool:
+        """Whether residuals do not speak clearly against the proportions of deviations within each part."""
+        parts = zip(
+            self._split(self.values - predicted), self._split(sigmas), self._sizes(rules, predicted), strict=True
+        )
+        return not any(
+            _likelihood(left, other) > _likelihood(left, own) + rules.clearly
+            for left, own, others in parts
+            for other in others
+        )
 
-        Parts that a fit follows too closely to tell have the noise of all.
+    def _rescaled(
+        self, sigmas: Array, sizes: Sequence[tuple[Array, Array]], judged: Judged, rules: InverseRules
+    ) -> Array:
+        """Return deviations that are in each part as large as what a fit with them leaves there.
+
+        Parts that the fit follows too closely to tell have the noise of all. Relative to the values, the noise of a
+        part is at least a share of that of the noisiest: none at all would make the fit go through all values.
         """
-        squares, free = judged.left**2, 1.0 - judged.leverage
-        common = max(float(np.sum(squares)) / max(float(np.sum(free)), 1.0), _LEAST**2)
+        squares, free = judged.left**2, np.maximum(1.0 - judged.leverage, 0.0)
+        common = max(float(np.sum(squares)), 1e-300) / max(float(np.sum(free)), 1.0)
         found = []
-        for own, rest in zip(self._split(squares), self._split(free), strict=True):
+        for own, left, rest in zip(self._split(sigmas), self._split(squares), self._split(free), strict=True):
             tells = float(np.sum(rest)) >= rules.own_noise
-            found.append(np.full(len(own), max(np.sum(own) / np.sum(rest), _LEAST**2) if tells else common))
-        return np.sqrt(np.concatenate(found))
+            found.append(own * np.sqrt(np.sum(left) / np.sum(rest) if tells else common))
+        levels = [float(np.sqrt(np.mean(own**2))) / equal[0] for own, (equal, _) in zip(found, sizes, strict=True)]
+        least = rules.least_noise * max(levels)
+        return np.concatenate([own * max(1.0, least / max(r, 1e-300)) for own, r in zip(found, levels, strict=True)])
 
     def _sizes(self, rules: InverseRules, predicted: Array | None) -> list[tuple[Array, Array]]:
         """Return for each part the size of its values, as an array, and that of each value, but for the smallest."""
@@ -137,6 +156,16 @@ class Data:
     def _split(self, values: Array) -> list[Array]:
         """Return the values of each part."""
         return np.split(values, np.cumsum([len(part) for part in self.parts])[:-1])
+
+
+def _likelihood(left: Array, sizes: Array) -> float:
+    """Return the logarithm of the likelihood of residuals whose deviations are a multiple of some."""
+    return -0.5 * len(left) * np.log(max(float(np.mean((left / sizes) ** 2)), 1e-300)) - float(np.sum(np.log(sizes)))
+
+
+def _as_large(sizes: Array, others: Array) -> Array:
+    """Return sizes in the same proportions, on average as large as others."""
+    return np.asarray(sizes * np.exp(np.mean(np.log(others / sizes))))
 
 
 class Judged(NamedTuple):
@@ -152,5 +181,4 @@ def judged_numbers(left: Array, slopes: Array, sigmas: Array) -> Judged:
     q = np.linalg.qr(slopes / sigmas[:, None])[0]
     own = left / sigmas
     own = own - q @ (q.T @ own)
-    spread = max(float(np.mean(own**2)), 1e-300)
-    return Judged(own, np.sum(q**2, axis=1), -0.5 * len(own) * np.log(spread) - float(np.sum(np.log(sigmas))))
+    return Judged(own, np.sum(q**2, axis=1), _likelihood(own * sigmas, sigmas))

@@ -14,7 +14,7 @@ from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
 from frozenpinn.adaptivity.inverse.fit import Fit
-from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.errors import ConvergenceError, IntegrationError
@@ -74,9 +74,13 @@ class FieldInference:
         leverage = np.einsum("ij,jk,ik->i", slopes, found.covariance, slopes, optimize=True) / found.variance
         return Judged(left, np.minimum(leverage, 1.0), found.evidence - float(np.sum(np.log(sigmas))))
 
-    def sigmas(self, fit: Fit) -> Array:
+    def sigmas(self, fit: Fit, start: Array | None = None) -> Array:
         """Return the standard deviations, relative and unknown ones from a fit."""
-        return self.question.sigmas(fit, self.judged)
+        return self.question.sigmas(fit, start, self.judged)
+
+    def suits(self, fit: Fit, sigmas: Array) -> bool:
+        """Whether what a fit with some deviations leaves does not speak clearly for others."""
+        return self.question.data.suits(self.question.rules, fit.prediction.values, sigmas)
 
     def _inversion(self, slopes: Array, sigmas: Array, weighted: Array, norms: Array) -> Inversion:
         """Decompose slopes, unless they are those of the last few times."""
@@ -118,10 +122,14 @@ class FieldInference:
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
             change = current.posterior.mean - current.theta
-            seen = current.prediction.slopes @ change / sigmas
-            noise = np.sqrt(current.posterior.variance)
-            size = float(np.sqrt(np.mean(seen**2)))
+            size = float(np.linalg.norm(current.prediction.slopes @ change / sigmas))
+            noise = np.sqrt(current.posterior.variance * max(current.posterior.effective, 1.0))
             if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
+                break
+            if isinstance(model, Shifted | StaticChord) and self._is_last(current, change, size / noise, size / before):
+                left = extrapolated(current.prediction, change)
+                squares = float(np.sum(((self.question.data.values - left.values) / sigmas) ** 2))
+                current = current._replace(theta=current.theta + change, prediction=left, squares=squares)
                 break
             before = size
             following = self._shortened(model, current, change, sigmas)
@@ -130,6 +138,13 @@ class FieldInference:
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
             current = following
         return current, steps
+
+    def _is_last(self, current: Step, change: Array, size: float, ratio: float) -> bool:
+        """Whether a step is so small that its first order is enough, and ends within the bounds."""
+        rules, (lower, upper) = self.question.rules, self.numbers.bounds
+        numbers = (current.theta + change)[: len(lower)]
+        inside = bool(np.all((numbers >= lower) & (numbers <= upper)))
+        return inside and size <= rules.field_last and ratio <= rules.field_fast
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none."""

@@ -49,9 +49,11 @@ class Kept(NamedTuple):
     blur: float
     gap: Array
 
-    def blurred(self, question: Question, sigmas: Array) -> Array:
-        """Return deviations with the distance of two networks among them, if they are known."""
-        return np.sqrt(sigmas**2 + self.blur**2) if question.data.noise_is_known else sigmas
+    def weights(self, question: Question, same: bool = True) -> Array:
+        """Return deviations for data at the same places or others: known ones with the distance of two networks."""
+        if question.data.noise_is_known:
+            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.blur**2)
+        return self.sigmas if same else question.sigmas()
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
@@ -97,7 +99,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         return inference.solution(fine, found.prediction, facts.singular)
 
     kept = Kept(search, near, model, solve, fit, sigmas, blur, gap)
-    return _put_together(kept, search, fit, kept.blurred(question, sigmas), solution, watch)
+    return _put_together(kept, search, fit, kept.weights(question), solution, watch)
 
 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
@@ -150,7 +152,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach)
 
     kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
-    return _put_together(kept, search, fit, kept.blurred(question, sigmas), solve(fit), watch)
+    return _put_together(kept, search, fit, kept.weights(question), solve(fit), watch)
 
 
 def _linear(model: EvolutionModel, theta: Array) -> Model:
@@ -165,10 +167,7 @@ def _again(kept: Kept, given: Any) -> Inferred:
     with watch.stage("steps from the old fit"):
         same = question.data.has_places_of(kept.search.question.data)
         search, known = kept.search.renewed(question), kept.fit.prediction if same else None
-        if question.data.noise_is_known:
-            sigmas = kept.blurred(question, question.sigmas(kept.fit if same else None))
-        else:
-            sigmas = kept.sigmas if same else question.sigmas()
+        sigmas = kept.weights(question, same)
         try:
             best, steps, sigmas = _refined(search, kept.near(question.data), kept.fit.theta, sigmas, known)
         except ConvergenceError:
@@ -183,9 +182,10 @@ def _refined(
     """Take the last steps, once more if what they leave asks for other weights."""
     question = search.question
     best, steps = search.descend(model, theta, sigmas, question.rules.fine_steps, known)
-    if question.data.noise_is_known:
+    fit = Fit(best.theta, best.prediction, best.squares, ())
+    if question.data.noise_is_known or (known is not None and search.suits(fit, sigmas)):
         return best, steps, sigmas
-    others = search.sigmas(Fit(best.theta, best.prediction, best.squares, ()))
+    others = search.sigmas(fit, sigmas)
     if question.has_weights(others, sigmas):
         return best, steps, sigmas
     best, more = search.descend(model, best.theta, others, question.rules.fine_steps, best.prediction)

@@ -159,18 +159,20 @@ class StaticModel:
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
         return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
 
-    def extrapolated(self, prediction: Prediction, step: Array) -> Prediction:
-        """Return a prediction, and its state, after a step so small that the first order is all there is."""
-        solved: Solved = prediction.state
-        c = solved.state.coefficients + solved.sensitivities @ step
-        moved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
-        return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, moved)
-
     def corrected(self, collocation: Collocation, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
         state = solved.state.moved(coefficients)
         left = collocation.residual(state, solved.last.scales) - solved.last.unreachable
         return np.asarray(coefficients - solved.last.factor.solve(left))
+
+
+def extrapolated(prediction: Prediction, step: Array) -> Prediction:
+    """Return a prediction, and its static state, after a step so small that the first order is all there is."""
+    solved = prediction.state
+    if isinstance(solved, Solved):
+        c = solved.state.coefficients + solved.sensitivities @ step
+        solved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
+    return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, solved)
 
 
 @dataclass(frozen=True, eq=False)

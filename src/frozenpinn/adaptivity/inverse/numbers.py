@@ -93,16 +93,19 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     question.check()
     with watch.stage("steps with an old factorisation"):
         model = kept.fine.model.measuring(question.data)
-        first = chord_steps(question, model, kept.old, question.sigmas(), kept.old)
-        sigmas = question.sigmas(first)
-        best = None if first is None else chord_steps(question, model, kept.old, sigmas, first)
+        old = kept.old.prediction.state
+        seen = model.observed(kept.old.theta, old.state.coefficients, old.sensitivities)
+        before = question.sigmas(kept.old._replace(prediction=Prediction(*seen, old)))
+        best = chord_steps(question, model, kept.old, before, kept.old)
+        sigmas = before if best is None else question.sigmas(best)
+        if best is not None and not question.has_weights(sigmas, before):
+            best = chord_steps(question, model, kept.old, sigmas, best)
     if best is None:
         return infer_numbers(question, watch)
-    mine, other = (
-        network.model.measuring(question.data).observed(kept.old.theta, state.state.coefficients, state.sensitivities)
-        for network, state in ((kept.fine, kept.old.prediction.state), (kept.other, kept.second.state))
-    )
-    twin = Prediction(best.prediction.values + other[0] - mine[0], other[1], None)
+    second = kept.second.state
+    twin = kept.other.model.measuring(question.data)
+    there = twin.observed(kept.old.theta, second.state.coefficients, second.sensitivities)
+    twins = Prediction(best.prediction.values + there[0] - seen[0], there[1], None)
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
 
@@ -110,7 +113,7 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
         return inference.solution(kept.fine, best.prediction, facts.singular)
 
     found = _put_together(
-        question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
+        question, [best], best, sigmas, twins, solution, watch, lambda more: _again(question, kept, more)
     )
     return replace(found, _predict=lambda theta: model.at(theta, best.prediction.state).values)
 

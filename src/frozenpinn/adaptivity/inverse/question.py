@@ -53,8 +53,13 @@ class Question:
         width = rules.quick_width if is_line and task.settings.width is None else task.settings.width
         return replace(task, tolerances=tolerances, settings=replace(task.settings, width=width))
 
-    def sigmas(self, fit: Fit | None = None, judge: Callable[[Fit, Array], Judged] | None = None) -> Array:
-        """Return the standard deviations, relative and unknown ones from a fit."""
+    def sigmas(
+        self,
+        fit: Fit | None = None,
+        start: Array | None = None,
+        judge: Callable[[Fit, Array], Judged] | None = None,
+    ) -> Array:
+        """Return the standard deviations, relative and unknown ones from a fit, the latter from some start on."""
         if fit is None or self.data.noise_is_known:
             return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
         predicted, slopes = fit.prediction.values, fit.prediction.slopes
@@ -64,7 +69,8 @@ class Question:
                 return judged_numbers(self.data.values - predicted, slopes, sigmas)
             return judge(fit, sigmas)
 
-        return self.data.estimated(self.rules, predicted, judged)
+        start = self.data.sigmas(self.rules, predicted) if start is None else start
+        return self.data.estimated(self.rules, predicted, start, judged)
 
     def has_weights(self, sigmas: Array, others: Array) -> bool:
         """Whether deviations are in about the same proportions as others."""

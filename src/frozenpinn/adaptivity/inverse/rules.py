@@ -56,6 +56,8 @@ class InverseRules:
     at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
     inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
+    noise_rounds: int = 8  #: in which the noise of several sets is found
+    least_noise: float = 1e-2  #: noise of one of them, relative to its values, as a part of that of the noisiest
     own_noise: float = 5.0  #: degrees of freedom that a set of measurements leaves, from which on its noise is its own
     clearly: float = 6.0  #: difference of log likelihoods from which on noise that is not given is taken to be relative
     reweigh: float = 0.2  #: change of weights, as a logarithm, from which on a fit is made again with others
@@ -68,7 +70,9 @@ class InverseRules:
     tangent: TangentRules = dataclasses.field(default_factory=TangentRules)  #: slopes of evolutions
     field: FieldSizes = dataclasses.field(default_factory=FieldSizes)  #: the network of an unknown field
     field_steps: int = 15  #: Gauss–Newton steps for a field, at most
-    field_settled: float = 1e-2  #: change at the sensors, in units of the noise, at which these stop
+    field_settled: float = 3e-2  #: change for each degree of freedom, in deviations, at which these stop, …
+    field_last: float = 0.2  #: … and near an old fit the last step is taken without a solve if it is below this, …
+    field_fast: float = 0.3  #: … and below this part of the one before
     field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too, …
     field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
     field_halvings: int = 6  #: of one step, at most

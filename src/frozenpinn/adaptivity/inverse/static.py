@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.fit import Fit, corrected_slopes
-from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.uncertainty import spread_of
@@ -166,7 +166,7 @@ def refine(
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
         small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
         if change <= rules.fine_last and isinstance(model, StaticModel):  # which may end at a bound
-            return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps)), True
+            return Fit(theta + step, extrapolated(prediction, step), squares, tuple(steps)), True
         if change <= rules.fine_settled or (small and not meets_bound(theta, step, numbers)):
             return best, True
         if change > before:
