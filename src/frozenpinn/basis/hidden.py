@@ -13,7 +13,7 @@ from frozenpinn.basis.activation import activation
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
-_KEPT = 2_000_000  # feature values of one order that are kept, at points that can't change
+_KEPT = 3_000_000  # feature values of one order that are kept, at points that can't change
 _SETS = 4  # of points at which they are
 
 

@@ -26,12 +26,17 @@ OTHER_SEED = 1000  # of the second network, beyond the first
 
 
 class Step(NamedTuple):
-    """Where the unknowns are, what they predict, and the posterior of the linearisation there."""
+    """Where the unknowns are, what they predict, and the posterior of the linearisation there.
+
+    The last step but those that change nothing has shown how far the first order reaches: ``bend`` is what it missed,
+    relative to the square of the step, in units of the noise.
+    """
 
     theta: Array
     prediction: Prediction
     posterior: Posterior
     squares: float
+    bend: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +131,7 @@ class FieldInference:
             noise = np.sqrt(current.posterior.variance * max(current.posterior.effective, 1.0))
             if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
                 break
-            if isinstance(model, Shifted | StaticChord) and self._is_last(current, change, size / noise, size / before):
+            if isinstance(model, Shifted | StaticChord) and self._is_last(model, current, change, size, before):
                 left = extrapolated(current.prediction, change)
                 squares = float(np.sum(((self.question.data.values - left.values) / sigmas) ** 2))
                 current = current._replace(theta=current.theta + change, prediction=left, squares=squares)
@@ -136,15 +141,19 @@ class FieldInference:
             if following is None:
                 break
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
-            current = following
+            current = following._replace(bend=_bend(current, following, sigmas))
         return current, steps
 
-    def _is_last(self, current: Step, change: Array, size: float, ratio: float) -> bool:
+    def _is_last(self, model: Shifted | StaticChord, current: Step, change: Array, size: float, before: float) -> bool:
         """Whether a step is so small that its first order is enough, and ends within the bounds."""
-        rules, (lower, upper) = self.question.rules, self.numbers.bounds
-        numbers = (current.theta + change)[: len(lower)]
-        inside = bool(np.all((numbers >= lower) & (numbers <= upper)))
-        return inside and size <= rules.field_last and ratio <= rules.field_fast
+        rules, (lower, upper), posterior = self.question.rules, self.numbers.bounds, current.posterior
+        numbers, spread = (current.theta + change)[: len(lower)], np.sqrt(max(posterior.effective, 1.0))
+        if not np.all((numbers >= lower) & (numbers <= upper)):
+            return False
+        own = size / np.sqrt(posterior.variance)
+        if isinstance(model, Shifted) and rules.field_bend * model.bend * own**2 <= rules.field_settled * spread:
+            return True
+        return own <= rules.field_last * spread and size <= rules.field_fast * before
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
@@ -162,6 +171,14 @@ class FieldInference:
                 return following
             length /= 2.0
         return None
+
+
+def _bend(before: Step, after: Step, sigmas: Array) -> float:
+    """Return what the first order has missed in a step, relative to its square, in units of the noise."""
+    straight = before.prediction.slopes @ (after.theta - before.theta)
+    missed = after.prediction.values - before.prediction.values - straight
+    size = float(np.sum((straight / sigmas) ** 2))
+    return float(np.linalg.norm(missed / sigmas) / max(size, 1e-300) * np.sqrt(after.posterior.variance))
 
 
 def with_bases(question: Question, seed: int = 0) -> Question:

@@ -149,7 +149,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
             return renewed(given)
         if numbers.is_affine:
             return Straight(fit.theta, fit.prediction)
-        return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach)
+        return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach, first.bend)
 
     kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
     return _put_together(kept, search, fit, kept.weights(question), solve(fit), watch)

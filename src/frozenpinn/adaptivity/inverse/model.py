@@ -212,6 +212,9 @@ class Shifted:
         The prediction, whose slopes are taken.
     sigmas, reach
         The noise, and how many times as large changes may be.
+    bend
+        What first orders have missed on the way to the known place, relative to the square of a step, all in units of
+        the noise.
     """
 
     quick: Callable[[Array], tuple[Array, Any]]
@@ -219,6 +222,7 @@ class Shifted:
     known: Prediction
     sigmas: Array
     reach: float
+    bend: float = np.inf
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Return what would be measured; there is no solution to it."""
