@@ -41,6 +41,7 @@ class InverseRules:
     secant_gain: float = 0.25  #: … if the step before has brought the sum of squares down to this part
     looser: float = 10.0  #: accuracy in time of the second network, as a multiple of that of the first
     fine_steps: int = 6  #: steps on the fine network, at most
+    far: float = 1e-2  #: relative change from which on such a step must bring the sum of squares down
     fine_accuracy: float = 1e-11  #: relative change of the solution at which Newton's method stops for each of them
     fine_settled: float = 1e-11  #: relative change at which these stop, in time a tenth of the accuracy there, …
     fine_last: float = 1e-6  #: relative change from which on the last step of a static fit is taken without a solve

@@ -20,7 +20,7 @@ from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.solve import begin, made_solution
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.conditioning import smallest_values
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.geometry import Points
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import fixed
@@ -153,10 +153,17 @@ def refine(
     best: Fit | None = None
     before, step = np.inf, np.zeros(len(theta))
     for _ in range(rules.fine_steps):
-        prediction = model.at(theta, near) if known is None else known
+        try:
+            prediction = model.at(theta, near) if known is None else known
+        except (ConvergenceError, IntegrationError):
+            if best is None:
+                raise
+            break
         known = None
         left = (data.values - prediction.values) / sigmas
         squares = float(left @ left)
+        if best is not None and before > rules.far and not squares <= best.squares:
+            break  # where slopes nearly vanish, a step may lead anywhere
         steps.append((squares, *map(float, theta)))
         seen = prediction if best is None else with_last_step(prediction, best.prediction, step, numbers.scales)
         best = Fit(theta, prediction, squares, tuple(steps))
