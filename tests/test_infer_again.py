@@ -125,3 +125,26 @@ def test_a_far_start_among_many_minima():
     found = fp.infer(wave, fp.Measurements(x, values, times=t, noise=0.01))
     assert found.parameters["c"].value == pytest.approx(1.7, abs=2e-3)
     assert found.minima  # the others are told
+
+
+def test_first_new_data_need_no_solve(monkeypatch):
+    first = fp.infer(UNKNOWN, draw(0))
+
+    def refuse(*_):
+        raise AssertionError("there was a solve")
+
+    monkeypatch.setattr(evolution, "solve_once", refuse)
+    assert first.again(draw(2)).parameters["k"].std > 0
+
+
+def test_sets_of_measurements_have_their_own_noise():
+    rng, x = np.random.default_rng(3), np.linspace(0.05, 0.95, 60)
+    problem = fp.Problem(
+        "u_xx - c*u = -pi**2*sin(pi*x)", fp.Interval(0, 1), boundary="u = 0", parameters={"c": fp.UnknownField(0.5)}
+    )
+    exact = fp.solve(problem.at(c=1.0), tol=1e-8)(x)
+    rough = fp.Measurements(x, exact + 0.05 * rng.standard_normal(60))
+    fine = fp.Measurements(x, exact + 0.001 * rng.standard_normal(60))
+    found = fp.infer(problem, [rough, fine])
+    first, second = np.split(found.sigmas, 2)
+    assert 20 < np.mean(first) / np.mean(second) < 120

@@ -77,7 +77,8 @@ class Model:
             self._numbers = Numbers(self.problem.at(**{n: Unknown(v) for n, v in constants.items()}))
             stated = self._numbers.at(self._numbers.start)
             earlier = solve_static(stated, task, None, Stopwatch(None))
-        self._plan, self._family = static_plan(stated, task), earlier.family
+        self._family = earlier.family
+        self._plan = static_plan(stated, task).with_special(self._family.count, self._family.sites)
         self._points = self._plan.place_points()
         self._base = self._plan.collocation(self._family.layer(self._plan, self._points), self._points)
         rules = task.rules.static.newton

@@ -148,3 +148,13 @@ def test_a_quotient_that_is_too_large_stays_so():
     assert np.isinf(large[1])
     assert np.isnan(large[2])
     assert np.all(np.isnan(undefined))
+
+
+def test_programs_of_one_expression_have_their_own_functions():
+    x, k = sp.symbols("x k", real=True)
+    expression = [k * sp.Function("f")(x)]
+    twice, thrice = (Program(expression, [x], {"f": f, "k": v}) for f, v in ((np.sin, 2.0), (np.cos, 3.0)))
+    assert twice(0.5) == [2.0 * np.sin(0.5)]
+    assert thrice(0.5) == [3.0 * np.cos(0.5)]
+    assert not twice.is_vectorised
+    assert Program([k * x], [x], {"k": 1.0}).is_vectorised

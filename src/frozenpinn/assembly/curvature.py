@@ -6,7 +6,7 @@ With v_a the change of each jet and each number in a direction, s_ij = ∂²u/�
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -55,25 +55,24 @@ class Bend:
 
 
 class Curvature:
-    """The system of all second derivatives, as :func:`integrate_columns` asks for it.
+    """All second derivatives, as columns that follow the tangents in :func:`integrate_columns`.
 
     Parameters
     ----------
     tangent
         The system of the first ones, of numbers only, none of which stands in a boundary condition but linearly.
-    first
-        The state of all tangents at a time.
     """
 
-    def __init__(self, tangent: Tangent, first: Callable[[float], Array]) -> None:
-        self.tangent, self.first = tangent, first
+    def __init__(self, tangent: Tangent) -> None:
+        self.tangent = tangent
         self.numbers = [symbol for unknown in tangent.unknowns for symbol in unknown.atoms]
         problem = tangent.problem
         self.jets = tuple({j: None for e in problem.equations for j in problem.jets.jets_in(e.right_side).values()})
         self.symbols = [*(problem.jets.symbol(jet) for jet in self.jets), *self.numbers]
         self._tables = self.tables(tangent.x, self.jets)
         self._bends = [Bend(equation.right_side, self.symbols) for equation in problem.equations]
-        self._recent: dict[float, list[Array]] = {}
+        used = {j: None for bend in self._bends for e in bend.partials for j in problem.jets.jets_in(e).values()}
+        tangent.attend(tuple(used))
 
     def tables(self, x: Array, jets: Sequence[Jet]) -> list[tuple[Array, Array]]:
         """Return what takes tangents to their jets at points."""
@@ -87,40 +86,23 @@ class Curvature:
         """Number of columns."""
         return len(pairs_of(self.tangent.size))
 
-    @property
-    def has_constant_matrix(self) -> bool:
-        """Whether the matrix does not depend on time."""
-        return self.tangent.has_constant_matrix
-
-    def matrix(self, t: float) -> Array:
-        """Return the matrix of the tangents."""
-        return self.tangent.matrix(t)
-
-    def prepare(self, times: Array) -> None:
-        """Evaluate the solution at several times at once."""
-        tables = [self.tangent.state(self.tangent.x, times, jet).T for jet in self.jets]
-        self._recent = {float(t): [table[i] for table in tables] for i, t in enumerate(times)}
-        self.tangent.prepare(times)
-
-    def forcing(self, t: float) -> Array:
-        """Return what drives the second derivatives."""
-        if t not in self._recent:
-            self.prepare(np.array([t]))
-        tangent, layout, values = self.tangent, self.tangent.layout, self._recent[t]
-        changes = [*self.changes(self.jets, self._tables, t), *self.ones(len(tangent.x))]
+    def forcing(self, t: float, state: Array) -> Array:
+        """Return what drives the second derivatives, given the state of the tangents."""
+        tangent, layout = self.tangent, self.tangent.layout
+        changes = [*self.changes(self.jets, self._tables, t, state), *self.ones(len(tangent.x))]
         highest = np.zeros((layout.coefficients, self.size))
         for equation, bend in zip(tangent.problem.equations, self._bends, strict=True):
             if bend.partials:
                 row = tangent.space.group_of(equation.field)
-                with np.errstate(all="ignore"):
-                    own = tangent.problem.compile(bend.partials, self.jets)(*tangent.x.T, t, *values)
-                load = bend.along(changes, own)
+                load = bend.along(changes, tangent.evaluated(bend.partials, t))
                 highest[layout.blocks[row]] += tangent.space.groups[row].own_projector(equation.field) @ load
         return layout.joined(highest.T, 0.0).T
 
-    def changes(self, jets: Sequence[Jet], tables: Sequence[tuple[Array, Array]], t: float) -> list[Array]:
-        """Return jets of all tangents at a time, from tables at some points, (n, directions) each."""
-        parts, found = self.tangent.layout.split(self.first(t)), []
+    def changes(
+        self, jets: Sequence[Jet], tables: Sequence[tuple[Array, Array]], t: float, state: Array
+    ) -> list[Array]:
+        """Return jets of all tangents at a time, from their state and tables at some points, (n, directions) each."""
+        parts, found = self.tangent.layout.split(state), []
         for jet, (own, lift) in zip(jets, tables, strict=True):
             index = self._group(jet)
             values = own @ parts[index][jet.time]

@@ -24,6 +24,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _RECENT = 64  # values of b(t) that are kept
+_AT_ONCE = 100_000  # values of a source that are computed together
 _PROBES = 33  # times at which derivatives of boundary data must be finite to be used
 
 
@@ -98,16 +99,27 @@ class Forcing:
 
     def batch(self, times: Array) -> Array:
         """Return b at several times, shape (m, coefficients)."""
-        if not self.is_separable:
+        if not all(program.is_vectorised for _, _, program in self._sources):
             return np.array([self(float(t)) for t in times])
         out = np.tile(self._static, (len(times), 1))
         with np.errstate(all="ignore"):
             for matrix, program in self._products:
                 histories = [np.broadcast_to(h, times.shape) for h in program(times)]
                 out += np.stack(histories, axis=1) @ matrix.T
+            for rows, projector, program in self._sources:
+                self._add_values(out[:, rows], projector, program, times)
         for space, order, rows, operator in self._maps:
             out[:, rows] += (operator @ space.boundary_data.batch(times, order).T).T
         return out
+
+    def _add_values(self, out: Array, projector: Operator, program: Program, times: Array) -> None:
+        """Add a source at several times, some of them at once."""
+        columns = [c[:, None] for c in self._layout.x.T]
+        step = max(1, _AT_ONCE // len(self._layout.x))
+        for start in range(0, len(times), step):
+            part = times[start : start + step]
+            values = np.broadcast_to(program(*columns, part[None, :])[0], (len(self._layout.x), len(part)))
+            out[start : start + step] += (projector @ values).T
 
     def _evaluate(self, t: float) -> Array:
         out = self._static.copy()

@@ -84,7 +84,7 @@ class PointwisePart:
                     self.partials.append((name, k))
                     partials.append(partial)
         self._jacobian_program = problem.compile(partials, self.jets)
-        self._vectorised = not problem.parameters.functions and not self.quantities  # these take points, not grids
+        self._vectorised = self._program.is_vectorised and not self.quantities  # functions take points, not grids
         self._hidden = [
             _Hidden.of(problem, k, self.quantities[jet], self.jets, x, spaces[0].network.points.weights)
             for k, jet in enumerate(self.jets)

@@ -180,7 +180,12 @@ class Tangent:
         tables = [self.state(self.x, times, jet).T for jet in self.jets]
         self._recent = {float(t): [table[i] for table in tables] for i, t in enumerate(times)}
 
-    def _evaluated(self, expressions: Sequence[sp.Expr], t: float) -> list[Array]:
+    def attend(self, jets: Sequence[Jet]) -> None:
+        """Hear of jets of the solution that others will ask for."""
+        self.jets = tuple(dict.fromkeys([*self.jets, *jets]))
+
+    def evaluated(self, expressions: Sequence[sp.Expr], t: float) -> list[Array]:
+        """Return expressions in jets of the solution at the points."""
         with np.errstate(all="ignore"):
             found = self.problem.compile(list(expressions), self.jets)(*self.x.T, t, *self._values(t))
         return [np.broadcast_to(value, len(self.x)) for value in found]
@@ -194,7 +199,7 @@ class Tangent:
         velocity = np.zeros((layout.coefficients, len(layout.moving)))
         places = np.cumsum(layout.second) - 1
         sums: dict[tuple[str, int, int], Array] = {}
-        values = self._evaluated([term.partial for term in terms], t) if terms else []
+        values = self.evaluated([term.partial for term in terms], t) if terms else []
         for term, value in zip(terms, values, strict=True):
             key = (term.field, self.space.group_of(term.jet.field), term.jet.time)
             sums[key] = sums.get(key, 0.0) + value[:, None] * term.table
@@ -239,10 +244,10 @@ class Tangent:
         problem, layout = self.problem, self.layout
         highest = np.zeros((layout.coefficients, self.size))
         data = {(i, k): self.data(i, t, k) for i, g in enumerate(self.space.groups) if g.sides for k in range(g.order)}
-        partial = self._evaluated([term.partial for term in self.terms], t) if data else []
+        partial = self.evaluated([term.partial for term in self.terms], t) if data else []
         for equation in problem.equations:
             row = self.space.group_of(equation.field)
-            values = slopes_by(problem, equation.right_side, self.unknowns, lambda s: self._evaluated(s, t), self.x, t)
+            values = slopes_by(problem, equation.right_side, self.unknowns, lambda s: self.evaluated(s, t), self.x, t)
             for term, factor in zip(self.terms, partial, strict=False):
                 key = (self.space.group_of(term.jet.field), term.jet.time)
                 if term.field == equation.field and key in data:

@@ -13,7 +13,8 @@ from frozenpinn.basis.activation import activation
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
-_KEPT = 2_000_000  # feature values of one order that are kept, at points that can't change
+_KEPT = 3_000_000  # feature values of one order that are kept, at points that can't change
+_SETS = 4  # of points at which they are
 
 
 class SpecialFunctions(Protocol):
@@ -163,8 +164,12 @@ class HiddenLayer:
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of all features, shape (n, size), in column-major order. Fields are ignored here."""
         orders = sorted({term.derivative.order for term in terms})
-        z = self.pre_activation(x, np.empty((len(x), self.width), order="F"))
-        values = dict(zip(orders, activation(self.activation)(z, orders), strict=True))
+        if keeps := self._keeps(x):
+            found = self._remembered(x, orders)
+        else:
+            z = self.pre_activation(x, np.empty((len(x), self.width), order="F"))
+            found = activation(self.activation)(z, orders)
+        values = dict(zip(orders, found, strict=True))
         out = np.zeros((len(x), self.size), order="F")
         body, constant = out[:, : self.width], out[:, self.width]
         for order in orders:
@@ -177,7 +182,7 @@ class HiddenLayer:
                 body += np.multiply(part, values[order], out=part)
             if fixed:
                 factor = sum(float(term.coefficient) * self.factor(term.derivative) for term in fixed)
-                body += np.multiply(values[order], factor, out=values[order])
+                body += np.multiply(values[order], factor, out=None if keeps else values[order])
             if order == 0:
                 constant += sum(np.asarray(term.coefficient) for term in own)
         if self.singular is not None:
@@ -191,7 +196,7 @@ class HiddenLayer:
         out, rows = [np.empty(len(x)) for _ in derivatives], max(64, _CHUNK // self.size)
         orders = sorted({d.order for d in derivatives})
         weighted = [self.factor(d) * coefficients[: self.width] for d in derivatives]
-        keeps = not x.flags.writeable and x.base is None and len(x) * self.width <= _KEPT
+        keeps = self._keeps(x)
         rows = len(x) if keeps else rows
         for start in range(0, len(x), rows):
             part = slice(start, start + rows)
@@ -208,12 +213,17 @@ class HiddenLayer:
                 out[k] += self.singular(x, derivative.alpha, derivative.laps) @ coefficients[self.width + 1 :]
         return out
 
+    def _keeps(self, x: Array) -> bool:
+        """Whether values at points may be kept: those can't change, and are not too many."""
+        return not x.flags.writeable and x.base is None and len(x) * self.width <= _KEPT
+
     def _remembered(self, x: Array, orders: Sequence[int]) -> list[Array]:
-        """Return derivatives of all neurons at points that can't change; those at the last points are kept."""
+        """Return derivatives of all neurons at points that can't change; those at the last few sets are kept."""
         at, known = self._known.get(id(x), (None, {}))
         if at is not x:
             known = {}
-            self._known.clear()
+            while len(self._known) >= _SETS:
+                self._known.pop(next(iter(self._known)))
             self._known[id(x)] = (x, known)  # which keeps x alive, so that its identity means it
         missing = [order for order in orders if order not in known]
         if missing:

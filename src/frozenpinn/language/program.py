@@ -164,14 +164,11 @@ class Program:
     ) -> None:
         self.expressions, self.symbols = tuple(expressions), tuple(symbols)
         self._functions = dict(functions or {})
-        self._slots: dict[sp.Basic, int] = {symbol: i for i, symbol in enumerate(self.symbols)}
-        self._constants: list[tuple[int, float]] = []
-        self._code: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
-        self._size = len(self.symbols)
-        self._outputs = tuple(self._compile(sp.sympify(e)) for e in self.expressions)
-        self._reuse_slots()
-        kinds = {function for _, function, _ in self._code}
-        self._overflows = bool(kinds & _OVERFLOWING) and not any(f in self._functions.values() for f in kinds)
+        code = _translated(tuple(map(sp.sympify, self.expressions)), self.symbols, frozenset(self._functions))
+        own = self._functions
+        self._constants = [*code.constants, *((slot, own[name]) for slot, name in code.named)]
+        self._code = [(slot, own[f] if isinstance(f, str) else f, places) for slot, f, places in code.instructions]
+        self._size, self._outputs, self._overflows = code.size, code.outputs, code.overflows
 
     def __call__(self, *values: Any) -> list[Any]:
         """Evaluate all expressions; a constant comes back as a number.
@@ -201,12 +198,17 @@ class Program:
             memory[slot] = function(*(memory[i] for i in arguments))
         return [memory[slot] for slot in self._outputs]
 
+    @functools.cached_property
+    def is_vectorised(self) -> bool:
+        """Whether values may be arrays of any shapes that fit each other; Python functions need not take them."""
+        return not any(expression.has(AppliedUndef) for expression in map(sp.sympify, self.expressions))
+
     def on_grid(self, axes: Sequence[Any], *others: Any) -> list[Any]:
         """Evaluate all expressions on the grid of some coordinates, shape (n,) each, the last one varying fastest.
 
         What depends on one coordinate alone is computed along its axis only, the rest in parts that fit the cache.
         """
-        if any(expression.has(AppliedUndef) for expression in map(sp.sympify, self.expressions)):
+        if not self.is_vectorised:
             return self(*(x.ravel() for x in np.meshgrid(*axes, indexing="ij")), *others)
         shape, first = tuple(map(len, axes)), axes[0]
         step = max(1, _PART * len(first) // math.prod(shape))
@@ -221,33 +223,53 @@ class Program:
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.expressions, self.symbols, self._functions)
 
-    def _reuse_slots(self) -> None:
+
+@functools.lru_cache(maxsize=512)  # problems that differ in numbers have the same expressions
+def _translated(expressions: tuple[sp.Expr, ...], symbols: tuple[sp.Symbol, ...], names: frozenset[str]) -> _Code:
+    return _Code(expressions, symbols, names)
+
+
+class _Code:
+    """Instructions, in which functions and numbers that are given by name are left open."""
+
+    def __init__(self, expressions: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], names: frozenset[str]) -> None:
+        self._names = names
+        self._slots: dict[sp.Basic, int] = {symbol: i for i, symbol in enumerate(symbols)}
+        self.constants: list[tuple[int, float]] = []
+        self.named: list[tuple[int, str]] = []
+        self.instructions: list[tuple[int, Callable[..., Any] | str, tuple[int, ...]]] = []
+        self.size = len(symbols)
+        self.outputs = tuple(map(self._compile, expressions))
+        self._reuse_slots(len(symbols))
+        kinds = {function for _, function, _ in self.instructions}
+        self.overflows = bool(kinds & _OVERFLOWING) and not any(isinstance(kind, str) for kind in kinds)
+
+    def _reuse_slots(self, symbols: int) -> None:
         """Let results take the slots of those that nothing needs any more: their arrays are then freed."""
-        first = len(self.symbols)
-        kept = {*self._outputs, *(slot for slot, _ in self._constants), *range(first)}
-        last = {slot: k for k, (_, _, arguments) in enumerate(self._code) for slot in arguments}
+        kept = {*self.outputs, *(slot for slot, _ in (*self.constants, *self.named)), *range(symbols)}
+        last = {slot: k for k, (_, _, arguments) in enumerate(self.instructions) for slot in arguments}
         place, free, code = {slot: slot for slot in kept}, list[int](), list[Any]()
-        for k, (slot, function, arguments) in enumerate(self._code):
+        for k, (slot, function, arguments) in enumerate(self.instructions):
             places = tuple(place[argument] for argument in arguments)
             free += [
                 place[argument] for argument in dict.fromkeys(arguments) if argument not in kept and last[argument] == k
             ]
             place[slot] = slot if slot in kept or not free else free.pop()
             code.append((place[slot], function, places))
-        self._code = code
+        self.instructions = code
 
     def _new_slot(self) -> int:
-        self._size += 1
-        return self._size - 1
+        self.size += 1
+        return self.size - 1
 
     def _constant(self, value: float) -> int:
         slot = self._new_slot()
-        self._constants.append((slot, value))
+        self.constants.append((slot, value))
         return slot
 
-    def _emit(self, function: Callable[..., Any], *arguments: int) -> int:
+    def _emit(self, function: Callable[..., Any] | str, *arguments: int) -> int:
         slot = self._new_slot()
-        self._code.append((slot, function, arguments))
+        self.instructions.append((slot, function, arguments))
         return slot
 
     def _compile(self, node: sp.Basic) -> int:
@@ -257,8 +279,9 @@ class Program:
 
     def _translate(self, node: sp.Basic) -> int:
         if node.is_Symbol:
-            if node.name in self._functions:
-                return self._constant(self._functions[node.name])
+            if node.name in self._names:
+                self.named.append((self._new_slot(), node.name))
+                return self.named[-1][0]
             raise ProblemError(f"the symbol '{node}' is not known here.")
         if node in (sp.true, sp.false):
             return self._constant(bool(node))
@@ -270,9 +293,9 @@ class Program:
             return self._constant(value)
         if isinstance(node, AppliedUndef):
             name = node.func.__name__
-            if name not in self._functions:
+            if name not in self._names:
                 raise ProblemError(f"the function '{name}' is not known here.")
-            return self._emit(self._functions[name], *map(self._compile, node.args))
+            return self._emit(name, *map(self._compile, node.args))
         if isinstance(node, sp.Pow):
             return self._power(node)
         if isinstance(node, sp.Mul):

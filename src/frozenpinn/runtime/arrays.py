@@ -19,3 +19,16 @@ def read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def fixed(array: Array) -> Array:
+    """Return a copy that nobody can change, not even through the original: what is known of it may be kept beside it.
+
+    Examples
+    --------
+    >>> fixed(np.zeros(2)).base is None
+    True
+    """
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy

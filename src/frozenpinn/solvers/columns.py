@@ -1,5 +1,6 @@
 """Many columns of one linear system at once: Y' = A(t) Y + F(t) with Y of shape (n, p), by Radau IIA of order 5.
 
+Further columns may follow, which the first ones drive.
 One factorisation of the three stages serves all columns, and, where A is constant, all steps of the same length. Steps
 are halved and doubled only, by the embedded estimate of order 3 (Hairer & Wanner, Solving ODEs II, IV.8).
 """
@@ -7,7 +8,7 @@ are halved and doubled only, by the embedded estimate of order 3 (Hairer & Wanne
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg as sla
@@ -47,8 +48,19 @@ class Columns(Protocol):
         """Hear of times that will be asked for, so that what they need can be computed together."""
 
 
+class Following(Protocol):
+    """Further columns Z of the same matrix, driven by those before: Z' = A(t) Z + G(t, Y)."""
+
+    @property
+    def initial(self) -> Array:
+        """Return Z at the start, shape (n, q)."""
+
+    def forcing(self, t: float, state: Array) -> Array:
+        """Return G(t, Y), shape (n, q)."""
+
+
 class Step(NamedTuple):
-    """One step: its start and length, and the states at the start and at the three nodes."""
+    """One step: its start and length, and the states at the start and at the three nodes, all columns."""
 
     start: float
     length: float
@@ -61,13 +73,22 @@ class Step(NamedTuple):
 
 
 def integrate_columns(
-    system: Columns, start: Array, time: tuple[float, float], rtol: float, tell: Callable[[Step], None]
+    system: Columns,
+    start: Array,
+    time: tuple[float, float],
+    rtol: float,
+    tell: Callable[[Step], None],
+    following: Following | None = None,
+    looser: float = 1.0,
 ) -> Array:
-    """Integrate all columns, tell every step, and return the end; errors are relative to the largest column."""
-    (t0, t1), y, level, at = time, np.asarray(start, dtype=float), _LONGEST, 0.0
-    factors, known, first = _Factors(system), 0.0, (system.matrix(t0), system.forcing(t0))
-    largest = float(np.max(np.linalg.norm(y, axis=0), initial=0.0))
-    told = -1
+    """Integrate all columns, tell every step, and return the end; errors are relative to the largest column.
+
+    Columns that follow stand behind the others; their errors are relative to the largest among them, and may be
+    ``looser`` times as large.
+    """
+    (t0, t1), level, at, told, known = time, _LONGEST, 0.0, -1, 0.0
+    blocks = [np.asarray(start, dtype=float)] + ([] if following is None else [following.initial])
+    tried = _Tried(system, following, t0, blocks, looser)
     while at < 1.0:
         h = (t1 - t0) * 2.0**-level
         t = t0 + at * (t1 - t0)
@@ -75,35 +96,72 @@ def integrate_columns(
             known, told = min(1.0, at + _AHEAD * 2.0**-level), level
             starts = t + h * np.arange(round((known - at) * 2.0**level))
             system.prepare(np.ravel(starts[:, None] + h * _NODES))
-        states, error, last = _tried(system, factors, t, h, y, first)
-        sizes = np.linalg.norm(states[2], axis=0)
-        reached = max(largest, float(np.max(sizes, initial=0.0)), 1e-300)
-        ratio = float(np.max(error / (sizes + 0.1 * reached), initial=0.0)) / rtol
+        ratio = tried.attempt(t, h) / rtol
         if not ratio <= 1.0 and level < _SHORTEST:
             level += 1
             continue
-        tell(Step(t, h, (y, *states)))
-        y, first, largest, at = states[2], last, reached, at + 2.0**-level
+        tell(tried.accept())
+        at += 2.0**-level
         if ratio < _DOUBLE and level > _LONGEST and (at * 2.0 ** (level - 1)).is_integer():
             level -= 1
-    return y
+    return tried.state
 
 
-def _tried(
-    system: Columns, factors: _Factors, t: float, h: float, y: Array, first: tuple[Array, Array]
-) -> tuple[list[Array], Array, tuple[Array, Array]]:
-    """Return the states at the nodes of a step, the error of each column, and matrix and load at the end."""
-    n = len(y)
-    times = t + h * _NODES
-    matrices = [system.matrix(float(s)) for s in times]
-    loads = [system.forcing(float(s)) for s in times]
-    right = np.concatenate([y + h * sum(a * f for a, f in zip(row, loads, strict=True)) for row in _WEIGHTS])
-    whole = sla.lu_solve(factors.stages(h, matrices), right, check_finite=False)
-    states = [whole[i * n : (i + 1) * n] for i in range(3)]
-    slope = first[0] @ y + first[1]
-    defect = slope + sum(e * (z - y) for e, z in zip(_ERROR, states, strict=True)) / h
-    error = sla.lu_solve(factors.filter(h, first[0]), defect, check_finite=False)
-    return states, np.linalg.norm(error, axis=0), (matrices[2], loads[2])
+class _Tried:
+    """Where an integration is: blocks of columns, each driven by those before, and the step that was tried last."""
+
+    def __init__(
+        self, system: Columns, following: Following | None, t: float, blocks: list[Array], looser: float
+    ) -> None:
+        self.system, self.following, self.blocks, self.allowed = system, following, blocks, (1.0, looser)
+        self.factors, self.matrix = _Factors(system), system.matrix(t)
+        self.loads = [self._load(k, t, blocks[0]) for k in range(len(blocks))]
+        self.largest = [float(np.max(np.linalg.norm(y, axis=0), initial=0.0)) for y in blocks]
+        self._new: Any = None
+
+    @property
+    def state(self) -> Array:
+        """All columns."""
+        return np.concatenate(self.blocks, axis=1)
+
+    def _load(self, block: int, t: float, first: Array) -> Array:
+        if block == 0:
+            return self.system.forcing(t)
+        assert self.following is not None
+        return self.following.forcing(t, first)
+
+    def attempt(self, t: float, h: float) -> float:
+        """Try a step, and return its error."""
+        n, times = len(self.matrix), [float(s) for s in t + h * _NODES]
+        matrices = [self.system.matrix(s) for s in times]
+        self.factors.begin()
+        stages, ends, largest, ratio = list[list[Array]](), [], [], 0.0
+        for k, (y, old) in enumerate(zip(self.blocks, self.loads, strict=True)):
+            firsts = stages[0] if stages else [y] * 3
+            loads = [self._load(k, s, first) for s, first in zip(times, firsts, strict=True)]
+            right = np.concatenate([y + h * sum(a * f for a, f in zip(row, loads, strict=True)) for row in _WEIGHTS])
+            whole = sla.lu_solve(self.factors.stages(h, matrices), right, check_finite=False)
+            states = [whole[i * n : (i + 1) * n] for i in range(3)]
+            slope = self.matrix @ y + old
+            defect = slope + sum(e * (z - y) for e, z in zip(_ERROR, states, strict=True)) / h
+            error = sla.lu_solve(self.factors.filter(h, self.matrix), defect, check_finite=False)
+            sizes = np.linalg.norm(states[2], axis=0)
+            reached = max(self.largest[k], float(np.max(sizes, initial=0.0)), 1e-300)
+            own = float(np.max(np.linalg.norm(error, axis=0) / (sizes + 0.1 * reached), initial=0.0)) / self.allowed[k]
+            ratio = own if not own <= ratio else ratio  # which keeps what is not a number
+            stages.append(states)
+            ends.append(loads[2])
+            largest.append(reached)
+        self._new = (t, h, stages, ends, largest, matrices[2])
+        return ratio
+
+    def accept(self) -> Step:
+        """Take the step that was tried last."""
+        t, h, stages, self.loads, self.largest, self.matrix = self._new
+        whole = [np.concatenate([states[i] for states in stages], axis=1) for i in range(3)]
+        step = Step(t, h, (self.state, *whole))
+        self.blocks = [states[2] for states in stages]
+        return step
 
 
 class _Factors:
@@ -113,13 +171,15 @@ class _Factors:
         self.constant = system.has_constant_matrix
         self.kept: dict[tuple[str, float], tuple[Array, Array]] = {}
 
+    def begin(self) -> None:
+        """Forget what belongs to matrices that have changed."""
+        if not self.constant:
+            self.kept.clear()
+
     def _get(self, key: tuple[str, float], make: Callable[[], Array]) -> tuple[Array, Array]:
-        found = self.kept.get(key) if self.constant else None
-        if found is None:
-            found = sla.lu_factor(make(), overwrite_a=True, check_finite=False)
-            if self.constant:
-                self.kept[key] = found
-        return found
+        if key not in self.kept:
+            self.kept[key] = sla.lu_factor(make(), overwrite_a=True, check_finite=False)
+        return self.kept[key]
 
     def stages(self, h: float, matrices: list[Array]) -> tuple[Array, Array]:
         """Return the factors of I - h (a_ij A_j)."""

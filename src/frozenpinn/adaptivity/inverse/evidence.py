@@ -20,7 +20,10 @@ _KEPT = 1e-3  # evidence relative to the best from which on a prior counts
 
 
 class Posterior(NamedTuple):
-    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length."""
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length.
+
+    The evidence is that of the best prior, as a logarithm.
+    """
 
     mean: Array
     covariance: Array
@@ -28,6 +31,7 @@ class Posterior(NamedTuple):
     variance: float
     strength: float
     length: float
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,8 @@ class Inversion:
     free, slopes
         Derivatives by free numbers and by coefficients, all divided by the standard deviations, or by a size if these
         are not known.
-    roughness
-        One matrix for each length of the grid.
+    whitening
+        One matrix for each length of the grid: B with B Bᵀ = R⁻¹ of the roughness R.
     grid, known
         The priors that are averaged over, and whether the noise is known.
     direct
@@ -100,7 +104,7 @@ class Inversion:
 
     free: Array
     slopes: Array
-    roughness: Sequence[Array]
+    whitening: Sequence[Array]
     grid: PriorGrid
     known: bool
     direct: Array | None = None
@@ -111,7 +115,7 @@ class Inversion:
         if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
             return None
         own = self.direct
-        return Inversion(self.free[own], self.slopes[own], self.roughness, self.grid, self.known)
+        return Inversion(self.free[own], self.slopes[own], self.whitening, self.grid, self.known)
 
     @cached_property
     def _projected(self) -> Array:
@@ -120,14 +124,17 @@ class Inversion:
 
     @cached_property
     def _spectra(self) -> list[_Spectrum]:
-        q = self._projected
-        seen, found = self.slopes - q @ (q.T @ self.slopes), []
-        for matrix, length in zip(self.roughness, self.grid.lengths, strict=True):
-            ridge = 1e-12 * np.trace(matrix) / len(matrix) * np.eye(len(matrix))
-            root = sla.cholesky(matrix + ridge, lower=True)
-            u, s, vt = np.linalg.svd(sla.solve_triangular(root, seen.T, lower=True).T, full_matrices=False)
-            found.append(_Spectrum(length, u, s, vt, sla.solve_triangular(root, np.eye(len(root)), lower=True).T))
+        found, triangle = [], self._reduced[1]
+        for back, length in zip(self.whitening, self.grid.lengths, strict=True):
+            u, s, vt = np.linalg.svd(triangle @ back, full_matrices=False)
+            found.append(_Spectrum(length, u, s, vt, back))
         return found
+
+    @cached_property
+    def _reduced(self) -> tuple[Array, Array]:
+        """Slopes beside the free numbers as Q R: data are many, and only what they say along Q matters."""
+        q = self._projected
+        return sla.qr(self.slopes - q @ (q.T @ self.slopes), mode="economic", check_finite=False)
 
     def averaged(self, y: Array, *, covariance: bool = True) -> Posterior:
         """Return the posterior of free numbers and coefficients, in this order, for weighted data.
@@ -152,18 +159,20 @@ class Inversion:
         variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
         effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
         whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
-        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length)
+        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length, float(best))
 
     def _all_members(self, y: Array) -> list[_Member]:
         q = self._projected
         left = y - q @ (q.T @ y)
-        return [m for spectrum in self._spectra for m in self._members(left, spectrum)]
+        along = self._reduced[0].T @ left
+        rest = float(np.sum((left - self._reduced[0] @ along) ** 2))
+        return [m for spectrum in self._spectra for m in self._members(along, rest, len(left), spectrum)]
 
-    def _members(self, left: Array, spectrum: _Spectrum) -> list[_Member]:
-        """Return the posteriors of one length for all strengths."""
+    def _members(self, seen: Array, beside: float, size: int, spectrum: _Spectrum) -> list[_Member]:
+        """Return the posteriors of one length for all strengths; no coefficient explains the squares ``beside``."""
         s, grid, known = spectrum.singular, self.grid, self.known
-        along = spectrum.left.T @ left
-        rest, count = max(float(left @ left - along @ along), 0.0), len(left) - self._projected.shape[1]
+        along = spectrum.left.T @ seen
+        rest, count = max(float(seen @ seen - along @ along), 0.0) + beside, size - self._projected.shape[1]
         reach = 1.0 if known else 1e10  # the strength is relative to the noise if that is not known
         strengths = np.geomspace(grid.weakest, grid.strongest * reach, grid.strengths * (1 if known else 3))
         gains = 1.0 + (strengths[:, None] * s) ** 2
@@ -175,6 +184,13 @@ class Inversion:
             _Member(float(evidence[i]), spectrum, along, gains[i], float(variances[i]), float(strengths[i]))
             for i in range(len(strengths))
         ]
+
+
+def whitened(roughness: Array) -> Array:
+    """Return B with B Bᵀ = R⁻¹, for R with a ridge of the size of round-off."""
+    ridge = 1e-12 * np.trace(roughness) / len(roughness) * np.eye(len(roughness))
+    root = sla.cholesky(roughness + ridge, lower=True)
+    return np.asarray(sla.solve_triangular(root, np.eye(len(root)), lower=True).T)
 
 
 def _with_free(

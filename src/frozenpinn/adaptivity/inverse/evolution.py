@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Prediction
 from frozenpinn.adaptivity.inverse.rules import TangentRules
-from frozenpinn.adaptivity.inverse.seen import Interpolant, Seen, SeenTwice, jets_of
+from frozenpinn.adaptivity.inverse.seen import Seen, SeenTwice, jets_of
 from frozenpinn.adaptivity.inverse.unknowns import Numbers, beyond_tangents
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.single import Knowledge, solve_once
@@ -22,7 +21,7 @@ from frozenpinn.basis.samplers import MultiScale, Waves
 from frozenpinn.errors import FrozenPinnWarning, warn
 from frozenpinn.geometry import Box
 from frozenpinn.results.solution import Solution
-from frozenpinn.solvers.columns import Columns, Step, integrate_columns
+from frozenpinn.solvers.columns import Step, integrate_columns
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -84,42 +83,39 @@ class EvolutionModel:
 
     def slopes(self, theta: Array, state: Run) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
-        if self._is_special:
-            return self._differences(theta)
-        tangent = self._tangent(theta, state)
-        return self._integrated(tangent, tangent.initial, self._seen(tangent, state.solution))[0]
+        return self._differences(theta) if self._is_special else self._integrated(self._tangent(theta, state), state)[0]
 
-    def bend(self, theta: Array, state: Run) -> tuple[Array, Array] | None:
+    def bend(self, theta: Array, state: Run) -> tuple[Array, Array | None]:
         """Return the slopes, and how they change: second derivatives, one column for each pair of unknowns.
 
-        None where these are not known: for functions, and numbers in coefficients of boundary conditions.
+        The latter are None where they are not known: for functions, and numbers in coefficients of boundary conditions.
         """
         if self._is_special or self.numbers.fields or self.numbers.bends_conditions:
-            return None
+            return self.slopes(theta, state), None
         tangent = self._tangent(theta, state)
-        slopes, steps = self._integrated(tangent, tangent.initial, self._seen(tangent, state.solution))
-        curvature = Curvature(tangent, Interpolant(steps))
-        seen = [SeenTwice(sensor, curvature, state.solution) for sensor in self.data.sensors]
-        return slopes, self._integrated(curvature, curvature.initial, seen)[0]
+        return self._integrated(tangent, state, Curvature(tangent))
 
     def _tangent(self, theta: Array, state: Run) -> Tangent:
         problem = self.numbers.at(theta)
         return Tangent(problem, state.solution.jet_values, self._space(problem), self.numbers.directions)
 
-    def _seen(self, tangent: Tangent, solution: Solution) -> list[Seen]:
-        return [Seen(sensor, tangent, solution) for sensor in self.data.sensors]
-
-    def _integrated(self, system: Columns, start: Array, seen: Sequence[Seen]) -> tuple[Array, list[Step]]:
-        """Integrate columns, and return what the sensors see of them, and all steps."""
-        steps: list[Step] = []
+    def _integrated(
+        self, tangent: Tangent, state: Run, curvature: Curvature | None = None
+    ) -> tuple[Array, Array | None]:
+        """Integrate tangents, and second derivatives if wanted, and return what the sensors see of them."""
+        jets = [jets_of(sensor, state.solution) for sensor in self.data.sensors]
+        pairs = list(zip(self.data.sensors, jets, strict=True))
+        first = [Seen(sensor, tangent, own) for sensor, own in pairs]
+        second = [] if curvature is None else [SeenTwice(sensor, curvature, own) for sensor, own in pairs]
 
         def tell(step: Step) -> None:
-            steps.append(step)
-            for one in seen:
+            for one in (*first, *second):
                 one.take(step)
 
-        integrate_columns(system, start, self.numbers.problem.time, self.rules.rtol, tell)
-        return np.concatenate([one.slopes for one in seen]), steps
+        rules, time = self.rules, self.numbers.problem.time
+        integrate_columns(tangent, tangent.initial, time, rules.rtol, tell, curvature, rules.looser)
+        bends = np.concatenate([one.slopes for one in second]) if second else None
+        return np.concatenate([one.slopes for one in first]), bends
 
     @property
     def _is_special(self) -> bool:

@@ -15,19 +15,22 @@ from math import comb, factorial, prod
 
 import numpy as np
 
+from frozenpinn.adaptivity.inverse.evidence import whitened
 from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, JetSpace
-from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.arrays import fixed, read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField, as_function, atoms, field_words
 
 Array = np.ndarray
-_KEPT = 4  # sets of points at which values of a field are kept
+_KEPT = 6  # sets of points at which functions of a field are kept, …
+_MOST = 1_000_000  # … if they have no more values than this
 _ORDER = 3  # of the derivatives whose size is smoothness
 
 
@@ -40,6 +43,26 @@ class FieldSizes:
     cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
 
 
+class Places:
+    """Sets of points at which values are asked for again and again, each as one array that never changes.
+
+    Layers keep their features at such points, and what is computed from them is kept here, for the last few sets.
+    """
+
+    def __init__(self) -> None:
+        self._sets: dict[bytes, tuple[Array, dict[Derivative, Array]]] = {}
+
+    def at(self, x: Array) -> tuple[Array, dict[Derivative, Array]]:
+        """Return the array that stands for points, and what is known there."""
+        x = np.ascontiguousarray(x, dtype=float)
+        key = hashlib.blake2b(x.tobytes(), digest_size=16).digest()
+        if key not in self._sets:
+            while len(self._sets) >= _KEPT:
+                self._sets.pop(next(iter(self._sets)))
+            self._sets[key] = (fixed(x), {})
+        return self._sets[key]
+
+
 @dataclass(frozen=True)
 class FieldValue:
     """A combination of neurons, or a derivative of it, as a function of points."""
@@ -48,18 +71,12 @@ class FieldValue:
     coefficients: Array
     derivative: Derivative
     offset: float
-    _known: dict[bytes, Array] = field(default_factory=dict, repr=False, compare=False)
+    places: Places = field(default_factory=Places, repr=False, compare=False)
 
     def __call__(self, points: Array) -> Array:
-        """Return the values at points (n, d); those at the last few sets of points are kept, as solves ask again."""
-        x = np.ascontiguousarray(points, dtype=float)
-        key = hashlib.blake2b(x.tobytes(), digest_size=16).digest()
-        if key not in self._known:
-            (values,) = self.hidden.combined(x, [self.derivative], self.coefficients)
-            while len(self._known) >= _KEPT:
-                self._known.pop(next(iter(self._known)))
-            self._known[key] = read_only(np.asarray(values + self.offset))
-        return self._known[key]
+        """Return the values at points (n, d)."""
+        (values,) = self.hidden.combined(self.places.at(points)[0], [self.derivative], self.coefficients)
+        return np.asarray(values + self.offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +100,7 @@ class FieldBasis:
     hidden: HiddenLayer
     mixing: Array
     grams: tuple[Array, ...]
+    _places: Places = field(default_factory=Places, repr=False)
 
     @property
     def size(self) -> int:
@@ -126,14 +144,19 @@ class FieldBasis:
     def at(self, x: Array, derivative: Derivative | None = None) -> Array:
         """Return all functions where their arguments are ``x``, shape (n, size), in units of the scale."""
         wanted = Derivative((0,) * x.shape[1]) if derivative is None else derivative
-        return np.asarray(self.hidden.operator(x, [Term("", wanted)]) @ self.mixing * self.scale)
+        if len(x) * self.size > _MOST:
+            return np.asarray(self.hidden.operator(x, [Term("", wanted)]) @ (self.mixing * self.scale))
+        places, known = self._places.at(x)
+        if wanted not in known:
+            known[wanted] = read_only(self.hidden.operator(places, [Term("", wanted)]) @ (self.mixing * self.scale))
+        return known[wanted]
 
     def functions(self, coefficients: Array) -> dict[str, UserFunction]:
         """Return the functions that stand for the field and its derivatives."""
         raw, found = self.scale * (self.mixing @ coefficients), {}
         for word, order in self._words.items():
             offset = 0.0 if any(order) else self.unknown.inner_start
-            value = FieldValue(self.hidden, raw, Derivative(order), offset)
+            value = FieldValue(self.hidden, raw, Derivative(order), offset, self._places)
             found[word] = as_function(value, self.name, self.unknown, self.jets)
         return found
 
@@ -144,6 +167,12 @@ class FieldBasis:
     def roughness(self, length: float) -> Array:
         """Return the matrix of the roughness on a scale, in units of the domain."""
         return np.asarray(sum(comb(_ORDER, j) * length ** (2 * j) * gram for j, gram in enumerate(self.grams)))
+
+
+@remembered
+def whitening(basis: FieldBasis, length: float) -> Array:
+    """Return B with B Bᵀ = R⁻¹ for the roughness R on a scale."""
+    return whitened(basis.roughness(length))
 
 
 def where_defined(name: str, problem: Problem) -> Domain:

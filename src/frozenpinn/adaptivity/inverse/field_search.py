@@ -10,26 +10,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
-from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
 from frozenpinn.adaptivity.inverse.fit import Fit
-from frozenpinn.adaptivity.inverse.model import Model, Prediction
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
+_RECENT = 4  # decompositions that are kept
 OTHER_SEED = 1000  # of the second network, beyond the first
 
 
 class Step(NamedTuple):
-    """Where the unknowns are, what they predict, and the posterior of the linearisation there."""
+    """Where the unknowns are, what they predict, and the posterior of the linearisation there.
+
+    The last step but those that change nothing has shown how far the first order reaches: ``bend`` is what it missed,
+    relative to the square of the step, in units of the noise.
+    """
 
     theta: Array
     prediction: Prediction
     posterior: Posterior
     squares: float
+    bend: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +70,41 @@ class FieldInference:
         mean, spread = found.mean * scale, found.covariance * scale * scale[:, None]
         return found._replace(mean=mean[order], covariance=spread[np.ix_(order, order)])
 
+    def judged(self, fit: Fit, sigmas: Array) -> Judged:
+        """Judge what the linearised problem makes of the data with some weights."""
+        prediction = fit.prediction
+        found = self.posterior(prediction, fit.theta, sigmas)
+        slopes = prediction.slopes / sigmas[:, None]
+        left = (self.question.data.values - prediction.values) / sigmas - slopes @ (found.mean - fit.theta)
+        leverage = np.einsum("ij,jk,ik->i", slopes, found.covariance, slopes, optimize=True) / found.variance
+        return Judged(left, np.minimum(leverage, 1.0), found.evidence - float(np.sum(np.log(sigmas))))
+
+    def sigmas(self, fit: Fit, start: Array | None = None) -> Array:
+        """Return the standard deviations, relative and unknown ones from a fit."""
+        return self.question.sigmas(fit, start, self.judged)
+
+    def suits(self, fit: Fit, sigmas: Array) -> bool:
+        """Whether what a fit with some deviations leaves does not speak clearly for others."""
+        return self.question.data.suits(self.question.rules, fit.prediction.values, sigmas)
+
     def _inversion(self, slopes: Array, sigmas: Array, weighted: Array, norms: Array) -> Inversion:
-        """Decompose slopes, unless they are those of the last two times."""
+        """Decompose slopes, unless they are those of the last few times."""
         for old, its, known in self._recent:
             if old is slopes and np.array_equal(its, sigmas):
                 return known
         (free, smooth), grid = self.columns, self.question.rules.prior
-        matrices = [sla.block_diag(*(b.roughness(length) for b in self.numbers.fields)) for length in grid.lengths]
         told = self.question.data.noise_is_known
         direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], matrices, grid, told, direct)
-        self._recent[:] = [(slopes, sigmas, found), *self._recent[:1]]
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._whitening, grid, told, direct)
+        self._recent[:] = [(slopes, sigmas, found), *self._recent[: _RECENT - 1]]
         return found
+
+    @cached_property
+    def _whitening(self) -> list[Array]:
+        return [
+            sla.block_diag(*(whitening(basis, length) for basis in self.numbers.fields))
+            for length in self.question.rules.prior.lengths
+        ]
 
     def renewed(self, question: Question) -> FieldInference:
         """Return the same for other data; what is decomposed serves them, unless only one noise is known."""
@@ -97,18 +127,33 @@ class FieldInference:
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self.numbers.names)])))
             change = current.posterior.mean - current.theta
-            seen = current.prediction.slopes @ change / sigmas
-            noise = np.sqrt(current.posterior.variance)
-            size = float(np.sqrt(np.mean(seen**2)))
+            size = float(np.linalg.norm(current.prediction.slopes @ change / sigmas))
+            noise = np.sqrt(current.posterior.variance * max(current.posterior.effective, 1.0))
             if size <= rules.field_settled * noise or (stalls and size > rules.field_slow * before):
+                break
+            if isinstance(model, Shifted | StaticChord) and self._is_last(model, current, change, size, before):
+                left = extrapolated(current.prediction, change)
+                squares = float(np.sum(((self.question.data.values - left.values) / sigmas) ** 2))
+                current = current._replace(theta=current.theta + change, prediction=left, squares=squares)
                 break
             before = size
             following = self._shortened(model, current, change, sigmas)
             if following is None:
                 break
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
-            current = following
+            current = following._replace(bend=_bend(current, following, sigmas))
         return current, steps
+
+    def _is_last(self, model: Shifted | StaticChord, current: Step, change: Array, size: float, before: float) -> bool:
+        """Whether a step is so small that its first order is enough, and ends within the bounds."""
+        rules, (lower, upper), posterior = self.question.rules, self.numbers.bounds, current.posterior
+        numbers, spread = (current.theta + change)[: len(lower)], np.sqrt(max(posterior.effective, 1.0))
+        if not np.all((numbers >= lower) & (numbers <= upper)):
+            return False
+        own = size / np.sqrt(posterior.variance)
+        if isinstance(model, Shifted) and rules.field_bend * model.bend * own**2 <= rules.field_settled * spread:
+            return True
+        return own <= rules.field_last * spread and size <= rules.field_fast * before
 
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
@@ -128,6 +173,14 @@ class FieldInference:
         return None
 
 
+def _bend(before: Step, after: Step, sigmas: Array) -> float:
+    """Return what the first order has missed in a step, relative to its square, in units of the noise."""
+    straight = before.prediction.slopes @ (after.theta - before.theta)
+    missed = after.prediction.values - before.prediction.values - straight
+    size = float(np.sum((straight / sigmas) ** 2))
+    return float(np.linalg.norm(missed / sigmas) / max(size, 1e-300) * np.sqrt(after.posterior.variance))
+
+
 def with_bases(question: Question, seed: int = 0) -> Question:
     """Give every unknown field functions that it is combined of."""
     problem, rules = question.numbers.problem, question.rules
@@ -135,8 +188,10 @@ def with_bases(question: Question, seed: int = 0) -> Question:
     return replace(question, numbers=Numbers(problem, bases))
 
 
-def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array], Model]) -> tuple[Array, Array]:
-    """Return by how much predictions and unknowns differ if both networks, of solution and fields, are others."""
+def second_opinion(
+    question: Question, fit: Fit, sigmas: Array, made: Callable[[Numbers, Array], Model]
+) -> tuple[float, Array]:
+    """Return by how much predictions, on average, and unknowns differ if networks of solution and fields are others."""
     mine = question.numbers
     other = with_bases(question, question.task.seed + OTHER_SEED)
     theta, count = other.numbers.start, len(mine.names)
@@ -144,12 +199,12 @@ def second_opinion(question: Question, fit: Fit, made: Callable[[Numbers, Array]
     pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
     for one, own, two, its, x in pairs:
         theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
-    first = FieldInference(other).step(made(other.numbers, theta), theta, question.sigmas(fit), None)
+    first = FieldInference(other).step(made(other.numbers, theta), theta, sigmas, None)
     found, gap = first.posterior.mean, np.zeros(len(fit.theta))
     gap[:count] = found[:count] - fit.theta[:count]
     for one, own, two, its, x in pairs:
         gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
-    return first.prediction.values - fit.prediction.values, gap
+    return float(np.sqrt(np.mean((first.prediction.values - fit.prediction.values) ** 2))), gap
 
 
 def _places(basis: FieldBasis) -> Array:

@@ -12,18 +12,21 @@ from scipy.special import ndtri, stdtrit
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
 from frozenpinn.adaptivity.inverse.field_search import OTHER_SEED, FieldInference, Step, second_opinion, with_bases
 from frozenpinn.adaptivity.inverse.fit import Fit
-from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, StaticChord, Straight
+from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
+from frozenpinn.basis.hidden import Derivative
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Stopwatch
 
@@ -42,8 +45,15 @@ class Kept(NamedTuple):
     model: Callable[[Data], Model]
     solve: Callable[[Fit], Solution]
     fit: Fit
-    blur: Array
+    sigmas: Array
+    blur: float
     gap: Array
+
+    def weights(self, question: Question, same: bool = True) -> Array:
+        """Return deviations for data at the same places or others: known ones with the distance of two networks."""
+        if question.data.noise_is_known:
+            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.blur**2)
+        return self.sigmas if same else question.sigmas()
 
 
 def infer_fields(question: Question, watch: Stopwatch) -> Inferred:
@@ -63,8 +73,8 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     with watch.stage("fine network"):
         fine = inference.fine(fit, coarse, data)
-        sigmas = question.sigmas(fit)
-        best, more = search.descend(fine.model, first.theta, sigmas, rules.fine_steps)
+        sigmas = search.sigmas(fit)
+        best, more, sigmas = _refined(search, fine.model, first.theta, sigmas)
     fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
 
     def other(numbers: Numbers, theta: Array) -> Model:
@@ -72,7 +82,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         return twin.fine(fit._replace(theta=theta), coarse._replace(family=fine.family), data, OTHER_SEED).model
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, other)
+        blur, gap = second_opinion(question, fit, sigmas, other)
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     facts = solution.facts
@@ -88,7 +98,8 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     def solve(found: Fit) -> Solution:
         return inference.solution(fine, found.prediction, facts.singular)
 
-    return _put_together(Kept(search, near, model, solve, fit, blur, gap), search, fit, sigmas, solution, watch)
+    kept = Kept(search, near, model, solve, fit, sigmas, blur, gap)
+    return _put_together(kept, search, fit, kept.weights(question), solution, watch)
 
 
 def _evolution(question: Question, watch: Stopwatch) -> Inferred:
@@ -107,15 +118,15 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         fit = Fit(first.theta, first.prediction, first.squares, tuple(steps))
     model = EvolutionModel(numbers, data, task, rules.tangent)
     with watch.stage("refinement"):
-        sigmas, chord = question.sigmas(fit), Chord(model.values, first.prediction.slopes)
-        best, more = search.descend(chord, first.theta, sigmas, rules.fine_steps)
+        sigmas, chord = search.sigmas(fit), Chord(model.values, first.prediction.slopes)
+        best, more, sigmas = _refined(search, chord, first.theta, sigmas)
         fit = Fit(best.theta, best.prediction, best.squares, (*steps, *more))
 
     def other(twins: Numbers, theta: Array) -> Model:
         return EvolutionModel(twins, data, replace(task, seed=task.seed + OTHER_SEED), rules.tangent)
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, other)
+        blur, gap = second_opinion(question, fit, sigmas, other)
 
     def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
         run = found.prediction.state or model.values(found.theta)[1]
@@ -128,11 +139,20 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         other_places = replace(model, data=given)
         return Chord(other_places.values, other_places.at(fit.theta).slopes)
 
-    def near(given: Data) -> Model:
-        is_straight = numbers.is_affine and given.has_places_of(data)
-        return Straight(fit.theta, fit.prediction) if is_straight else renewed(given)
+    base = first.prediction.values
+    if not numbers.is_affine and not np.array_equal(first.theta, fit.theta):
+        base = rough.values(fit.theta)[0]
+    noise = sigmas * np.sqrt(best.posterior.variance)
 
-    return _put_together(Kept(search, near, renewed, solve, fit, blur, gap), search, fit, sigmas, solve(fit), watch)
+    def near(given: Data) -> Model:
+        if not given.has_places_of(data):
+            return renewed(given)
+        if numbers.is_affine:
+            return Straight(fit.theta, fit.prediction)
+        return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach, first.bend)
+
+    kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
+    return _put_together(kept, search, fit, kept.weights(question), solve(fit), watch)
 
 
 def _linear(model: EvolutionModel, theta: Array) -> Model:
@@ -147,20 +167,29 @@ def _again(kept: Kept, given: Any) -> Inferred:
     with watch.stage("steps from the old fit"):
         same = question.data.has_places_of(kept.search.question.data)
         search, known = kept.search.renewed(question), kept.fit.prediction if same else None
-        sigmas = question.sigmas(kept.fit if same else None)
+        sigmas = kept.weights(question, same)
         try:
-            best, steps = _descended(search, kept.near(question.data), kept.fit, sigmas, known)
+            best, steps, sigmas = _refined(search, kept.near(question.data), kept.fit.theta, sigmas, known)
         except ConvergenceError:
-            best, steps = _descended(search, kept.model(question.data), kept.fit, sigmas, known)
+            best, steps, sigmas = _refined(search, kept.model(question.data), kept.fit.theta, sigmas, known)
     fit = Fit(best.theta, best.prediction, best.squares, tuple(steps))
-    blur = np.full(len(question.data.values), np.sqrt(np.mean(kept.blur**2)))
-    return _put_together(kept._replace(blur=blur), search, fit, sigmas, lambda: kept.solve(fit), watch)
+    return _put_together(kept, search, fit, sigmas, lambda: kept.solve(fit), watch)
 
 
-def _descended(
-    search: FieldInference, model: Model, fit: Fit, sigmas: Array, known: Prediction | None
-) -> tuple[Step, list[tuple[float, ...]]]:
-    return search.descend(model, fit.theta, sigmas, search.question.rules.fine_steps, known)
+def _refined(
+    search: FieldInference, model: Model, theta: Array, sigmas: Array, known: Prediction | None = None
+) -> tuple[Step, list[tuple[float, ...]], Array]:
+    """Take the last steps, once more if what they leave asks for other weights."""
+    question = search.question
+    best, steps = search.descend(model, theta, sigmas, question.rules.fine_steps, known)
+    fit = Fit(best.theta, best.prediction, best.squares, ())
+    if question.data.noise_is_known or (known is not None and search.suits(fit, sigmas)):
+        return best, steps, sigmas
+    others = search.sigmas(fit, sigmas)
+    if question.has_weights(others, sigmas):
+        return best, steps, sigmas
+    best, more = search.descend(model, best.theta, others, question.rules.fine_steps, best.prediction)
+    return best, [*steps, *more], others
 
 
 def _put_together(
@@ -171,11 +200,9 @@ def _put_together(
     solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
 ) -> Inferred:
-    """Return all that was found."""
+    """Return all that was found with some deviations, which contain the distance of two networks."""
     question, data, numbers = search.question, search.question.data, search.numbers
     free = search.columns[0]
-    if data.noise_is_known:
-        sigmas = np.sqrt(sigmas**2 + np.mean(kept.blur**2))
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
     check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
@@ -226,15 +253,24 @@ def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -
         )
         for basis, own in question.numbers.parts()
     }
-    return {name: _judged(field, question.rules) for name, field in found.items()}
+    return {basis.name: _judged(found[basis.name], basis, question.rules) for basis in question.numbers.fields}
 
 
-def _judged(field: InferredField, rules: InverseRules) -> InferredField:
+@remembered
+def _looks(basis: FieldBasis) -> tuple[Array, ...]:
+    """Return the functions of a field, and their slopes along each axis, at random points."""
+    d = basis.domain.dimension
+    x = basis.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
+    orders = [(0,) * d, *(tuple(int(i == axis) for i in range(d)) for axis in range(d))]
+    return tuple(basis.at(x, Derivative(order)) for order in orders)
+
+
+def _judged(field: InferredField, basis: FieldBasis, rules: InverseRules) -> InferredField:
     """Return a field that changes as steeply as a jump would, with what that means for its deviations."""
-    x = field.domain.sample(_SEEN, "random", int(Seed.UNKNOWN_FIELD)).x
-    values, length = field.functions(x) @ field.mean, float(np.max(field.domain.lengths))
-    spread = float(np.ptp(values))
-    if spread == 0.0 or rules.steep * length * float(np.max(field.slope(x))) < 0.5 * spread:
+    values, *slopes = (table @ field.mean for table in _looks(basis))
+    spread, length = float(np.ptp(values)), float(np.max(field.domain.lengths))
+    steepest = float(np.max(np.sqrt(sum(slope**2 for slope in slopes))))
+    if spread == 0.0 or rules.steep * length * steepest < 0.5 * spread:
         return field
     return replace(field, steep=length / max(2.0 * field.effective ** (1 / field.domain.dimension), 1.0))
 

@@ -34,6 +34,15 @@ class Local:
     slopes: Array
     bends: Array
 
+    @classmethod
+    def moved(cls, known: Fit, best: Fit) -> Local | None:
+        """Return what is measured near a fit, with derivatives from close by; None if second ones are not known."""
+        bends = known.prediction.bends
+        if bends is None:
+            return None
+        there = cls(known.theta, known.prediction.values, known.prediction.slopes, bends)
+        return cls(best.theta, best.prediction.values, there.at(best.theta).slopes, bends)
+
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Return what would be measured nearby."""
         step = theta - self.centre

@@ -23,11 +23,15 @@ _SMALL = 1e-3  # … unless that is this part of the noise
 
 
 class Prediction(NamedTuple):
-    """What would be measured, shape (m,), its derivatives by the unknowns, (m, p), and what led there."""
+    """What would be measured, shape (m,), its derivatives by the unknowns, (m, p), and what led there.
+
+    Second derivatives, one column for each pair of unknowns, may be known, too.
+    """
 
     values: Array
     slopes: Array
     state: Any
+    bends: Array | None = None
 
 
 class Model(Protocol):
@@ -46,6 +50,9 @@ class TwoStages(Protocol):
 
     def slopes(self, theta: Array, state: Any) -> Array:
         """Return the derivatives of that."""
+
+    def bend(self, theta: Array, state: Any) -> tuple[Array, Array | None]:
+        """Return these and second derivatives, as far as they are known."""
 
 
 class Solved(NamedTuple):
@@ -74,10 +81,9 @@ class Observation:
         self, problem: Problem, coefficients: Array, sensitivities: Array, unknowns: Sequence[Directions]
     ) -> tuple[Array, Array]:
         """Return what is measured, and its slopes by all unknowns."""
-        values, slopes = [], []
+        slopes = []
         for sensor, tables in zip(self.sensors, self.tables, strict=True):
             jets = [table @ coefficients for table in tables]
-            values.append(sensor.values(problem, jets))
             total = np.zeros((sensor.count, sensitivities.shape[1]))
             if tables:
                 pairs = zip(sensor.factors(problem, jets), tables, strict=True)
@@ -85,7 +91,12 @@ class Observation:
                 total += sensor.gathered(np.asarray(rows)) @ sensitivities
             direct = sensor.direct(problem, jets, unknowns)
             slopes.append(total if direct is None else total + sensor.gathered(direct))
-        return np.concatenate(values), np.concatenate(slopes)
+        return self.values(problem, coefficients), np.concatenate(slopes)
+
+    def values(self, problem: Problem, coefficients: Array) -> Array:
+        """Return what is measured."""
+        pairs = zip(self.sensors, self.tables, strict=True)
+        return np.concatenate([s.values(problem, [table @ coefficients for table in tables]) for s, tables in pairs])
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,18 +159,20 @@ class StaticModel:
         solved = Solved(found.state, sensitivities, found.last, np.array(theta))
         return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
 
-    def extrapolated(self, prediction: Prediction, step: Array) -> Prediction:
-        """Return a prediction, and its state, after a step so small that the first order is all there is."""
-        solved: Solved = prediction.state
-        c = solved.state.coefficients + solved.sensitivities @ step
-        moved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
-        return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, moved)
-
     def corrected(self, collocation: Collocation, solved: Solved, coefficients: Array) -> Array:
         """Return coefficients improved by an old factorisation."""
         state = solved.state.moved(coefficients)
         left = collocation.residual(state, solved.last.scales) - solved.last.unreachable
         return np.asarray(coefficients - solved.last.factor.solve(left))
+
+
+def extrapolated(prediction: Prediction, step: Array) -> Prediction:
+    """Return a prediction, and its static state, after a step so small that the first order is all there is."""
+    solved = prediction.state
+    if isinstance(solved, Solved):
+        c = solved.state.coefficients + solved.sensitivities @ step
+        solved = solved._replace(state=solved.state.moved(c), theta=solved.theta + step)
+    return Prediction(prediction.values + prediction.slopes @ step, prediction.slopes, solved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +201,38 @@ class Straight:
 
 
 @dataclass(frozen=True, eq=False)
+class Shifted:
+    """A model near a known prediction: a quicker one tells by how much that changes.
+
+    Attributes
+    ----------
+    quick, base
+        Returns what would be measured with fewer digits, and did so at the known place, whose errors cancel.
+    known
+        The prediction, whose slopes are taken.
+    sigmas, reach
+        The noise, and how many times as large changes may be.
+    bend
+        What first orders have missed on the way to the known place, relative to the square of a step, all in units of
+        the noise.
+    """
+
+    quick: Callable[[Array], tuple[Array, Any]]
+    base: Array
+    known: Prediction
+    sigmas: Array
+    reach: float
+    bend: float = np.inf
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Return what would be measured; there is no solution to it."""
+        change = self.quick(theta)[0] - self.base
+        if not np.sqrt(np.mean((change / self.sigmas) ** 2)) <= self.reach:
+            raise ConvergenceError("a quick solve does not tell so large a change")
+        return Prediction(self.known.values + change, self.known.slopes, None)
+
+
+@dataclass(frozen=True, eq=False)
 class StaticChord:
     """A static model near a known prediction, with the factorisation and, at the same places, the slopes of that.
 
@@ -211,13 +256,14 @@ class StaticChord:
         solved: Solved = self.known.state
         step, collocation, sizes = theta - solved.theta, self.model.collocation(theta), list[float]()
         c = solved.state.coefficients + solved.sensitivities @ step
-        values, slopes = self.model.observed(theta, c, solved.sensitivities)
+        values = self.model.sensors.values(collocation.problem, c)
         for _ in range(2):
             before, c = values, self.model.corrected(collocation, solved, c)
-            values, slopes = self.model.observed(theta, c, solved.sensitivities)
+            values = self.model.sensors.values(collocation.problem, c)
             sizes.append(float(np.sqrt(np.mean((values - before) ** 2))))
         unit = float(np.sqrt(np.mean(self.sigmas**2)))
         if not sizes[1] <= max(_FAST * sizes[0], _SMALL * unit):
             raise ConvergenceError("an old factorisation does not reach so far")
         moved = solved._replace(state=solved.state.moved(c), theta=np.array(theta))
-        return Prediction(values, self.known.slopes if self.same else slopes, moved)
+        slopes = self.known.slopes if self.same else self.model.observed(theta, c, solved.sensitivities)[1]
+        return Prediction(values, slopes, moved)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
 from frozenpinn.adaptivity.inverse.local import Local, local_fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
+from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
 from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
 from frozenpinn.errors import warn
@@ -46,7 +46,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     sigmas = question.sigmas(fits[0])
     with watch.stage("fine network"):
         fine = inference.fine(fits[0], coarse, data)
-        best, _ = refine(fine.model, data, sigmas, numbers, fits[0].theta, rules)
+        best, sigmas = _refined(question, fine.model, fits[0].theta, sigmas, rules)
     with watch.stage("second network"):
         other = inference.fine(best, coarse._replace(family=fine.family), data, _OTHER_SEED)
         second = other.model.at(best.theta)
@@ -66,6 +66,16 @@ def _fits(model: Model, question: Question) -> list[Fit]:
     return fit_from_many(model, data, question.sigmas(), numbers, rules, question.starts, seed)
 
 
+def _refined(question: Question, model: Model, theta: Array, sigmas: Array, rules: InverseRules) -> tuple[Fit, Array]:
+    """Refine a fit, once more if what it leaves asks for other weights."""
+    best, _ = refine(model, question.data, sigmas, question.numbers, theta, rules)
+    others = question.sigmas(best)
+    if question.has_weights(others, sigmas):
+        return best, sigmas
+    again, _ = refine(model, question.data, others, question.numbers, best.theta, rules, best.prediction)
+    return again._replace(steps=(*best.steps, *again.steps)), others
+
+
 class Kept(NamedTuple):
     """What new data can be inferred with: two networks, the old fit on both, and its solution."""
 
@@ -83,16 +93,19 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
     question.check()
     with watch.stage("steps with an old factorisation"):
         model = kept.fine.model.measuring(question.data)
-        first = chord_steps(question, model, kept.old, question.sigmas(), kept.old)
-        sigmas = question.sigmas(first)
-        best = None if first is None else chord_steps(question, model, kept.old, sigmas, first)
+        old = kept.old.prediction.state
+        seen = model.observed(kept.old.theta, old.state.coefficients, old.sensitivities)
+        before = question.sigmas(kept.old._replace(prediction=Prediction(*seen, old)))
+        best = chord_steps(question, model, kept.old, before, kept.old)
+        sigmas = before if best is None else question.sigmas(best)
+        if best is not None and not question.has_weights(sigmas, before):
+            best = chord_steps(question, model, kept.old, sigmas, best)
     if best is None:
         return infer_numbers(question, watch)
-    mine, other = (
-        network.model.measuring(question.data).observed(kept.old.theta, state.state.coefficients, state.sensitivities)
-        for network, state in ((kept.fine, kept.old.prediction.state), (kept.other, kept.second.state))
-    )
-    twin = Prediction(best.prediction.values + other[0] - mine[0], other[1], None)
+    second = kept.second.state
+    twin = kept.other.model.measuring(question.data)
+    there = twin.observed(kept.old.theta, second.state.coefficients, second.sensitivities)
+    twins = Prediction(best.prediction.values + there[0] - seen[0], there[1], None)
     inference, facts = StaticInference(numbers, question.task, question.rules), kept.solution.facts
     assert facts is not None
 
@@ -100,7 +113,7 @@ def _again(question: Question, kept: Kept, given: Any) -> Inferred:
         return inference.solution(kept.fine, best.prediction, facts.singular)
 
     found = _put_together(
-        question, [best], best, sigmas, twin, solution, watch, lambda more: _again(question, kept, more)
+        question, [best], best, sigmas, twins, solution, watch, lambda more: _again(question, kept, more)
     )
     return replace(found, _predict=lambda theta: model.at(theta, best.prediction.state).values)
 
@@ -119,31 +132,29 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("refinement"):
         slopes, sigmas = fits[0].prediction.slopes, question.sigmas(fits[0])
         exact = replace(rules, fine_settled=max(rules.fine_settled, 0.1 * task.tolerances.time))
-        best, _ = refine(Chord(model.values, slopes), data, sigmas, numbers, fits[0].theta, exact)
+        best, sigmas = _refined(question, Chord(model.values, slopes), fits[0].theta, sigmas, exact)
     with watch.stage("second network"):
         tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
     solution = best.prediction.state.told(numbers.stated(best.theta))
-    kept = KeptInTime(question, model, best, second)
+    kept = KeptInTime(question, model, best, second, Local.moved(fits[0], best))
     found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again)
     return replace(found, _predict=lambda theta: model.values(theta)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class KeptInTime:
-    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it."""
+    """What new data of an evolution can be inferred with: the old fit, and what a second network makes of it.
+
+    ``local`` tells what is measured near the fit; None if second derivatives are not known.
+    """
 
     question: Question
     model: EvolutionModel
     fit: Fit
     second: Prediction
-
-    @cached_property
-    def local(self) -> Local | None:
-        """What is measured near the fit; the first new data pay for it. None if second derivatives are not known."""
-        found = self.model.bend(self.fit.theta, self.fit.prediction.state)
-        return None if found is None else Local(self.fit.theta, self.fit.prediction.values, *found)
+    local: Local | None
 
     def again(self, given: Any) -> Inferred:
         """Infer from new data near the old fit: by polynomials, by solves with old slopes, or anew."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.inverse.data import Data
+from frozenpinn.adaptivity.inverse.data import Data, Judged, judged_numbers
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
@@ -53,9 +53,28 @@ class Question:
         width = rules.quick_width if is_line and task.settings.width is None else task.settings.width
         return replace(task, tolerances=tolerances, settings=replace(task.settings, width=width))
 
-    def sigmas(self, fit: Fit | None = None) -> Array:
-        """Return the standard deviations, relative ones from what a fit predicts."""
-        return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
+    def sigmas(
+        self,
+        fit: Fit | None = None,
+        start: Array | None = None,
+        judge: Callable[[Fit, Array], Judged] | None = None,
+    ) -> Array:
+        """Return the standard deviations, relative and unknown ones from a fit, the latter from some start on."""
+        if fit is None or self.data.noise_is_known:
+            return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
+        predicted, slopes = fit.prediction.values, fit.prediction.slopes
+
+        def judged(sigmas: Array) -> Judged:
+            if judge is None:
+                return judged_numbers(self.data.values - predicted, slopes, sigmas)
+            return judge(fit, sigmas)
+
+        start = self.data.sigmas(self.rules, predicted) if start is None else start
+        return self.data.estimated(self.rules, predicted, start, judged)
+
+    def has_weights(self, sigmas: Array, others: Array) -> bool:
+        """Whether deviations are in about the same proportions as others."""
+        return bool(np.ptp(np.log(others / sigmas)) <= self.rules.reweigh)
 
 
 def estimates_of(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,30 +21,17 @@ def jets_of(sensor: Sensor, solution: Solution) -> list[Array]:
     return [solution.paired_values(sensor.x, sensor.times, jet) for jet in sensor.jets]
 
 
-class Interpolant:
-    """A state between the nodes of steps."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self.steps, self.starts = steps, [step.start for step in steps]
-
-    def __call__(self, t: float) -> Array:
-        """Return the state at a time."""
-        step = self.steps[max(bisect_right(self.starts, t) - 1, 0)]
-        shares = Step.shares(np.array([(t - step.start) / step.length]))[0]
-        return np.asarray(sum(share * state for share, state in zip(shares, step.states, strict=True)))
-
-
 class Seen:
     """The slopes of one sensor, filled step by step."""
 
     lifts = True  # whether boundary data are part of them
 
-    def __init__(self, sensor: Sensor, tangent: Tangent, solution: Solution) -> None:
+    def __init__(self, sensor: Sensor, tangent: Tangent, jets: Sequence[Array]) -> None:
         assert sensor.times is not None
         problem = tangent.problem
         self.sensor, self.tangent, self.times = sensor, tangent, sensor.times
-        jets = jets_of(sensor, solution)
         self.factors = sensor.factors(problem, jets)
+        self.columns = slice(0, tangent.size)
         self.nodes = self._begun(jets)
         self.end = problem.time[1]
         wrapped = problem.domain.wrap(sensor.x)
@@ -66,12 +52,13 @@ class Seen:
         last = step.start + step.length
         inside = (self.times >= step.start) & ((self.times < last) | (last >= self.end * (1 - 1e-14)))
         chosen = np.flatnonzero(inside & (self.times <= last * (1 + 1e-14) + 1e-300))
-        if not len(chosen):
-            return
-        shares = Step.shares((self.times[chosen] - step.start) / step.length)
+        if len(chosen):
+            self._add(step, chosen, Step.shares((self.times[chosen] - step.start) / step.length))
+
+    def _add(self, step: Step, chosen: Array, shares: Array) -> None:
         for index, order, layout, own, lift in self.rows:
             for k, state in enumerate(step.states):
-                part = layout.split(state)[index][order]
+                part = layout.split(state[:, self.columns])[index][order]
                 self.nodes[chosen] += shares[:, k : k + 1] * (own[chosen] @ part)
             for t in np.unique(self.times[chosen]) if self.lifts and self.tangent.space.groups[index].sides else ():
                 same = chosen[self.times[chosen] == t]
@@ -88,23 +75,28 @@ class SeenTwice(Seen):
 
     lifts = False
 
-    def __init__(self, sensor: Sensor, curvature: Curvature, solution: Solution) -> None:
+    def __init__(self, sensor: Sensor, curvature: Curvature, jets: Sequence[Array]) -> None:
         self.curvature = curvature
-        super().__init__(sensor, curvature.tangent, solution)
+        super().__init__(sensor, curvature.tangent, jets)
+        self.columns = slice(curvature.tangent.size, None)
+        problem = curvature.tangent.problem
+        self.bend = Bend(sensor.expression, [*sensor.symbols, *curvature.numbers])
+        self.values = sensor.computed(problem, self.bend.partials, jets) if self.bend.partials else []
+        self.tables = curvature.tables(problem.domain.wrap(sensor.x), sensor.jets) if self.bend.partials else []
 
     def _begun(self, jets: Sequence[Array]) -> Array:
-        """Return what first derivatives add: Σ ∂²q/∂a∂b vᵢₐ vⱼ_b."""
-        sensor, curvature, times = self.sensor, self.curvature, self.times
-        total = np.zeros((len(sensor.x), curvature.size))
-        bend = Bend(sensor.expression, [*sensor.symbols, *curvature.numbers])
-        if not bend.partials:
-            return total
-        problem = curvature.tangent.problem
-        values = sensor.computed(problem, bend.partials, jets)
-        tables = curvature.tables(problem.domain.wrap(sensor.x), sensor.jets)
-        for t in np.unique(times):
-            same = np.flatnonzero(times == t)
-            own = [(table[same], lift[same]) for table, lift in tables]
-            changes = [*curvature.changes(sensor.jets, own, float(t)), *curvature.ones(len(same))]
-            total[same] = bend.along(changes, [value[same] for value in values])
-        return total
+        return np.zeros((len(self.sensor.x), self.curvature.size))
+
+    def _add(self, step: Step, chosen: Array, shares: Array) -> None:
+        """Add what first derivatives add, too: Σ ∂²q/∂a∂b vᵢₐ vⱼ_b."""
+        super()._add(step, chosen, shares)
+        if not self.bend.partials:
+            return
+        curvature, first = self.curvature, slice(0, self.tangent.size)
+        for t, k in zip(*np.unique(self.times[chosen], return_index=True), strict=True):
+            same = chosen[self.times[chosen] == t]
+            state = sum(share * own[:, first] for share, own in zip(shares[k], step.states, strict=True))
+            own = [(table[same], lift[same]) for table, lift in self.tables]
+            changes = curvature.changes(self.sensor.jets, own, float(t), np.asarray(state))
+            values = [value[same] for value in self.values]
+            self.nodes[same] += self.bend.along([*changes, *curvature.ones(len(same))], values)

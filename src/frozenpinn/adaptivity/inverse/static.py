@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,22 +9,21 @@ import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.fit import Fit, corrected_slopes
-from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel
+from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.uncertainty import spread_of
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.static.families import Family, Pilot, best_family
+from frozenpinn.adaptivity.static.families import Family, Pilot, best_family, promised, with_special_functions
 from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
-from frozenpinn.adaptivity.static.solve import made_solution, solve_static
-from frozenpinn.adaptivity.static.start import SolutionStart
+from frozenpinn.adaptivity.static.solve import begin, made_solution
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.conditioning import smallest_values
-from frozenpinn.errors import ConvergenceError, FrozenPinnWarning
+from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.geometry import Points
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.runtime.arrays import fixed
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.solvers.newton import Found
 
@@ -52,20 +50,17 @@ class StaticInference:
     def coarse(self, data: Data) -> Network:
         """Choose features at the start, and return the coarse network, where any fit can be looked for."""
         problem = self.numbers.at(self.numbers.start)
-        plan = self._narrow(static_plan(problem, self.task))
-        tolerances = replace(self.task.tolerances, solution=self.rules.coarse_solution)
-        settings = replace(self.task.settings, width=plan.width, subspace=None)
-        task = replace(self.task, settings=settings, tolerances=tolerances)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FrozenPinnWarning)  # of resonance, at the start only
-            try:
-                earlier = solve_static(problem, task, None, Stopwatch(None))
-            except ConvergenceError as error:
-                raise ConvergenceError(
-                    f"the problem has no solution at the start of the unknowns, {self.numbers.shown_start}: {error} "
-                    "Start elsewhere: Unknown(start=…)."
-                ) from error
-        return self.network(plan, earlier.family, data, SolutionStart(earlier.solution.jet_values), 1e-9)
+        plan = self._narrow(
+            static_plan(problem, replace(self.task, settings=replace(self.task.settings, subspace=None)))
+        )
+        try:
+            family, state = begin(plan)
+        except ConvergenceError as error:
+            raise ConvergenceError(
+                f"the problem has no solution at the start of the unknowns, {self.numbers.shown_start}: {error} "
+                "Start elsewhere: Unknown(start=…)."
+            ) from error
+        return self.network(plan, family, data, state, 1e-9)
 
     def _narrow(self, plan: StaticPlan) -> StaticPlan:
         rules = self.task.rules.static
@@ -75,21 +70,26 @@ class StaticInference:
         self, plan: StaticPlan, family: Family, data: Data, start: Function, accuracy: float | None = None
     ) -> Network:
         """Draw features and points of a plan."""
+        plan = plan.with_special(family.count, family.sites)
         points = plan.place_points()
-        x = points.x.copy()
-        x.flags.writeable = False  # so that layers may keep their features there
-        points = replace(points, x=x)
+        points = replace(points, x=fixed(points.x))  # so that layers keep their features there
         collocation = plan.collocation(family.layer(plan, points), points)
         newton = self.task.rules.static.newton
         return Network(StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points)
 
     def fine(self, found: Fit, coarse: Network, data: Data, seed: int = 0) -> Network:
-        """Choose features where the coarse fit has led to, and return the fine network."""
+        """Choose features where the coarse fit has led to, and return the fine network.
+
+        Special functions are tried here, if it would leave much: where unknowns are wrong, data and sources do not suit
+        each other, and solutions are rough at the boundary.
+        """
         problem = self.numbers.at(found.theta)
         plan = static_plan(problem, replace(self.task, seed=self.task.seed + seed))
         state = found.prediction.state.state
         narrow = StaticPlan(problem, coarse.plan.task, coarse.plan.width, coarse.plan.count, coarse.plan.boundary)
         pilot = best_family(narrow, state, coarse.family) if seed == 0 else None
+        if pilot is not None and promised(plan, pilot) > self.task.rules.static.special_from:
+            pilot = with_special_functions(narrow, pilot)
         return self.network(
             plan, coarse.family if pilot is None else pilot.family, data, state, self.rules.fine_accuracy
         )
@@ -153,10 +153,17 @@ def refine(
     best: Fit | None = None
     before, step = np.inf, np.zeros(len(theta))
     for _ in range(rules.fine_steps):
-        prediction = model.at(theta, near) if known is None else known
+        try:
+            prediction = model.at(theta, near) if known is None else known
+        except (ConvergenceError, IntegrationError):
+            if best is None:
+                raise
+            break
         known = None
         left = (data.values - prediction.values) / sigmas
         squares = float(left @ left)
+        if best is not None and before > rules.far and not squares <= best.squares:
+            break  # where slopes nearly vanish, a step may lead anywhere
         steps.append((squares, *map(float, theta)))
         seen = prediction if best is None else with_last_step(prediction, best.prediction, step, numbers.scales)
         best = Fit(theta, prediction, squares, tuple(steps))
@@ -166,7 +173,7 @@ def refine(
         noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
         small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
         if change <= rules.fine_last and isinstance(model, StaticModel):  # which may end at a bound
-            return Fit(theta + step, model.extrapolated(prediction, step), squares, tuple(steps)), True
+            return Fit(theta + step, extrapolated(prediction, step), squares, tuple(steps)), True
         if change <= rules.fine_settled or (small and not meets_bound(theta, step, numbers)):
             return best, True
         if change > before:

@@ -26,6 +26,7 @@ from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_nam
 from frozenpinn.basis.special import joined, parts_of
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
+from frozenpinn.runtime.arrays import fixed
 from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.statement.problem import Problem
 
@@ -131,6 +132,7 @@ def axis_rates(problem: Problem, found: Function) -> Array | None:
 def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function) -> Pilot | None:
     """Solve with a kind of features; None if Newton's method fails."""
     rules, plan = plan.task.rules.static, plan.with_special(family.count, family.sites)
+    points = replace(points, x=fixed(points.x))  # so that the layer keeps its features there
     collocation = plan.collocation(family.layer(plan, points), points)
     try:
         found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
@@ -202,6 +204,12 @@ def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
             break
         before = change
     return pilot
+
+
+def promised(plan: StaticPlan, pilot: Pilot) -> float:
+    """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
+    grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
+    return float(min(pilot.left, 1.0) ** grown)
 
 
 def best_features(plan: StaticPlan, start: Function) -> Pilot | None:

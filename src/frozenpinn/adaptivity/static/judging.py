@@ -158,12 +158,16 @@ def _natural(
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
     """Return the second derivatives along each axis of which Laplacians are sums: Δu = 0 has no other large terms."""
-    found, d = [], x.shape[1]
-    for jet, partial in zip(jets, partials, strict=True):
-        if jet.laps == 1 and d > 1:
-            shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(d)]
-            found += [partial * v for v in function.jets(x, [replace(jet, alpha=alpha, laps=0) for alpha in shifted])]
-    return found
+    pairs = zip(jets, partials, strict=True)
+    return [partial * v for jet, partial in pairs for v in function.jets(x, _parts(jet, x.shape[1]))]
+
+
+def _parts(jet: Jet, dimension: int) -> list[Jet]:
+    """Return the second derivatives of which a Laplacian is the sum; none of other jets."""
+    if jet.laps != 1 or dimension == 1:
+        return []
+    shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(dimension)]
+    return [replace(jet, alpha=alpha, laps=0) for alpha in shifted]
 
 
 def _condition_gap(

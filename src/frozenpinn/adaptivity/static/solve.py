@@ -14,6 +14,7 @@ from frozenpinn.adaptivity.static.families import (
     Pilot,
     best_family,
     families,
+    promised,
     with_special_functions,
 )
 from frozenpinn.adaptivity.static.judging import held_out, judged_sizes, left_over
@@ -68,12 +69,12 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         start = pilot.found.state if before is None else SolutionStart(before.jet_values)
         rules = task.rules.static
         with watch.stage("products"):
-            product = None if many else solve_on_product(plan, start, _promised(plan, pilot), how)
+            product = None if many else solve_on_product(plan, start, promised(plan, pilot), how)
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot if product is None or product.facts is None else product.facts).left > smooth:
             with watch.stage("choice of features"):
                 pilot = with_special_functions(_narrower(plan), pilot, _lacks_detail(plan, pilot, earlier))
-        if product is not None and product.facts is not None and product.facts.left < _promised(plan, pilot):
+        if product is not None and product.facts is not None and product.facts.left < promised(plan, pilot):
             return Earlier(_beside(product, pilot), pilot.family, pilot.left)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
@@ -90,6 +91,24 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             with watch.stage("products"):
                 solution = _or_product(plan, pilot.found.state, solution)
     return Earlier(_beside(solution, pilot), pilot.family, pilot.left)
+
+
+def begin(plan: StaticPlan) -> tuple[Family, Combination]:
+    """Choose features and solve on them, for who will solve often with other values.
+
+    Nothing is judged, and neither products nor special functions that are not needed are tried.
+    """
+    with blas_threads(plan.operations):
+        pilot, _ = _pilot(plan, None)
+        return pilot.family, _on_features(plan, pilot)
+
+
+def _on_features(plan: StaticPlan, pilot: Pilot) -> Combination:
+    """Solve with the features of a pilot."""
+    plan = plan.with_special(pilot.family.count, pilot.family.sites)
+    points = plan.place_points()
+    collocation = plan.collocation(pilot.family.layer(plan, points), points)
+    return _solved(plan, collocation, pilot.found.state, plan.task.rules.static.pilot_accuracy).state
 
 
 def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Solution:
@@ -155,16 +174,10 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
     return compress(features * np.sqrt(points.weights / np.sum(points.weights))[:, None], cutoff).mixing
 
 
-def _promised(plan: StaticPlan, pilot: Pilot) -> float:
-    """Return what a solve may leave, as if the logarithm of that fell with the number of neurons along each axis."""
-    grown = (plan.width / pilot.found.state.hidden.width) ** (1.0 / plan.problem.domain.dimension)
-    return float(min(pilot.left, 1.0) ** grown)
-
-
 def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bool:
     """Whether a pilot sees too little for its features to be enough, or sees hardly more than the one before."""
     rules = plan.task.rules.static
-    if _promised(plan, pilot) > rules.detail_blind:
+    if promised(plan, pilot) > rules.detail_blind:
         return True
     return earlier is not None and pilot.left > max(rules.detail_from, rules.stalls * earlier.pilot)
 
