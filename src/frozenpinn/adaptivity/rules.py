@@ -139,6 +139,11 @@ class WindowRules:
     across: tuple[int, int] = (33, 12)  #: … on as many lines in each other direction, in two and three dimensions
     spread: float = 0.3  #: part of the interval on which a solution that changes everywhere is steep
     between: float = 0.02  #: part of the variation of initial data that may fall between the points
+    steep: float = 0.1  #: part of the largest slope that makes a place a part of a front
+    thin: float = 0.02  #: width of fronts, as part of the interval, that coordinates may move with, …
+    travels: float = 4.0  #: … if they travel as many times their width in one window …
+    travelling: float = 0.3  #: … and change by no more than this part of what their motion changes, …
+    most_fronts: int = 3  #: … and there are no more of them
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
         count = max(rules.fewest, round(groups * max(1, piece.trajectory.steps) / total))
-        part = _of_piece(piece, count, effort, rules)
+        part = _of_piece(piece, count, effort, rules, is_abrupt(problem))
         if part is None:
             return None
         times.append(part.times)
@@ -105,7 +105,7 @@ class _Part(NamedTuple):
     rest: Array
 
 
-def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules) -> _Part | None:
+def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, abrupt: bool) -> _Part | None:
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
     breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
@@ -116,12 +116,12 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules) -
         effort = replace(long, groups=effort.groups)
     breaks, chosen = _grouped(breaks, count, count // 2)
     edges = breaks[chosen]
-    if is_abrupt(system.problem) and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
+    if abrupt and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
         choice = _worst_steps(piece, breaks, chosen, rules.corners)
     else:
         choice = _sampled(breaks, edges)
     with np.errstate(all="ignore"):
-        return _looked_at(piece, breaks, edges, choice, effort)
+        return _looked_at(piece, breaks, edges, choice, effort, abrupt)
 
 
 class _Choice(NamedTuple):
@@ -132,7 +132,9 @@ class _Choice(NamedTuple):
     shares: Array
 
 
-def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: Effort) -> _Part | None:
+def _looked_at(
+    piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: Effort, abrupt: bool
+) -> _Part | None:
     """Put chosen steps into the system, and follow what they leave."""
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
@@ -154,7 +156,7 @@ def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effor
     worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
     seen = [worst, states[-1], states[0], states[len(states) // 2]]
     vectors = _directions(system, seen[: effort.states], effort)
-    jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
+    jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors, abrupt)
     if not np.all(np.isfinite(jacobians)):
         return None
     inner, ends = _within(jacobians, b - a, left @ vectors)
@@ -271,12 +273,14 @@ def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
     return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
 
 
-def _jacobians(system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array) -> Array:
+def _jacobians(
+    system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array, abrupt: bool
+) -> Array:
     """Return the linearisation in some directions at several times and states, (groups, r, r).
 
     Differences are cheapest, of all states at once; corners of a right-hand side need the derivatives themselves.
     """
-    if is_abrupt(system.problem):
+    if abrupt:
         operators = [system.jacobian_operator(float(t), y) for t, y in zip(times, states, strict=True)]
         return np.stack([vectors.T @ np.stack([j @ v for v in vectors.T], axis=1) for j in operators])
     norms = np.linalg.norm(states, axis=1)

@@ -29,6 +29,7 @@ from frozenpinn.results.tabulated import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
 from frozenpinn.solvers.protocol import Trajectory
+from frozenpinn.statement.moving import MovingFrame
 
 Array = np.ndarray
 
@@ -143,6 +144,8 @@ class Piece:
         The discretisation, from which time derivatives are found; None for a solution that was read from a file.
     added
         Known functions that belong to the solution beside what the networks have found.
+    frame
+        Moving coordinates in which the window was solved; at its start they are those of the problem.
     """
 
     expansions: tuple[Expansion, ...]
@@ -153,12 +156,20 @@ class Piece:
     integrator: str = ""
     system: Discretisation | None = None
     added: Added | None = None
+    frame: MovingFrame | None = None
 
     @classmethod
-    def of(cls, system: Discretisation, trajectory: Trajectory, loss: float = 0.0, integrator: str = "") -> Piece:
+    def of(
+        cls,
+        system: Discretisation,
+        trajectory: Trajectory,
+        loss: float = 0.0,
+        integrator: str = "",
+        frame: MovingFrame | None = None,
+    ) -> Piece:
         """Make a piece of a system and its trajectory."""
         expansions = tuple(Expansion(s.network, s.data, s.order) for s in system.spaces)
-        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system)
+        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system, frame=frame)
 
     def seen_through(self, pullback: Pullback) -> Piece:
         """Return the same piece in other terms."""
@@ -189,8 +200,19 @@ class Piece:
 
     def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values at all points and all times, shape (n, m); of products, along the axes of a grid."""
-        found = self._outer(x, times, jet, interpolated)
+        if self.frame is None:
+            found = self._outer(x, times, jet, interpolated)
+        else:
+            found = np.stack([self._moved(x, float(t), jet, interpolated) for t in times], axis=1)
         return found if self.added is None else found + self.added.outer(x, np.asarray(times, dtype=float), jet)
+
+    def _moved(self, x: Array, t: float, jet: Jet, interpolated: bool) -> Array:
+        """Return the values at one time, from those in moving coordinates."""
+        assert self.frame is not None
+        xi, total = self.frame.origin(x[:, 0], t), np.zeros(len(x))
+        for own, factor in self.frame.terms(jet, xi, t):
+            total += factor * self._outer(xi[:, None], np.array([t]), own, interpolated)[:, 0]
+        return total
 
     def _outer(self, x: Array, times: Array, jet: Jet, interpolated: bool) -> Array:
         if len(x) >= _FEW_PLACES and self.is_separable(jet.field) and (axes := axes_of(x)) is not None:
@@ -259,7 +281,13 @@ class Piece:
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
-        found = self._paired(x, times, jet)
+        if self.frame is None:
+            found = self._paired(x, times, jet)
+        else:
+            xi = self.frame.origin(x[:, 0], times)
+            found = np.zeros(len(x))
+            for own, factor in self.frame.terms(jet, xi, times):
+                found += factor * self._paired(xi[:, None], times, own)
         return found if self.added is None else found + self.added.paired(x, times, jet)
 
     def _paired(self, x: Array, times: Array, jet: Jet) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, o
 from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
+from frozenpinn.statement.moving import MovingFrame
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
 
@@ -116,7 +117,8 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
     added = None if piece.added is None else piece.added.as_dict()
-    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added}
+    frame = None if piece.frame is None else asdict(piece.frame)
+    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added, "frame": frame}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -271,6 +273,9 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         expansions.append(Expansion(basis, lift, about["order"], pullbacks))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
     piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    frame = entry.get("frame")
+    if frame is not None:
+        piece = replace(piece, frame=MovingFrame(frame["since"], tuple(frame["knots"]), tuple(frame["speeds"])))
     return piece if entry.get("added") is None else replace(piece, added=Added.from_dict(entry["added"]))
 
 

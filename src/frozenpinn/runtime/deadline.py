@@ -56,7 +56,7 @@ class _Watch:
     """
 
     def __init__(self, target: int, seconds: float) -> None:
-        self._target, self._seconds = ctypes.c_ulong(target), seconds
+        self._target, self._seconds = ctypes.c_ulong(target), float(seconds)
         self.over = self._raising = self._raised = False
         self._gate = _thread.allocate_lock()
         self._gate.acquire()
