@@ -24,9 +24,11 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.fronts import fronts_of
+from frozenpinn.statement.logarithms import in_logarithms
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.apply import solve_through
 from frozenpinn.transforms.fronts import WithoutFronts
+from frozenpinn.transforms.logarithms import Logarithm
 from frozenpinn.transforms.restriction import NotReducibleError
 from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
 from frozenpinn.transforms.units import Units, measured_sizes
@@ -58,6 +60,8 @@ class Knowledge:
         First width, and whether the basis must follow the solution.
     earlier
         The last solution of a static problem, from which Newton's method goes on.
+    logarithm
+        The field that is solved for by its logarithm, as its errors run away otherwise.
     """
 
     subspace: Subspace | Unknown | None = UNKNOWN
@@ -65,6 +69,7 @@ class Knowledge:
     scales: Scales | Unknown | None = UNKNOWN
     sizes: Sizes | Unknown = UNKNOWN
     earlier: Earlier | None = None
+    logarithm: str | None = None
 
 
 class Outcome(NamedTuple):
@@ -191,7 +196,8 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
         warnings.simplefilter("always")
         outcome = _in(problem, scales, task, knowledge, progress)
         sizes = measured_sizes(outcome.solution)
-    if uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
+    plain = outcome.knowledge.logarithm is None  # logarithms have no units
+    if plain and uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
         return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
     for warning in caught:
         warn(warning.message)
@@ -204,10 +210,30 @@ def _in(
     """Solve in given units, or in those of the problem."""
 
     def solve(scaled: Problem) -> Outcome:
-        return _in_these_coordinates(scaled, task, knowledge, progress)
+        return _positively(scaled, task, knowledge, progress)
 
     outcome = solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
     return outcome._replace(knowledge=replace(outcome.knowledge, scales=scales))
+
+
+# ---- logarithms -----------------------------------------------------------------------------------
+
+
+def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+    """Solve a problem; if errors of a positive field run away from an unstable state, for its logarithm."""
+    if knowledge.logarithm is None:
+        try:
+            return _in_these_coordinates(problem, task, knowledge, progress)
+        except IntegrationError as error:
+            possible = [name for name in error.runaway if in_logarithms(problem, name) is not None]
+            if not possible:
+                raise
+            knowledge = replace(knowledge, sizes=UNKNOWN, logarithm=possible[0])
+    assert knowledge.logarithm is not None
+    through = Logarithm(knowledge.logarithm)
+    return Outcome(
+        *solve_through(through, problem, lambda inner: _in_these_coordinates(inner, task, knowledge, progress))
+    )
 
 
 # ---- the solve itself -------------------------------------------------------------------------------

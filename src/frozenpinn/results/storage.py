@@ -115,10 +115,11 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
                 tolerance = _tolerance(expansion, order, (piece.start, piece.end))
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
-    about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
+    about: dict[str, Any] = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
     added = None if piece.added is None else piece.added.as_dict()
     frame = None if piece.frame is None else asdict(piece.frame)
-    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added, "frame": frame}
+    about |= {"trajectory": piece.trajectory.kind, "logarithm": piece.logarithm}
+    return {**about, "expansions": expansions, "added": added, "frame": frame}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -273,6 +274,7 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         expansions.append(Expansion(basis, lift, about["order"], pullbacks))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
     piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    piece = replace(piece, logarithm=entry.get("logarithm"))
     frame = entry.get("frame")
     if frame is not None:
         piece = replace(piece, frame=MovingFrame(frame["since"], tuple(frame["knots"]), tuple(frame["speeds"])))
