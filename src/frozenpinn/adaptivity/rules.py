@@ -61,6 +61,7 @@ class SizingRules:
     trial_on_lattices: tuple[int, ...] = (128, 480)  #: the same of waves on a periodic interval, if one needs more, …
     trial_margin: float = 0.3  #: … the part of the tolerance that a network may miss of it, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
+    trial_steps: int = 250  #: that such a trial takes at most: an epidemic in 2-d would need 1100 and take 14 s
     trial_noise: float = 1e-5  #: accuracy in time of such a trial: what it leaves is not smooth along the axes
     digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
