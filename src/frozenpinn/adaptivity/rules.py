@@ -202,10 +202,13 @@ class StepErrorRules:
     brief: Effort = Effort((8, 16), 4, 2, 1, 2)  #: on products of more than …
     large: int = 400  #: … this number of coefficients, where a look at many states costs as much as steps
     closer: Effort = Effort((24, 96), 5, 64, 64, 4)  #: where what was told is doubted
+    turning: Effort = Effort((24, 96), 5, 4, 2, 4)  #: where states go round and round, in many more groups
     long: Effort = Effort((24, 96), 10, 6, 2, 3)  #: of long steps, on which solutions are polynomials of high degree, …
     long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: … and if that is doubted
     per_group: int = 8  #: steps of each group, if that makes neither too few nor too many groups
     fewest: int = 4  #: groups of a window, if there are many
+    turn: float = 0.3  #: by which a state may change, beside its size, during a group of steps, …
+    turns: int = 400  #: … as long as there are no more groups ("cubic rotation" of the study needs 310)
     scanned: int = 2000  #: steps up to which all of them are looked at where right-hand sides have corners
     corners: float = 3.0  #: by how much these are underestimated, as no quadrature is exact at a corner
 

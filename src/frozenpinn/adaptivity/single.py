@@ -86,7 +86,7 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
     """Solve a problem once: on given directions, on some that are found, or in all coordinates."""
 
     def inner(reduced: Problem, known: Knowledge) -> Outcome:
-        return _in_units(reduced, task, known, progress)
+        return _positively(reduced, task, known, progress)
 
     if (fronts := fronts_of(problem)) is not None:
         return Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
@@ -177,6 +177,24 @@ def _attempt(
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=subspace, settled=agreement.settled))
 
 
+# ---- logarithms -----------------------------------------------------------------------------------
+
+
+def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+    """Solve a problem; if errors of a positive field run away from an unstable state, for its logarithm."""
+    if knowledge.logarithm is None:
+        try:
+            return _in_units(problem, task, knowledge, progress)
+        except IntegrationError as error:
+            possible = [name for name in error.runaway if in_logarithms(problem, name) is not None]
+            if not possible:
+                raise
+            knowledge = replace(knowledge, sizes=UNKNOWN, scales=UNKNOWN, logarithm=possible[0])
+    assert knowledge.logarithm is not None
+    through = Logarithm(knowledge.logarithm)
+    return Outcome(*solve_through(through, problem, lambda inner: _in_units(inner, task, knowledge, progress)))
+
+
 # ---- units ----------------------------------------------------------------------------------------
 
 
@@ -196,8 +214,7 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
         warnings.simplefilter("always")
         outcome = _in(problem, scales, task, knowledge, progress)
         sizes = measured_sizes(outcome.solution)
-    plain = outcome.knowledge.logarithm is None  # logarithms have no units
-    if plain and uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
+    if uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
         return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
     for warning in caught:
         warn(warning.message)
@@ -210,30 +227,10 @@ def _in(
     """Solve in given units, or in those of the problem."""
 
     def solve(scaled: Problem) -> Outcome:
-        return _positively(scaled, task, knowledge, progress)
+        return _in_these_coordinates(scaled, task, knowledge, progress)
 
     outcome = solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
     return outcome._replace(knowledge=replace(outcome.knowledge, scales=scales))
-
-
-# ---- logarithms -----------------------------------------------------------------------------------
-
-
-def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
-    """Solve a problem; if errors of a positive field run away from an unstable state, for its logarithm."""
-    if knowledge.logarithm is None:
-        try:
-            return _in_these_coordinates(problem, task, knowledge, progress)
-        except IntegrationError as error:
-            possible = [name for name in error.runaway if in_logarithms(problem, name) is not None]
-            if not possible:
-                raise
-            knowledge = replace(knowledge, sizes=UNKNOWN, logarithm=possible[0])
-    assert knowledge.logarithm is not None
-    through = Logarithm(knowledge.logarithm)
-    return Outcome(
-        *solve_through(through, problem, lambda inner: _in_these_coordinates(inner, task, knowledge, progress))
-    )
 
 
 # ---- the solve itself -------------------------------------------------------------------------------
