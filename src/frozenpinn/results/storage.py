@@ -106,10 +106,10 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
     arrays |= {f"{prefix}trajectory/{name}": array for name, array in piece.trajectory.arrays().items()}
     expansions = []
     for i, expansion in enumerate(piece.expansions):
-        about, own = basis_arrays(expansion.basis)
+        kind, own = basis_arrays(expansion.basis)
         arrays |= {f"{prefix}basis/{i}/{name}": array for name, array in own.items()}
         units = [pullback.units for pullback in expansion.pullbacks if isinstance(pullback, InUnits)]
-        expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": about})
+        expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": kind})
         if expansion.basis.lift_size:
             for order in range(expansion.order + 1):
                 tolerance = _tolerance(expansion, order, (piece.start, piece.end))
