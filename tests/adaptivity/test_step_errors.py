@@ -51,6 +51,17 @@ def test_steps_of_several_fields_are_told_one_by_one():
         assert 0.1 * true <= found.whole(name) <= 10 * true
 
 
+@pytest.mark.parametrize("rtol", [1e-5, 1e-7])
+def test_phases_that_add_up_over_many_turns(rtol):
+    equations = ["u_t = 0.1*u_xx - 90*(u**2 + v**2)*v", "v_t = 0.1*v_xx + 90*(u**2 + v**2)*u"]
+    problem = fp.Problem(
+        equations, fp.Interval(0, 1), (0, 1), [1, 0], ["u_n = 0", "v_n = 0"], exact=["cos(90*t)", "sin(90*t)"]
+    )
+    solution = quietly(problem, settings=fp.Settings(width=40, integrator=fp.integrators.CVODE(rtol=rtol)))
+    true = solution.error("u")["rmse"]
+    assert 0.5 * true <= step_errors(solution).whole("u") <= 2 * true
+
+
 def test_closed_forms_have_no_steps():
     problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     assert step_errors(fp.solve(problem)) is None

@@ -175,3 +175,8 @@ def test_names_and_texts():
     assert [side.name for side in Disk(name="rim").sides] == ["rim"]
     assert [side.name for side in Annulus(1, 2).sides] == ["inner", "outer"]
     assert Ball().dimension == 3
+
+
+def test_a_radius_that_is_lost_beside_its_center_is_refused():
+    with pytest.raises(ProblemError, match=r"a radius of 2 is lost in round-off beside the center \(1e\+30, 0\)"):
+        Disk((1e30, 0.0), 2.0)

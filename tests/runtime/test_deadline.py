@@ -1,6 +1,7 @@
 """Limits of time hold where nothing looks at the clock."""
 
 import contextlib
+import cProfile
 import time
 
 import pytest
@@ -25,6 +26,30 @@ def test_what_ends_in_time_is_left_alone():
     time.sleep(0.05)
     with deadline(None):
         pass
+
+
+def test_profilers_go_on_afterwards():
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        for seconds in (60.0, 0.01):
+            with contextlib.suppress(OverrunError), deadline(seconds):
+                if seconds < 1:
+                    spin()
+            assert sum(map(abs, range(-3, 3))) == 9
+            str(fp.Interval(0, 1))  # enters Python functions
+    finally:
+        profile.disable()
+    assert profile.getstats()
+
+
+def test_nothing_arrives_after_the_block():
+    for k in range(300):  # ends at about the time of the exception
+        with contextlib.suppress(OverrunError), deadline(1e-4 * (k % 7)):
+            sum(range(300 * (k % 11)))
+    until = time.perf_counter() + 0.6
+    while time.perf_counter() < until:
+        sum(range(100))
 
 
 def spin_on():

@@ -97,7 +97,7 @@ def _beyond(factor: Network, count: int) -> Array:
     """Return what the first of the neurons of an axis miss of its functions; the norm is that over the axis."""
     table = factor.at_points([Term(factor.fields[0], Derivative((0,)))]).dense()
     table, basis = np.sqrt(factor.points.weights)[:, None] * table, _slower(factor, count)
-    return read_only(np.linalg.qr(table - basis @ (basis.T @ table), mode="r"))
+    return read_only(np.asarray(np.linalg.qr(table - basis @ (basis.T @ table), mode="r")))
 
 
 def needed_width(misfits: Sequence[float], width: int, wanted: float, digits: float, noise: float) -> float:

@@ -110,6 +110,17 @@ class Trial(NamedTuple):
     has_front: bool
 
 
+class _Patience:
+    """Ends a trial when the solution is lost, or after some steps: what comes later is a guess then."""
+
+    def __init__(self, lost: Watch | None, steps: int) -> None:
+        self._lost, self._left = lost, steps
+
+    def __call__(self, t: float, y: np.ndarray) -> bool:
+        self._left -= 1
+        return self._left <= 0 or (self._lost is not None and self._lost(t, y))
+
+
 @remembered
 def _trial(
     problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: tuple[int, ...]
@@ -125,7 +136,7 @@ def _trial(
             system = discretise(problem, spaces)
             stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
             lost = Watch(system, all_rules.sizing.trial_share, all_rules.windows) if len(width) == 1 else None
-            trajectory = stepper.integrate(system, Observer(stop=lost))
+            trajectory = stepper.integrate(system, Observer(stop=_Patience(lost, all_rules.sizing.trial_steps)))
         except FrozenPinnError:
             return None
     worst = np.zeros((problem.domain.dimension, len(SHARES)))

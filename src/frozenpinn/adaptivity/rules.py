@@ -62,6 +62,7 @@ class SizingRules:
     trial_on_lattices: tuple[int, ...] = (128, 480)  #: the same of waves on a periodic interval, if one needs more, …
     trial_margin: float = 0.3  #: … the part of the tolerance that a network may miss of it, …
     further_on_products: float = 2.5  #: … and how far beyond its width the outcome is trusted
+    trial_steps: int = 250  #: that such a trial takes at most: an epidemic in 2-d would need 1100 and take 14 s
     trial_noise: float = 1e-5  #: accuracy in time of such a trial: what it leaves is not smooth along the axes
     digits_per_neuron: float = 0.25  #: by which the misfit of a product falls with the neurons of an axis, at least
     following: int = 140  #: neurons of a basis that follows the solution: fewer need many windows
@@ -140,6 +141,11 @@ class WindowRules:
     across: tuple[int, int] = (33, 12)  #: … on as many lines in each other direction, in two and three dimensions
     spread: float = 0.3  #: part of the interval on which a solution that changes everywhere is steep
     between: float = 0.02  #: part of the variation of initial data that may fall between the points
+    steep: float = 0.1  #: part of the largest slope that makes a place a part of a front
+    thin: float = 0.02  #: width of fronts, as part of the interval, that coordinates may move with, …
+    travels: float = 4.0  #: … if they travel as many times their width in one window …
+    travelling: float = 0.3  #: … and change by no more than this part of what their motion changes, …
+    most_fronts: int = 3  #: … and there are no more of them
 
 
 @dataclass(frozen=True)
@@ -198,10 +204,13 @@ class StepErrorRules:
     brief: Effort = Effort((8, 16), 4, 2, 1, 2)  #: on products of more than …
     large: int = 400  #: … this number of coefficients, where a look at many states costs as much as steps
     closer: Effort = Effort((24, 96), 5, 64, 64, 4)  #: where what was told is doubted
+    turning: Effort = Effort((24, 96), 5, 4, 2, 4)  #: where states go round and round, in many more groups
     long: Effort = Effort((24, 96), 10, 6, 2, 3)  #: of long steps, on which solutions are polynomials of high degree, …
     long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: … and if that is doubted
     per_group: int = 8  #: steps of each group, if that makes neither too few nor too many groups
     fewest: int = 4  #: groups of a window, if there are many
+    turn: float = 0.3  #: by which a state may change, beside its size, during a group of steps, …
+    turns: int = 400  #: … as long as there are no more groups ("cubic rotation" of the study needs 310)
     scanned: int = 2000  #: steps up to which all of them are looked at where right-hand sides have corners
     corners: float = 3.0  #: by how much these are underestimated, as no quadrature is exact at a corner
 

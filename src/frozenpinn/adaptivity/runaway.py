@@ -2,7 +2,8 @@
 
 Where a reaction spreads into an unstable state (an epidemic among the healthy), errors in front of it grow like
 exp(rate·t). Those of the wrong sign run away though the solution stays bounded: a density becomes negative, and then
-ever more so. So a field that is nowhere negative at the start, and has become so before it got large, tells it.
+ever more so. So a field that is nowhere negative at the start, and has become so before it got large, tells it. Where
+that is possible, its logarithm is solved for instead (statement/logarithms.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def explained(error: IntegrationError, system: Discretisation | None) -> Integra
     times = np.linspace(system.time[0], trajectory.end, _TIMES)
     with np.errstate(all="ignore"):
         states = trajectory(times)
-    first: dict[int, str] = {}
+    first: dict[str, int] = {}
     for name in system.problem.fields:
         given = np.broadcast_to(
             system.problem.initial[name](system.points.x, system.problem.time[0]), len(system.points.x)
@@ -41,10 +42,11 @@ def explained(error: IntegrationError, system: Discretisation | None) -> Integra
         ranges = [_range(system, name, y, float(t)) for t, y in zip(times, states, strict=True)]
         wrong = [k for k, (low, _) in enumerate(ranges) if not low >= -_NEGATIVE * size]
         if wrong and not ranges[-1][0] >= -size and max(high for _, high in ranges[: wrong[0] + 1]) <= _LARGE * size:
-            first.setdefault(wrong[0], name)
+            first[name] = wrong[0]
     if not first:
         return error
-    return _composed(error, first[min(first)], float(times[min(first)]), system.problem.time[1])
+    names = tuple(sorted(first, key=lambda name: first[name]))
+    return _composed(error, names, float(times[first[names[0]]]), system.problem.time[1])
 
 
 def _range(system: Discretisation, name: str, y: Array, t: float) -> tuple[float, float]:
@@ -57,7 +59,8 @@ def _range(system: Discretisation, name: str, y: Array, t: float) -> tuple[float
     return float(np.min(values)), float(np.max(values))
 
 
-def _composed(error: IntegrationError, name: str, since: float, end: float) -> IntegrationError:
+def _composed(error: IntegrationError, names: tuple[str, ...], since: float, end: float) -> IntegrationError:
+    name = names[0]
     told = IntegrationError(
         f"the computation stopped at t = {error.time:.6g} (of {end:g}): errors ran away. '{name}', which is nowhere "
         f"negative at the start, has become so by t = {since:.3g} and ever more since, while the solution itself may "
@@ -67,5 +70,5 @@ def _composed(error: IntegrationError, name: str, since: float, end: float) -> I
         time=error.time,
         trajectory=error.trajectory,
     )
-    told.solution = error.solution
+    told.solution, told.runaway = error.solution, names
     return told

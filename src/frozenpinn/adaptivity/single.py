@@ -24,9 +24,11 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.fronts import fronts_of
+from frozenpinn.statement.logarithms import in_logarithms
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.apply import solve_through
 from frozenpinn.transforms.fronts import WithoutFronts
+from frozenpinn.transforms.logarithms import Logarithm
 from frozenpinn.transforms.restriction import NotReducibleError
 from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
 from frozenpinn.transforms.units import Units, measured_sizes
@@ -58,6 +60,8 @@ class Knowledge:
         First width, and whether the basis must follow the solution; or the solve that teaches them.
     earlier
         The last solution of a static problem, from which Newton's method goes on.
+    logarithm
+        The field that is solved for by its logarithm, as its errors run away otherwise.
     """
 
     subspace: Subspace | Unknown | None = UNKNOWN
@@ -65,6 +69,7 @@ class Knowledge:
     scales: Scales | Unknown | None = UNKNOWN
     sizes: Sizes | Lesson | Unknown = UNKNOWN
     earlier: Earlier | None = None
+    logarithm: str | None = None
 
 
 class Outcome(NamedTuple):
@@ -81,7 +86,7 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
     """Solve a problem once: on given directions, on some that are found, or in all coordinates."""
 
     def inner(reduced: Problem, known: Knowledge) -> Outcome:
-        return _in_units(reduced, task, known, progress)
+        return _positively(reduced, task, known, progress)
 
     if (fronts := fronts_of(problem)) is not None:
         return Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
@@ -170,6 +175,24 @@ def _attempt(
     if agreement.misfit is not None:
         return agreement.misfit
     return outcome._replace(knowledge=replace(outcome.knowledge, subspace=subspace, settled=agreement.settled))
+
+
+# ---- logarithms -----------------------------------------------------------------------------------
+
+
+def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+    """Solve a problem; if errors of a positive field run away from an unstable state, for its logarithm."""
+    if knowledge.logarithm is None:
+        try:
+            return _in_units(problem, task, knowledge, progress)
+        except IntegrationError as error:
+            possible = [name for name in error.runaway if in_logarithms(problem, name) is not None]
+            if not possible:
+                raise
+            knowledge = replace(knowledge, sizes=UNKNOWN, scales=UNKNOWN, logarithm=possible[0])
+    assert knowledge.logarithm is not None
+    through = Logarithm(knowledge.logarithm)
+    return Outcome(*solve_through(through, problem, lambda inner: _in_units(inner, task, knowledge, progress)))
 
 
 # ---- units ----------------------------------------------------------------------------------------

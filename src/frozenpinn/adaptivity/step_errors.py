@@ -25,7 +25,7 @@ from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.solvers.protocol import states_and_rates
+from frozenpinn.solvers.protocol import Trajectory, states_and_rates
 
 Array = np.ndarray
 _RULES = StepErrorRules()
@@ -77,7 +77,7 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
         count = max(rules.fewest, round(groups * max(1, piece.trajectory.steps) / total))
-        part = _of_piece(piece, count, effort, rules)
+        part = _of_piece(piece, count, effort, rules, is_abrupt(problem))
         if part is None:
             return None
         times.append(part.times)
@@ -93,6 +93,7 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
 def _can_be_judged(piece: Piece) -> bool:
     """Whether a window is known with its system, and coefficients are a norm of functions."""
     seen = all(isinstance(p, InUnits) for e in piece.expansions for p in e.pullbacks)
+    seen = seen and piece.logarithm is None
     return piece.system is not None and seen and all(s.network.is_orthonormal for s in piece.system.spaces)
 
 
@@ -105,7 +106,7 @@ class _Part(NamedTuple):
     rest: Array
 
 
-def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules) -> _Part | None:
+def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, abrupt: bool) -> _Part | None:
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
     breaks = np.unique(np.clip(trajectory.breaks, piece.start, piece.end))
@@ -115,13 +116,19 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules) -
         long = rules.long_closer if effort is rules.closer else rules.long
         effort = replace(long, groups=effort.groups)
     breaks, chosen = _grouped(breaks, count, count // 2)
+    turning = False
+    if not system.is_linear and effort.states > rules.brief.states:
+        cuts = _turns(trajectory, breaks, rules)
+        turning = len(cuts) > len(chosen)
+        chosen = np.union1d(chosen, cuts) if turning else chosen
+        effort = rules.turning if turning else effort
     edges = breaks[chosen]
-    if is_abrupt(system.problem) and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
+    if abrupt and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
         choice = _worst_steps(piece, breaks, chosen, rules.corners)
     else:
         choice = _sampled(breaks, edges)
     with np.errstate(all="ignore"):
-        return _looked_at(piece, breaks, edges, choice, effort)
+        return _looked_at(piece, breaks, edges, choice, effort, abrupt, turning)
 
 
 class _Choice(NamedTuple):
@@ -132,7 +139,9 @@ class _Choice(NamedTuple):
     shares: Array
 
 
-def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: Effort) -> _Part | None:
+def _looked_at(
+    piece: Piece, breaks: Array, edges: Array, choice: _Choice, effort: Effort, abrupt: bool, turning: bool
+) -> _Part | None:
     """Put chosen steps into the system, and follow what they leave."""
     system, trajectory = piece.system, piece.trajectory
     assert system is not None
@@ -154,13 +163,15 @@ def _looked_at(piece: Piece, breaks: Array, edges: Array, choice: _Choice, effor
     worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
     seen = [worst, states[-1], states[0], states[len(states) // 2]]
     vectors = _directions(system, seen[: effort.states], effort)
-    jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors)
+    jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors, abrupt)
     if not np.all(np.isfinite(jacobians)):
         return None
     inner, ends = _within(jacobians, b - a, left @ vectors)
     added = choice.weights[:, None] * (jumps @ vectors + ends / (b - a)[:, None])
     if not np.all(np.isfinite(added)):
         return None
+    if turning:
+        jacobians = _averaged(piece, edges, vectors, abrupt)
     return _followed(piece, edges, vectors, jacobians, added, np.sqrt(choice.shares)[:, None, None] * inner)
 
 
@@ -208,6 +219,36 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     by_steps = np.round(np.linspace(0, steps, half + 1)).astype(int)
     by_time = np.searchsorted(breaks, np.linspace(breaks[0], breaks[-1], half + 1)[1:-1])
     return breaks, np.unique(np.concatenate([by_steps, np.clip(by_time, 0, steps)]))
+
+
+def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> Array:
+    """Return where to cut a trajectory that goes round and round: the linearisation turns with it."""
+    stride = -(-len(breaks) // rules.scanned)
+    states, _ = states_and_rates(trajectory, breaks[::stride])
+    sizes = np.linalg.norm(states, axis=1)
+    steps = np.linalg.norm(np.diff(states, axis=0), axis=1) / np.maximum(sizes[1:], 1e-3 * np.max(sizes))
+    path = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
+    count = int(min(path[-1] / rules.turn, rules.turns))
+    cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
+    return np.unique(np.clip(cuts, 0, len(breaks) - 1))
+
+
+def _averaged(piece: Piece, edges: Array, vectors: Array, abrupt: bool) -> Array:
+    """Return for each group the matrix whose exponential carries errors through it, by Magnus' formula of fourth order.
+
+    A linearisation that is frozen, or averaged, makes errors oscillate that in truth add up: those of a phase, which
+    grow with the error of an amplitude.
+    """
+    system = piece.system
+    assert system is not None
+    lengths, found = np.diff(edges), []
+    for node in (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0):
+        times = edges[:-1] + node * lengths
+        states, _ = states_and_rates(piece.trajectory, times)
+        found.append(_jacobians(system, times, states, system.rates(times, states), vectors, abrupt))
+    first, second = found
+    commutator = second @ first - first @ second
+    return np.asarray((first + second) / 2.0 + np.sqrt(3.0) / 12.0 * lengths[:, None, None] * commutator)
 
 
 def _sampled(breaks: Array, edges: Array) -> _Choice:
@@ -271,12 +312,14 @@ def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
     return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
 
 
-def _jacobians(system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array) -> Array:
+def _jacobians(
+    system: Discretisation, times: Array, states: Array, rates: Array, vectors: Array, abrupt: bool
+) -> Array:
     """Return the linearisation in some directions at several times and states, (groups, r, r).
 
     Differences are cheapest, of all states at once; corners of a right-hand side need the derivatives themselves.
     """
-    if is_abrupt(system.problem):
+    if abrupt:
         operators = [system.jacobian_operator(float(t), y) for t, y in zip(times, states, strict=True)]
         return np.stack([vectors.T @ np.stack([j @ v for v in vectors.T], axis=1) for j in operators])
     norms = np.linalg.norm(states, axis=1)

@@ -18,13 +18,15 @@ import numpy as np
 from frozenpinn.adaptivity.features import PartOfTime, conditions_switch, narrow_places, parts_of_time
 from frozenpinn.adaptivity.graded_axes import place
 from frozenpinn.adaptivity.grading import Slopes, falls_between, initial_slopes
-from frozenpinn.adaptivity.handover import continue_from, continued, projection_loss, state_slopes, with_errors
+from frozenpinn.adaptivity.handover import continued, projection_loss, state_slopes, with_errors
 from frozenpinn.adaptivity.integrator_choice import choose_integrator
+from frozenpinn.adaptivity.moving import frame_for, handed_over, slopes_at
 from frozenpinn.adaptivity.resolution import Watch
 from frozenpinn.adaptivity.runaway import explained
 from frozenpinn.adaptivity.settings import Windows
 from frozenpinn.adaptivity.sizing import Plan, Renewal
 from frozenpinn.adaptivity.stability import stable_discretisation
+from frozenpinn.adaptivity.window_facts import label, listed, stepping
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.stage import Stage
@@ -33,8 +35,9 @@ from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.solvers import Integrator, Observer, Trajectory
+from frozenpinn.solvers import CVODE, Integrator, Observer, SciPy, Trajectory
 from frozenpinn.solvers.protocol import typical_size
+from frozenpinn.statement.moving import MovingFrame
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -56,6 +59,8 @@ class March:
         self._given_up: float | None = None
         self._tolerated = self.rules.visible
         self._size: float | None = None
+        self._frame: MovingFrame | None = None  # the coordinates of this window, …
+        self._seen = problem  # … and the problem in them
 
     def run(self) -> Solution:
         """March from start to end."""
@@ -133,7 +138,7 @@ class March:
             system, loss = self._graded(stage._replace(time=(float(a), float(b))), slopes, windows)
             trajectory = self._integrate(system, loss)
             y = trajectory(np.array([b]))[0]
-            slopes, stage = state_slopes(system, y, float(b)), continue_from(system, y, float(b), float(b))
+            slopes, stage = state_slopes(system, y, float(b)), handed_over(system, y, float(b), float(b), None)
 
     def _adaptive(self, system: Discretisation, windows: Windows, loss: float = 0.0) -> None:
         """Renew the basis whenever it stops resolving the solution."""
@@ -150,23 +155,34 @@ class March:
         while True:
             watch = self._look(system)
             trajectory = self._integrate(system, loss, watch)
-            t, end = watch.until(trajectory, system.time[0]), system.time[1]
+            t = watch.until(trajectory, system.time[0])
+            end, shortest = self._later[0].time[0] if self._later else self.problem.time[1], system.shortest
             if t >= end - 1e-10 * (end - self.problem.time[0]):
                 if not self._later:
                     break
-                system, loss = self._next_part(system, trajectory(np.array([end]))[0], windows)
-                continue
+                if self._frame is None:
+                    system, loss = self._next_part(system, trajectory(np.array([end]))[0], windows)
+                    continue
+                (_, end), shortest = self._later.pop(0)
             self.pieces[-1] = replace(self.pieces[-1], end=t)
             if self._is_hopeless(even, system):
                 system, loss = self._restart(even), 0.0
                 continue
             y = trajectory(np.array([t]))[0]
             self._judge(watch.shares(y), t, windows)
-            stage, slopes = continue_from(system, y, t, end), state_slopes(system, y, t)
-            stage = stage._replace(shortest=system.shortest)
-            system, loss = self._renewed(stage, slopes, windows)
+            stage = handed_over(system, y, t, end, self._frame)._replace(shortest=shortest)
+            slopes = slopes_at(system, y, t, self._frame)
+            system, loss = self._renewed(self._followed(stage, system, y), slopes, windows)
             self._lower_expectations(self._misfit(system, loss), t)
         self._tell()
+
+    def _followed(self, stage: Stage, system: Discretisation, y: Array) -> Stage:
+        """Take coordinates that move with thin fronts, for as long as they are good, or those of the problem."""
+        t, end = stage.time
+        wanted = self.plan.task.settings.integrator is None
+        self._frame = frame_for(self.problem, system, y, t, self._frame, self.rules) if wanted else None
+        self._seen = self.problem if self._frame is None else self._frame.seen(self.problem)
+        return stage if self._frame is None else stage._replace(time=(t, min(end, t + self._frame.longest)))
 
     def _next_part(self, system: Discretisation, y: Array, windows: Windows) -> tuple[Discretisation, float]:
         """Go on after formulas have changed; where boundary data have jumped, perhaps with another basis."""
@@ -203,11 +219,8 @@ class March:
         if self._tiny >= 3:
             raise self._failure(max(shares), t)
         count = len(self.pieces)
-        if (
-            count % 8 == 0
-            and count * (end - start) > self.rules.many * (t - start)
-            and self.threshold < self.rules.hasty
-        ):
+        many = count % 8 == 0 and count * (end - start) > self.rules.many * (t - start)
+        if many and self.threshold < self.rules.hasty:
             self._given_up = t if self._given_up is None else self._given_up
             self.threshold *= self.rules.looser
         if self._short < 2:
@@ -255,7 +268,7 @@ class March:
             cause = "a front gets thinner and thinner, as a shock without viscosity does"
         error = IntegrationError(
             f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although "
-            f"{_listed(self._widths)} neurons were placed by its slope, the finest tenth of the basis carries "
+            f"{listed(self._widths)} neurons were placed by its slope, the finest tenth of the basis carries "
             f"{share:.2g} of the solution. Add viscosity, or try a shorter time, a larger width or a larger tol. What "
             "was found so far is the error's 'solution'.",
             time=t,
@@ -270,7 +283,7 @@ class March:
         ):
             warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
-                f"{_listed(self._widths)} neurons; use a larger width, or a larger tol if that is enough.",
+                f"{listed(self._widths)} neurons; use a larger width, or a larger tol if that is enough.",
                 ResolutionWarning,
             )
 
@@ -290,7 +303,7 @@ class March:
         if self._switches:
             spaces = [space.during(stage.time) for space in spaces]
         with self.watch.stage("operators"):
-            system = stable_discretisation(self.problem, spaces, task.settings.rcond, stage, automatic)
+            system = stable_discretisation(self._seen, spaces, task.settings.rcond, stage, automatic)
         with self.watch.stage("initial state"):
             _ = system.initial_state
         return system
@@ -349,17 +362,21 @@ class March:
     def _integrate(self, system: Discretisation, loss: float, watch: Watch | None = None) -> Trajectory:
         task, room, (start, end) = self.plan.task, self.plan.room, self.problem.time
         observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size, room)
+        tolerance = self.tolerances.steps
         with self.watch.stage("integration"):
-            stepper = choose_integrator(system, task.settings.integrator, self.tolerances.steps, task.rules.integrators)
+            if self._frame is not None:  # at rest there
+                stepper: Integrator = CVODE(tolerance, fallback=SciPy("radau", rtol=tolerance))
+            else:
+                stepper = choose_integrator(system, task.settings.integrator, tolerance, task.rules.integrators)
             try:
                 trajectory = stepper.integrate(system, observer)
             except IntegrationError as error:
                 if error.trajectory is not None:
                     partial = cast(Trajectory, error.trajectory)
-                    self.pieces.append(Piece.of(system, partial, loss, partial.name))
+                    self.pieces.append(Piece.of(system, partial, loss, partial.name, self._frame))
                 error.solution = self._until(self.pieces[-1].end) if self.pieces else None
                 raise explained(error, system) from None
-        self.pieces.append(Piece.of(system, trajectory, loss, _label(stepper, trajectory)))
+        self.pieces.append(Piece.of(system, trajectory, loss, label(stepper, trajectory), self._frame))
         return trajectory
 
     def _until(self, t: float) -> Solution:
@@ -375,26 +392,7 @@ class March:
             plan.width,
             plan.counts,
             plan.bytes,
-            (1 + self._built) * plan.operations + sum(_stepping(piece) for piece in self.pieces),
+            (1 + self._built) * plan.operations + sum(stepping(piece) for piece in self.pieces),
             dict(self.watch.seconds),
             provenance=plan.task,
         )
-
-
-def _listed(widths: tuple[int, ...]) -> str:
-    """Write numbers of neurons, one or one per axis."""
-    return " × ".join(map(str, widths))
-
-
-def _stepping(piece: Piece) -> float:
-    """Return about how many operations the steps of a window have taken."""
-    work, size = piece.trajectory.work, piece.layout.size
-    each = sum(e.basis.flops for e in piece.expansions)  # of one map from coefficients to values
-    matrices = 0 if any(e.basis.is_product for e in piece.expansions) else size * work.jacobians
-    return 2.0 * each * (work.rhs + matrices)
-
-
-def _label(stepper: Integrator, trajectory: Trajectory) -> str:
-    """Name the integrator that did the work: a fallback leaves its own name on the trajectory."""
-    stepped = trajectory.name not in ("modal", "ladder", "hermite")
-    return trajectory.name if stepped else stepper.name

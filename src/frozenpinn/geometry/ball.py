@@ -25,6 +25,7 @@ from frozenpinn.geometry.spheres import (
 from frozenpinn.runtime.arguments import reals, shown
 
 Array = np.ndarray
+_LOST = 1e-12  # part of the distance from the origin below which a radius can't be computed with
 
 
 class Ball(Domain):
@@ -55,6 +56,11 @@ class Ball(Domain):
         self.center = _center(center, dimension, f"a {type(self).__name__.lower()}")
         self.radius = _positive(radius, f"the radius of a {type(self).__name__.lower()}")
         self.name = name
+        if self.radius < _LOST * float(np.max(np.abs(self.center))):
+            raise ProblemError(
+                f"a radius of {self.radius:g} is lost in round-off beside the center {_tuple(self.center)}; move the "
+                "origin of the coordinates closer to it."
+            )
         self._bounds(self.center - self.radius, self.center + self.radius)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ user's terms follow from those that were computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -30,6 +30,8 @@ from frozenpinn.results.tabulated import Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
 from frozenpinn.solvers.protocol import Trajectory
+from frozenpinn.statement.logarithms import products
+from frozenpinn.statement.moving import MovingFrame
 
 Array = np.ndarray
 
@@ -146,6 +148,10 @@ class Piece:
         The discretisation, from which time derivatives are found; None for a solution that was read from a file.
     added
         Known functions that belong to the solution beside what the networks have found.
+    frame
+        Moving coordinates in which the window was solved; at its start they are those of the problem.
+    logarithm
+        The field whose logarithm was solved for.
     """
 
     expansions: tuple[Expansion, ...]
@@ -156,12 +162,21 @@ class Piece:
     integrator: str = ""
     system: Discretisation | None = None
     added: Added | None = None
+    frame: MovingFrame | None = None
+    logarithm: str | None = None
 
     @classmethod
-    def of(cls, system: Discretisation, trajectory: Trajectory, loss: float = 0.0, integrator: str = "") -> Piece:
+    def of(
+        cls,
+        system: Discretisation,
+        trajectory: Trajectory,
+        loss: float = 0.0,
+        integrator: str = "",
+        frame: MovingFrame | None = None,
+    ) -> Piece:
         """Make a piece of a system and its trajectory."""
         expansions = tuple(Expansion(s.network, s.data, s.order) for s in system.spaces)
-        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system)
+        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system, frame=frame)
 
     def seen_through(self, pullback: Pullback) -> Piece:
         """Return the same piece in other terms."""
@@ -192,11 +207,39 @@ class Piece:
 
     def outer(self, x: Array, times: Array, jet: Jet, interpolated: bool = False) -> Array:
         """Return the values at all points and all times, shape (n, m); of products, along the axes of a grid."""
-        found = self._outer(x, times, jet, interpolated)
+
+        def values(own: Jet) -> Array:
+            if self.frame is None:
+                return self._outer(x, times, own, interpolated)
+            return np.stack([self._moved(x, float(t), own, interpolated) for t in times], axis=1)
+
+        found = self._raised(jet, values)
         return found if self.added is None else found + self.added.outer(x, np.asarray(times, dtype=float), jet)
 
+    def _raised(self, jet: Jet, values: Callable[[Jet], Array]) -> Array:
+        """Return a derivative of a field, the logarithm of which may be what has values."""
+        if jet.field != self.logarithm:
+            return values(jet)
+        known: dict[Jet, Array] = {}
+        total: Array | float = 0.0
+        for product in products(jet):
+            for own in product:
+                if own not in known:
+                    known[own] = values(own)
+            total = total + prod((known[own] for own in product), start=1.0)
+        size = values(replace(jet, alpha=(0,) * len(jet.alpha), laps=0, time=0))
+        return np.asarray(total * np.exp(size))
+
+    def _moved(self, x: Array, t: float, jet: Jet, interpolated: bool) -> Array:
+        """Return the values at one time, from those in moving coordinates."""
+        assert self.frame is not None
+        xi, total = self.frame.origin(x[:, 0], t), np.zeros(len(x))
+        for own, factor in self.frame.terms(jet, xi, t):
+            total += factor * self._outer(xi[:, None], np.array([t]), own, interpolated)[:, 0]
+        return total
+
     def _outer(self, x: Array, times: Array, jet: Jet, interpolated: bool) -> Array:
-        if len(x) >= _FEW_PLACES and self.is_separable(jet.field) and (axes := axes_of(x)) is not None:
+        if len(x) >= _FEW_PLACES and self._is_product(jet.field) and (axes := axes_of(x)) is not None:
             return self._on_grid(axes, times, jet, interpolated).reshape(len(x), len(times))
         index, expansion = self.expansion_of(jet.field)
         coefficients = self.coefficients(times, index, jet.time, interpolated=interpolated)
@@ -207,6 +250,10 @@ class Piece:
 
     def is_separable(self, field: str) -> bool:
         """Whether a field consists of products of functions of one coordinate each."""
+        return field != self.logarithm and self._is_product(field)
+
+    def _is_product(self, field: str) -> bool:
+        """Whether what was solved for consists of products."""
         _, expansion = self.expansion_of(field)
         return expansion.basis.is_product and all(pullback.keeps_places for pullback in expansion.pullbacks)
 
@@ -242,6 +289,8 @@ class Piece:
     def at_start(self, x: Array, field: str) -> Array:
         """Return a field and, if it is of second order in time, its velocity at the start, one column for each."""
         found = self._at_start(x, field)
+        if field == self.logarithm:
+            found = np.exp(found)
         if self.added is not None:
             found = found + self.added.outer(x, np.array([self.start]), Jet(field, (0,) * x.shape[1]))
         return found
@@ -254,7 +303,7 @@ class Piece:
             lifted = np.stack([expansion.data(self.start, k) for k in range(coefficients.shape[1])], axis=1)
         zero = Derivative((0,) * x.shape[1])
         basis = expansion.basis
-        axes = axes_of(x) if len(x) >= _FEW_PLACES and self.is_separable(field) else None
+        axes = axes_of(x) if len(x) >= _FEW_PLACES and self._is_product(field) else None
         if isinstance(basis, ProductNetwork) and axes is not None:
             _, terms = expansion.pulled(x, [Term(field, zero)])
             return on_grid(basis.factors, axes, terms, basis.tensor(coefficients, lifted)).reshape(len(x), -1)
@@ -262,7 +311,16 @@ class Piece:
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""
-        found = self._paired(x, times, jet)
+
+        def values(own: Jet) -> Array:
+            if self.frame is None:
+                return self._paired(x, times, own)
+            xi, total = self.frame.origin(x[:, 0], times), np.zeros(len(x))
+            for moving, factor in self.frame.terms(own, xi, times):
+                total += factor * self._paired(xi[:, None], times, moving)
+            return total
+
+        found = self._raised(jet, values)
         return found if self.added is None else found + self.added.paired(x, times, jet)
 
     def _paired(self, x: Array, times: Array, jet: Jet) -> Array:

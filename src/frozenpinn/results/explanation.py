@@ -87,13 +87,17 @@ def _boundary(solution: Solution) -> str:
 def _windows(solution: Solution) -> str:
     count = len({id(piece.expansions[0].basis) for piece in solution.pieces})
     if count > 1:
-        return f"the basis follows the solution: {count} windows, each with neurons where it is steep"
+        moving = sum(piece.frame is not None for piece in solution.pieces)
+        also = f"; in {moving} of them coordinates move with thin fronts" if moving else ""
+        return f"the basis follows the solution: {count} windows, each with neurons where it is steep{also}"
     if solution.problem.is_linear:
         return "one basis for all times, as the problem is linear"
     return "one basis for all times: it resolves the solution to the end"
 
 
 def _time(solution: Solution) -> str:
+    if any(piece.frame is not None for piece in solution.pieces):
+        return f"nonlinear, in moving coordinates: {solution.integrator}"
     linear, steps = solution.system.linear, sum(piece.trajectory.steps for piece in solution.pieces)
     kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(linear.structure, "of no symmetry")
     if not steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, o
 from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
+from frozenpinn.statement.moving import MovingFrame
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
 
@@ -105,18 +106,20 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
     arrays |= {f"{prefix}trajectory/{name}": array for name, array in piece.trajectory.arrays().items()}
     expansions = []
     for i, expansion in enumerate(piece.expansions):
-        about, own = basis_arrays(expansion.basis)
+        kind, own = basis_arrays(expansion.basis)
         arrays |= {f"{prefix}basis/{i}/{name}": array for name, array in own.items()}
         units = [pullback.units for pullback in expansion.pullbacks if isinstance(pullback, InUnits)]
-        expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": about})
+        expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": kind})
         if expansion.basis.lift_size:
             for order in range(expansion.order + 1):
                 tolerance = _tolerance(expansion, order, (piece.start, piece.end))
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
-    about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
+    about: dict[str, Any] = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
     added = None if piece.added is None else piece.added.as_dict()
-    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "added": added}
+    frame = None if piece.frame is None else asdict(piece.frame)
+    about |= {"trajectory": piece.trajectory.kind, "logarithm": piece.logarithm}
+    return {**about, "expansions": expansions, "added": added, "frame": frame}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -271,6 +274,10 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         expansions.append(Expansion(basis, lift, about["order"], pullbacks))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
     piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
+    piece = replace(piece, logarithm=entry.get("logarithm"))
+    frame = entry.get("frame")
+    if frame is not None:
+        piece = replace(piece, frame=MovingFrame(frame["since"], tuple(frame["knots"]), tuple(frame["speeds"])))
     return piece if entry.get("added") is None else replace(piece, added=Added.from_dict(entry["added"]))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,15 +28,16 @@ def deadline(seconds: float | None) -> Iterator[None]:
         yield
         return
     with threads_restored():
-        watch = _Watch(threading.get_ident(), max(0.0, seconds))
-        watch.start()
+        watch = _Watch(_thread.get_ident(), max(0.0, seconds))
         try:
+            _thread.start_new_thread(watch.run, ())
             yield
         except Exception as error:
             if not isinstance(error, OverrunError) and _stems_from_overrun(error):
                 raise OverrunError from None
             raise
         finally:
+            watch.over = True  # at once: the call itself may be broken off
             watch.stop()
 
 
@@ -46,24 +48,56 @@ def _stems_from_overrun(error: BaseException | None) -> bool:
     return error is not None
 
 
-class _Watch(threading.Thread):
-    """Waits in a thread of its own."""
+class _Watch:
+    """Waits in a thread of its own.
+
+    An exception that arrives from outside can break off any line of Python, the end of the block included. So there are
+    no locks between the two threads, which might stay locked: each sets its own flag before it reads that of the other.
+    """
 
     def __init__(self, target: int, seconds: float) -> None:
-        super().__init__(daemon=True, name="frozenpinn deadline")
-        self._target, self._seconds = ctypes.c_ulong(target), seconds
-        self._over, self._lock = threading.Event(), threading.Lock()
+        self._target, self._seconds = ctypes.c_ulong(target), float(seconds)
+        self.over = self._raising = self._raised = False
+        self._gate = _thread.allocate_lock()
+        self._gate.acquire()
 
     def run(self) -> None:
-        wait = self._seconds
-        while not self._over.wait(wait):
-            with self._lock:
-                if not self._over.is_set():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._target, ctypes.py_object(OverrunError))
+        """Raise when the time is over, and again while the block goes on."""
+        wait = min(self._seconds, _thread.TIMEOUT_MAX)
+        while not self._gate.acquire(timeout=wait):
+            self._raising = True
+            if not self.over:
+                self._raised = True
+                self._raise()
+            self._raising = False
+            if self.over:
+                return
             wait = _AGAIN
 
     def stop(self) -> None:
-        """Let the block go on without a limit; what has been raised but not yet arrived is taken back."""
-        with self._lock:
-            self._over.set()
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(self._target, None)
+        """Let the block go on without a limit; what has been raised but not yet arrived arrives here."""
+        while True:
+            try:
+                self.over = True
+                while self._raising:
+                    time.sleep(0)
+                if self._raised:
+                    self._raised = False
+                    self._take_back()
+                if self._gate.locked():
+                    self._gate.release()
+            except OverrunError:
+                continue
+            return
+
+    def _take_back(self) -> None:
+        """Wait for what is on its way.
+
+        Python has a call to cancel it, which leaves a flag behind: with a profiler the interpreter then waits for ever.
+        """
+        self._raise()
+        while True:
+            pass
+
+    def _raise(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._target, ctypes.py_object(OverrunError))

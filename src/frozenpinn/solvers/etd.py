@@ -192,7 +192,8 @@ class _March:
         self.kernels: dict[float, tuple[Array, Array]] = {}
         self.formulas: dict[tuple[float, ...], _Adams] = {}
         self.stopped = False
-        self.block = (self.t, self.eigenvalues * self.z + self.n)  # time and rate when the speed was looked at last
+        rate = self.eigenvalues * self.z + self.n
+        self.block = (self.t, self.z, rate)  # when the speed was looked at last
         self.implicit = 40.0  # steps that an implicit method would have taken so far
 
     def load(self, t: float, z: Array) -> Array:
@@ -306,11 +307,17 @@ class _March:
         return float(self.settings.implicit_step * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
 
     def _compare(self) -> None:
-        """Hand over to the fallback if it would solve the whole problem with less work than remains."""
-        before, rate = self.block
-        self.block = (self.t, self.eigenvalues * self.z + self.n)
-        span, change = self.t - before, float(np.linalg.norm(self.block[1] - rate))
-        step = self._implicit_step(float(np.linalg.norm(self.block[1])), change / span)
+        """Hand over to the fallback if it would solve the whole problem with less work than remains.
+
+        At the limit of stability fast modes jitter within the tolerance, and rates tell nothing of the solution. An
+        implicit method takes a step that changes the state by no more than the tolerance in any case.
+        """
+        before, state, rate = self.block
+        self.block = (self.t, self.z, self.eigenvalues * self.z + self.n)
+        span, change = self.t - before, float(np.linalg.norm(self.block[2] - rate))
+        step = self._implicit_step(float(np.linalg.norm(self.block[2])), change / span)
+        moved = max(float(np.linalg.norm(self.z - state)), 1e-300)
+        step = min(self.duration, max(step, span * self.rtol * self.guard.scale / moved))
         self.implicit += span / step
         left = self.end - self.t
         if left / span * self.settings.block > self.settings.dearer * (self.implicit + left / step):

@@ -116,6 +116,11 @@ def page_data(solution: Solution) -> dict[str, Any]:
             "a part of the solution is known in closed form, because data jump or sources are points; the page of a "
             "network can't evaluate it. Show a table: frozenpinn.page(solution.grid(), 'table.html')."
         )
+    if any(piece.frame is not None or piece.logarithm is not None for piece in solution.pieces):
+        raise EvaluationError(
+            "the solution was found in coordinates that move with thin fronts, or as a logarithm; the page "
+            "of a network can't evaluate it. Show a table: frozenpinn.page(solution.grid(), 'table.html')."
+        )
     rng = np.random.default_rng(Seed.TEST_POINTS)
     points = problem.domain.sample(1200, "random", rng).x
     parts = {

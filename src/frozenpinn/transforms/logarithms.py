@@ -1,0 +1,32 @@
+"""A problem for the logarithm of a field, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from frozenpinn.results.solution import Solution
+from frozenpinn.statement.logarithms import in_logarithms
+from frozenpinn.statement.problem import Problem
+
+
+@dataclass(frozen=True)
+class Logarithm:
+    """Solves for the logarithm of a positive field."""
+
+    name: str
+
+    def forward(self, problem: Problem) -> Problem:
+        """Return the problem of the logarithm."""
+        found = in_logarithms(problem, self.name)
+        assert found is not None
+        return found
+
+    def back(self, solution: Solution, problem: Problem) -> Solution:
+        """Return the field itself."""
+        note = f"errors of '{self.name}' ran away from an unstable state: it was solved for its logarithm"
+        return replace(
+            solution,
+            problem=problem,
+            pieces=tuple(replace(piece, logarithm=self.name) for piece in solution.pieces),
+            notes=(*solution.notes, note),
+        )
