@@ -7,15 +7,14 @@ candidate, and values at many points decide whether the data really depend on no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.analysis.given import COMPARED, Given, given_data
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball
@@ -23,15 +22,11 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
-from frozenpinn.statement.data import Datum
-from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
 _POINTS = 16  # where gradients are sampled
-_COMPARED = 2000  # points and times at which the data are compared with their restriction, …
-_ONE_BY_ONE = 32  # … and times of Python functions, which take one at a time
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
 _PER_FEATURE = 16  # places in each narrow feature of the formulas at which they are compared, too
@@ -178,90 +173,6 @@ def _direction(row: Array, coordinates: Sequence[str]) -> str:
     return f"({text})/√{len(used)}" if even and len(used) > 1 else text
 
 
-# ---- the data of a problem ------------------------------------------------------------------------
-
-
-class _Given(NamedTuple):
-    """Something in a problem that may depend on x, as a function of points (n, d), unknowns and time.
-
-    ``values(x, draw, t)`` takes for each point the number of a draw of the unknowns; ``vectorised`` tells whether t may
-    be one time per point, and ``changes`` whether there is more than one time.
-    """
-
-    values: Callable[[Array, Array, Any], Array]
-    changes: bool
-    vectorised: bool
-
-    def at(self, x: Array, draw: Array, time: tuple[float, float]) -> Array:
-        """Return the values at points, at times all over an interval; equal draws have equal times."""
-        start, end = time
-        if not self.changes:
-            return self.values(x, draw, start)
-        count = _COMPARED if self.vectorised else _ONE_BY_ONE
-        moments = start + (end - start) * np.random.default_rng(Seed.GRADIENTS_IN_TIME).permutation(
-            np.linspace(0.0, 1.0, count)
-        )
-        which = draw % count
-        if self.vectorised:
-            return self.values(x, draw, moments[which])
-        result = np.empty(len(x))
-        for k in np.unique(which):
-            result[which == k] = self.values(x[which == k], draw[which == k], float(moments[k]))
-        return result
-
-    def during(self, x: Array, times: Array) -> Array:
-        """Return the values at points, each at its own time, with one draw of the unknowns."""
-        draw = np.zeros(len(x), dtype=int)
-        if self.vectorised:
-            return self.values(x, draw, times)
-        pairs = zip(x, times.tolist(), strict=True)
-        return np.concatenate([self.values(place[None], draw[:1], t) for place, t in pairs])
-
-
-def _given(problem: Problem) -> Iterator[_Given]:
-    """Yield everything that may depend on x, each thing once."""
-    seen: set[object] = set()
-    one = dict.fromkeys(normal_symbols(problem.domain.dimension), sp.Integer(1))  # normals follow from the domain
-    initial = problem.initial_data
-    parts: list[Datum | sp.Expr] = [*initial, *(condition.value for condition in problem.conditions)]
-    for equation in problem.equations:
-        parts += [equation.forcing, equation.nonlinear]
-        parts += [*equation.linear.values(), *equation.linear_in_time.values(), *equation.mass.values()]
-    parts += [c.xreplace(one) for condition in problem.conditions for c in condition.coefficients]
-    for part in parts:
-        expression = part.expression if isinstance(part, Datum) else part
-        if expression is None:
-            assert isinstance(part, Datum)
-            changes = part.depends_on_time and part not in initial
-            key = (id(part.source), changes)
-            if key not in seen:
-                seen.add(key)
-                yield _Given(lambda x, _, t, datum=part: datum(x, t), changes, vectorised=False)  # type: ignore[misc]
-        elif expression not in seen and not expression.free_symbols.isdisjoint(problem.jets.x):
-            seen.add(expression)
-            yield _term(expression, problem)
-
-
-def _term(expression: sp.Expr, problem: Problem) -> _Given:
-    """Return an expression as a function of x, with random values for the unknowns in it."""
-    jets = list(problem.jets.jets_in(expression).values())
-    program = problem.compile([expression], jets)
-    rng = np.random.default_rng(Seed.GRADIENTS)
-    table = rng.uniform(0.2, 2.0, (64, len(jets)))  # logarithms and roots are defined there
-    x = problem.domain.sample(32, "random", rng).x
-    for column, jet in enumerate(jets):  # and where the solution starts, if that is elsewhere
-        if jet.order == 0 and jet.time == 0 and jet.field in problem.initial:
-            start = problem.initial[jet.field](x, problem.time[0])
-            table[32:, column] = start + 0.1 * np.ptp(start) * rng.normal(size=32)
-
-    def values(x: Array, draw: Array, t: Any) -> Array:
-        with np.errstate(all="ignore"):
-            result = program(*x.T, t, *table[draw % 64].T)[0]
-        return np.broadcast_to(np.asarray(result, dtype=float), len(x))
-
-    return _Given(values, problem.jets.t in expression.free_symbols, vectorised=True)
-
-
 # ---- detection ------------------------------------------------------------------------------------
 
 
@@ -277,7 +188,7 @@ def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0])
     x = center + (1.0 - 8.0 * step) * (domain.sample(_POINTS, "random", rng).x - center)  # room for the differences
     rows = np.zeros((0, d))
     basis = np.zeros((0, d))
-    for given in _given(problem):
+    for given in given_data(problem):
         slopes = _scaled_gradients(given, x, step * domain.lengths, problem.time)
         if slopes is None:
             return None
@@ -294,7 +205,7 @@ def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0])
     return np.where(np.abs(basis) < _SNAP, 0.0, basis) / domain.lengths
 
 
-def _scaled_gradients(given: _Given, x: Array, lengths: Array, time: tuple[float, float]) -> Array | None:
+def _scaled_gradients(given: Given, x: Array, lengths: Array, time: tuple[float, float]) -> Array | None:
     """Return gradients by x/lengths, found with steps of these lengths and the largest of size 1.
 
     Nothing for a constant, None for what is not finite.
@@ -323,11 +234,11 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
 
     Points all over the domain may miss what is narrow; so formulas say where else to look.
     """
-    x = problem.domain.sample(_COMPARED, "random", Seed.RESTRICTION).x
-    image, draw = subspace.lift(subspace.project(x)), np.arange(_COMPARED)
+    x = problem.domain.sample(COMPARED, "random", Seed.RESTRICTION).x
+    image, draw = subspace.lift(subspace.project(x)), np.arange(COMPARED)
     narrow, moments = _narrow_places(problem)
     aside = subspace.lift(subspace.project(narrow))
-    for given in _given(problem):
+    for given in given_data(problem):
         here, there = given.at(x, draw, problem.time), given.at(image, draw, problem.time)
         if len(narrow):
             here = np.concatenate([here, given.during(narrow, moments)])
