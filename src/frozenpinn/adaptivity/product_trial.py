@@ -111,14 +111,14 @@ class Trial(NamedTuple):
 
 
 class _Patience:
-    """Ends a trial when the solution is lost, or after some steps: what comes later is a guess then."""
+    """Ends a trial on a box after some steps: what comes later is a guess then."""
 
-    def __init__(self, lost: Watch | None, steps: int) -> None:
-        self._lost, self._left = lost, steps
+    def __init__(self, steps: int) -> None:
+        self._left = steps
 
     def __call__(self, t: float, y: np.ndarray) -> bool:
         self._left -= 1
-        return self._left <= 0 or (self._lost is not None and self._lost(t, y))
+        return self._left <= 0
 
 
 @remembered
@@ -135,8 +135,10 @@ def _trial(
             spaces = plan.build_spaces(problem, plan.place_points(problem))
             system = discretise(problem, spaces)
             stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
-            lost = Watch(system, all_rules.sizing.trial_share, all_rules.windows) if len(width) == 1 else None
-            trajectory = stepper.integrate(system, Observer(stop=_Patience(lost, all_rules.sizing.trial_steps)))
+            sizing = all_rules.sizing
+            alone = len(width) == 1
+            stop = Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(sizing.trial_steps)
+            trajectory = stepper.integrate(system, Observer(stop=stop))
         except FrozenPinnError:
             return None
     worst = np.zeros((problem.domain.dimension, len(SHARES)))
