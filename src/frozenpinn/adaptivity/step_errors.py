@@ -226,7 +226,8 @@ def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> Arra
     stride = -(-len(breaks) // rules.scanned)
     states, _ = states_and_rates(trajectory, breaks[::stride])
     sizes = np.linalg.norm(states, axis=1)
-    steps = np.linalg.norm(np.diff(states, axis=0), axis=1) / np.maximum(sizes[1:], 1e-3 * np.max(sizes))
+    least = max(1e-3 * float(np.max(sizes)), 1e-300)  # nothing may have happened yet
+    steps = np.linalg.norm(np.diff(states, axis=0), axis=1) / np.maximum(sizes[1:], least)
     path = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
     count = int(min(path[-1] / rules.turn, rules.turns))
     cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
