@@ -23,6 +23,7 @@ from frozenpinn.results.inferred import Inferred
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.runtime.threads import one_thread
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField
@@ -82,7 +83,7 @@ def infer(
     if starts is not None and (not is_whole(starts) or starts < 0):
         raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)
-    with listening(progress) as told:
+    with listening(progress) as told, one_thread():  # many small factorisations, which lose by a second one
         return (infer_fields if problem.parameters.unknown_fields else infer_numbers)(question, Stopwatch(told))
 
 
