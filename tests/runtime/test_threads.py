@@ -18,7 +18,7 @@ def changed_and_slow(library):
 
 
 def test_threads_are_restored_if_a_block_is_broken_off_while_it_changes_them():
-    library = threads._controller().lib_controllers[0]
+    library = threads._libraries()[0]
     before = library.num_threads
     with pytest.raises(OverrunError), deadline(0.05):
         changed_and_slow(library)

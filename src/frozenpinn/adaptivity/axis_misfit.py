@@ -13,11 +13,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.svd_layer import compress
+from frozenpinn.operators.diagonal import Identity
+from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -36,11 +39,20 @@ def axis_misfits(solution: Solution) -> tuple[float, ...]:
         system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES[not solution.problem.is_linear])
         if system is None or not all(space.network.is_product for space in system.spaces):
             return ()
-        for t, y in zip(times, piece.trajectory(times), strict=True):
+        states = [piece.initial_state[: system.coefficients], *_positions(piece, system, times[1:])]
+        for t, y in zip(times, states, strict=True):
             for block, space in zip(system.layout.blocks, system.spaces, strict=True):
                 found = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]
                 worst = found if not len(worst) else np.maximum(worst, found)
     return tuple(worst.tolist())
+
+
+def _positions(piece: Piece, system: Discretisation, times: Array) -> Array:
+    """Return the coefficients of all fields at some times; those of one field without velocities if that is cheaper."""
+    mapped, network = getattr(piece.trajectory, "mapped", None), system.spaces[0].network
+    if mapped is None or len(system.spaces) > 1 or not isinstance(network, ProductNetwork):
+        return piece.trajectory(times)[:, : system.coefficients]
+    return np.asarray(mapped(times, [Identity(size) for size in network.sizes]))
 
 
 def narrower_misfits(space: Space, coefficients: Array, t: float, shares: Sequence[float] = SHARES) -> Array:

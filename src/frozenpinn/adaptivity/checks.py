@@ -108,12 +108,14 @@ def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
         return False
     if not isinstance(network, ProductNetwork):
         return False
-    found = bounds(np.linspace(piece.start, piece.end, 3), [f.finest for f in network.factors])
+    found = bounds(_three_times(piece), [f.finest for f in network.factors])
     if found is None:
         return False
-    start = float(np.linalg.norm(system.initial_state))
-    size = float(np.linalg.norm(system.initial_state[system.layout.blocks[0]]))
-    grows, rough = (float(np.max(bound)) for bound in found)
+    state = system.initial_state
+    size = start = float(np.linalg.norm(state))
+    if system.layout.order != 1:
+        size = float(np.linalg.norm(state[system.layout.blocks[0]]))
+    grows, rough = (float(bound.max()) for bound in found)
     resolved = min(network.sizes) < _TELLING or rough <= rules.unresolved * size
     return bool(grows <= rules.growth * start and resolved)
 

@@ -18,6 +18,7 @@ from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
@@ -59,20 +60,25 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
 @remembered
 def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     """Look at a solution at places and times that are the same for all."""
-    problem, rng = solution.problem, np.random.default_rng(Seed.RESIDUALS)
-    on_axes = all(solution.is_separable(name) for name in problem.fields)
-    x = _grid(problem, rules, rng) if on_axes else problem.domain.sample(rules.residual_points, "random", rng).x
+    problem = solution.problem
+    x, times = _where(problem, rules, all(solution.is_separable(name) for name in problem.fields))
     if is_invariant(solution):
         return LeftOver(None, 0.0, max(initial_misfits(solution, x).values(), default=0.0))
-    start, end = problem.time
-    shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
-    times = start + (end - start) * (shares[:1] if problem.is_static else shares)
     equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
     return LeftOver(
         max(gap / scale if scale > 0 else gap for gap, scale in equations),
-        0.0 if _obeys_conditions(solution) else _boundary(solution, x, times, rng),
+        0.0 if _obeys_conditions(solution) else _boundary(solution, x, times),
         max(initial_misfits(solution, x).values(), default=0.0),
     )
+
+
+@remembered
+def _where(problem: Problem, rules: EstimateRules, on_axes: bool) -> tuple[Array, Array]:
+    """Return places and times at which solutions are put into the equations."""
+    rng, (start, end) = np.random.default_rng(Seed.RESIDUALS), problem.time
+    x = _grid(problem, rules, rng) if on_axes else problem.domain.sample(rules.residual_points, "random", rng).x
+    shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
+    return read_only(x), read_only(start + (end - start) * (shares[:1] if problem.is_static else shares))
 
 
 def known_error(solution: Solution, rules: EstimateRules) -> float | None:
@@ -100,6 +106,19 @@ def is_invariant(solution: Solution) -> bool:
     )
 
 
+@remembered
+def is_free(solution: Solution) -> bool:
+    """Whether a solution on a product is left to itself: constant coefficients, no source, no data at the sides."""
+    problem = solution.problem
+    if not has_constant_coefficients(problem) or any(equation.forcing != 0 for equation in problem.equations):
+        return False
+    return all(
+        isinstance(e.basis, ProductNetwork) and not e.basis.lift_size and not piece.trajectory.steps
+        for piece in (solution.reduced or solution).pieces
+        for e in piece.expansions
+    )
+
+
 def _has_waves(basis: Basis, lengths: Array) -> bool:
     """Whether a basis consists of products of waves that repeat."""
     if not isinstance(basis, ProductNetwork):
@@ -123,12 +142,12 @@ def _obeys_conditions(solution: Solution) -> bool:
     )
 
 
-def _boundary(solution: Solution, x: Array, times: Array, rng: np.random.Generator) -> float:
+def _boundary(solution: Solution, x: Array, times: Array) -> float:
     """Return by how much boundary conditions are missed, relative to the size of the largest field."""
     problem = solution.problem
     values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
     size = max(float(np.sqrt(np.mean(v**2))) for v in values)
-    return boundary_gap(solution, times, rng) / (size or 1.0)
+    return boundary_gap(solution, times, np.random.default_rng(Seed.RESIDUALS)) / (size or 1.0)
 
 
 def _ratio(coarser: float, finer: float) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.convergence import is_invariant, residual_ratio
+from frozenpinn.adaptivity.convergence import is_free, is_invariant, residual_ratio
 from frozenpinn.adaptivity.features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.adaptivity.missed import missed_features
 from frozenpinn.adaptivity.rules import EstimateRules
@@ -24,6 +24,7 @@ from frozenpinn.adaptivity.step_errors import StepErrors, step_errors
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.residuals import initial_values
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -270,23 +271,26 @@ def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules)
 
 def _moments(solution: Solution, witness: Solution, rules: EstimateRules) -> _When:
     """Return when two solutions are compared."""
-    return _times(solution.problem, rules, all(is_invariant(s) for s in (solution, witness)))
+    both = (solution, witness)
+    return _times(solution.problem, rules, all(map(is_invariant, both)), all(map(is_free, both)))
 
 
 @remembered
-def _times(problem: Problem, rules: EstimateRules, invariant: bool) -> _When:
+def _times(problem: Problem, rules: EstimateRules, invariant: bool, free: bool) -> _When:
     """Return the times of a comparison, and which of them are evenly spread.
 
     Where data and equation do not agree at the start (in a derivative, say) there is a layer in time, and all of the
-    error may be in it; not where equations are solved exactly.
+    error may be in it; not where equations are solved exactly. Fewer times tell of solutions that decay or oscillate
+    freely.
     """
     start, end = problem.time
     if problem.is_static:
         return _When(np.array([start]), np.array([True]))
     if invariant:
         return _When(read_only(np.linspace(start, end, rules.invariant)), read_only(np.ones(rules.invariant, bool)))
-    even = beside_jumps(problem, np.linspace(start, end, rules.times))
-    times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, rules.early))
+    count, early = rules.closed if free else (rules.times, rules.early)
+    even = beside_jumps(problem, np.linspace(start, end, count))
+    times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, early))
     if len(telling := telling_times(problem)):
         times = np.union1d(times, telling)
     return _When(read_only(times), read_only(np.isin(times, even)))
@@ -314,7 +318,7 @@ def _initial_gap(
     """
     if problem.is_static:
         return distance, 0.0
-    wanted = np.broadcast_to(problem.initial[name](places.x, problem.time[0]), len(places.x))
+    wanted = initial_values(problem, name, 0, places.x)
     gap = float(places.rms(found - wanted))
     shared = distance < rules.shared * gap and gap > rules.visible * float(places.rms(wanted))
     return gap, gap if shared else 0.0

@@ -122,6 +122,7 @@ def telling_times(problem: Problem) -> Array:
     return times[(times > start) & (times < end)]
 
 
+@remembered
 def conditions_switch(problem: Problem) -> bool:
     """Whether formulas of conditions jump or bend at certain times."""
     texts = [condition.value.expression for condition in problem.conditions]

@@ -178,7 +178,8 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
         ladder = tuple(width for width in ladder if width <= widest)
     if frame.product:
         # widths cost little where time takes no steps
-        margin = (rules.margin_in_closed_form if has_constant_coefficients(problem) else rules.margin_on_products) * tol
+        closed = has_constant_coefficients(problem)
+        margin = (rules.margin_in_closed_form if closed else rules.margin_on_products) * tol
         return tuple(
             _climb(
                 ladder,
@@ -186,6 +187,7 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
                 rules,
                 lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width),  # type: ignore[misc]
                 rules.patience,
+                closely=closed,
             )
             for axis in range(dimension)
         )
@@ -196,17 +198,24 @@ def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
 
 
 def _climb(
-    ladder: tuple[int, ...], margin: float, rules: SizingRules, misfit: Callable[[int], float], patience: int = 1
+    ladder: tuple[int, ...],
+    margin: float,
+    rules: SizingRules,
+    misfit: Callable[[int], float],
+    patience: int = 1,
+    closely: bool = False,
 ) -> int:
     """Return the first width with a misfit within the margin, or that before some which brought little.
 
     Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
+    ``closely`` also looks half-way between two widths.
     """
     before, slow = np.inf, 0
     for k, width in enumerate(ladder):
         found = misfit(width)
         if found <= margin:
-            return width
+            between = 2 * ((ladder[k - 1] + width) // 4) if closely and k else width
+            return between if between < width and misfit(between) <= margin else width
         slow = slow + 1 if rules.blind > before and found > rules.slow * before else 0
         if slow == patience:
             return ladder[k - patience]

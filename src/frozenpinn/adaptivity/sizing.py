@@ -313,7 +313,6 @@ def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...],
 
 
 @remembered
-@remembered
 def has_constant_coefficients(problem: Problem) -> bool:
     """Whether all equations are linear with numbers as coefficients."""
     return problem.is_linear and not any(
@@ -351,8 +350,9 @@ def check_settings(problem: Problem, task: Task) -> None:
     settings = task.settings
     if not is_whole(task.seed) or task.seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {shown(task.seed)}.")
-    if problem.is_static:
-        return
+    given = (settings.points, settings.subspace, task.tolerances.solution)
+    if problem.is_static or (settings.cutoff is not None and all(value is None for value in given)):
+        return  # a single solve in all coordinates makes its plan at once, and has enough points
     plan = make_plan(problem, task)
     if plan.frame.product or problem.domain.dimension == 1:
         for n, sampler in zip(plan.counts, plan.samplers, strict=True):

@@ -13,6 +13,7 @@ import numpy as np
 
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.geometry.points import tensor_grid
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
@@ -83,7 +84,7 @@ def grid_probe(problem: Problem) -> Probe:
         axes.append(own)
         weights.append(_shares(own, lower, lower + length))
     grid = tensor_grid(axes, weights, domain.lengths / parts)
-    return Probe(grid.x, grid.weights)
+    return Probe(read_only(grid.x), grid.weights)
 
 
 def _on_a_line(problem: Problem) -> Probe:

@@ -17,6 +17,7 @@ import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
+from frozenpinn.assembly.initial_data import fitted
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
@@ -24,10 +25,9 @@ from frozenpinn.assembly.projection import Projected, divided, field_columns, le
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.geometry import Points
-from frozenpinn.language.functions import PointFunction
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
@@ -36,8 +36,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _AT_ONCE = 256  # times at which values at all points are held together
-_ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
-_POINTS = 20_000  # at which data are evaluated at a time
 _TAGS = {
     "symmetric": frozenset({Tag.SYMMETRIC}),
     "skew-symmetric": frozenset({Tag.SKEW}),
@@ -349,37 +347,15 @@ class Discretisation:
         return read_only(np.concatenate(position + moving))
 
     def _fit(self, index: int, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
-        x, space = self.points.x, self.spaces[index]
-        zero = Derivative((0,) * x.shape[1])
-        targets = []
-        known = [data[name] for name in space.fields]
-        if not space.network.lift_size and all(isinstance(d, PointFunction) and d.is_zero for d in known):
-            return np.zeros(space.network.size)
-        for name in space.fields:
-            target = _on_points(data[name], self.points, t)
-            if space.network.lift_size:
-                target = target - space.network.lift_at_points([Term(name, zero)]) @ space.data(t, order)
-            targets.append(target)
+        space = self.spaces[index]
         same = space.soft is None and (self.rcond is None or not space.network.is_orthonormal)
         projector = self.projected.projectors[index] if same else space.network.projector(self.rcond)
-        return np.asarray(projector @ np.concatenate(targets))
+        return fitted(space, projector, data, order, t)
 
     @property
     def c0(self) -> Array:
         """The initial state, under the paper's name."""
         return self.initial_state
-
-
-def _on_points(data: Snapshot, points: PointSet, t: float) -> Array:
-    """Evaluate data, along the axes of a grid if possible, else some points at a time.
-
-    Formulas need memory for every function in them.
-    """
-    x, axes = points.x, getattr(points, "axes", ())
-    if len(axes) > 1 and isinstance(data, PointFunction) and len(x) <= _ON_GRIDS:
-        return data.on_grid(axes, x, t)
-    parts = (x[start : start + _POINTS] for start in range(0, len(x), _POINTS))
-    return data(x, t) if len(x) <= _POINTS else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])
 
 
 def discretise(

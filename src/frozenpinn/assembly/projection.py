@@ -17,6 +17,7 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.operators import Block, Dense, Operator, Sparse
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -67,7 +68,7 @@ def leading_rows(space: Space, projector: Operator, rank: int) -> Operator:
 def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> Projected:
     """Project the linear terms with coefficients in x alone: L ψ at the points, then the inner product with ψ."""
     _check_points(spaces)
-    terms = _linear_terms(problem, spaces[0].network.points.x)
+    terms = _constant_terms(problem) or _linear_terms(problem, spaces[0].network.points.x)
     projectors = tuple(_projector(space, rcond) for space in spaces)
     left = left_terms(problem, spaces[0].network.points.x)
     inverses = tuple(_inverse(problem, space, p, left) for space, p in zip(spaces, projectors, strict=True))
@@ -194,6 +195,13 @@ class _Blocks:
 def _nothing(rows: int, columns: int) -> Operator:
     """Return zero."""
     return Sparse(sps.csr_array((rows, columns)))
+
+
+@remembered
+def _constant_terms(problem: Problem) -> Terms | None:
+    """Return the linear terms if all of their coefficients are numbers, else None."""
+    coefficients = [c for equation in problem.equations for c in equation.linear.values()]
+    return _linear_terms(problem, problem.domain.lower[None]) if all(c.is_number for c in coefficients) else None
 
 
 def _linear_terms(problem: Problem, x: Array) -> Terms:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -119,14 +120,14 @@ def grid_axes(x: Array) -> list[Array] | None:
 def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full: Array) -> Array:
     """Return the combination ``full`` (R₁, R₂, …, m) at points (n, d), shape (n, m)."""
     out = np.zeros((len(x), full.shape[-1]))
-    rows = max(64, _BLOCK // max(1, int(np.prod(full.shape[1:]))))
+    rows = max(64, _BLOCK // max(1, prod(full.shape[1:])))
     for start in range(0, len(x), rows):
         block = slice(start, start + rows)
         for summand in axis_summands(terms):
             pairs = zip(factors, x[block].T, summand.terms, strict=True)
-            tables = [functions_of(factor, c[:, None], own) for factor, c, own in pairs]
-            part = (tables[0] * summand.scale) @ full.reshape(len(full), -1)
-            for table in tables[1:]:
-                part = (table[:, None] @ part.reshape(len(table), table.shape[1], -1))[:, 0]
+            first, *tables = [functions_of(factor, c[:, None], own) for factor, c, own in pairs]
+            part = (first if summand.scale == 1.0 else summand.scale * first) @ full.reshape(len(full), -1)
+            for table in tables:
+                part = (table[:, None] @ part.reshape(*table.shape, -1))[:, 0]
             out[block] += part
     return out

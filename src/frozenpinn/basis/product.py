@@ -27,6 +27,7 @@ from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
+_CANCELLING = 100.0  # times their sum, from which on products lose digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,22 @@ class ProductNetwork:
     def projectors(self) -> tuple[Array, ...]:
         """The same for each axis."""
         return tuple(map(_axis_projector, self.factors))
+
+    def projected_products(self, tables: Sequence[Array]) -> Array | None:
+        """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) of the factors at the points of each axis.
+
+        None if the products cancel so that digits are lost.
+        """
+        parts = [p @ f for p, f in zip(self.projectors, tables, strict=True)]
+        rest = parts[-1]
+        for part in parts[-2:0:-1]:
+            rest = (part[:, None] * rest).reshape(-1, rest.shape[1])
+        total: Array = (parts[0] @ rest.T).reshape(-1)
+        if rest.shape[1] > 1:
+            largest = np.max(prod(np.einsum("ij,ij->j", part, part) for part in parts))
+            if largest > _CANCELLING**2 * float(total @ total):
+                return None
+        return total
 
     def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
         """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""

@@ -138,6 +138,8 @@ class Box(Domain):
         if not any(self.periodic):
             return x
         inside = (x >= self.lower) & (x <= self.upper)
+        if inside.all():
+            return x
         wrapped = self.lower + np.mod(x - self.lower, self.lengths)
         return np.where(inside | ~np.array(self.periodic), x, wrapped)
 

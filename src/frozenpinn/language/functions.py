@@ -21,6 +21,7 @@ from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_value
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import POINT, Scope
+from frozenpinn.language.separation import AxisProducts
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
 
@@ -326,6 +327,17 @@ class PointFunction:
             if self.function is not None:
                 return self.function.at(x, t)
             return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
+
+    @cached_property
+    def _products(self) -> AxisProducts | None:
+        """The value as a short sum of products of functions of one coordinate each, if it is one."""
+        if self.expression is None or not self._is_formula:
+            return None
+        return AxisProducts.of(self.expression, tuple(self._scope.jets.x), self._scope.jets.t, self._functions)
+
+    def along_axes(self, axes: Sequence[Array], t: float = 0.0) -> list[Array] | None:
+        """Return the values on the grid of some axes as a sum of products: factors (n, products) of each axis, or None."""
+        return None if self._products is None else self._products.values(axes, t)
 
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
         """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""

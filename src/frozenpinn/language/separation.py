@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.language.program import Program
+
+Array = np.ndarray
+AxisProduct: TypeAlias = tuple[sp.Expr, ...]  #: one function of each coordinate
+_MOST = 8  # products of functions of one coordinate each that are evaluated one by one
+_POWERS = 4  # of sums that are multiplied out
 
 
 class Separated(NamedTuple):
@@ -44,3 +52,107 @@ def compiled(histories: tuple[sp.Expr, ...], t: sp.Symbol, derivative: int = 0) 
 def is_smooth(history: sp.Expr) -> bool:
     """Whether a function of time can be differentiated as it stands, without jumps and corners."""
     return not history.has(sp.Heaviside, sp.sign, sp.Abs, sp.Piecewise, sp.Min, sp.Max, sp.DiracDelta)
+
+
+# ---- coordinates --------------------------------------------------------------------------------------------
+
+
+class AxisProducts(NamedTuple):
+    """A function of several coordinates as a sum of products of functions of one each: one program for each axis."""
+
+    programs: tuple[Program, ...]
+
+    @classmethod
+    def of(
+        cls, expression: sp.Expr, axes: tuple[sp.Symbol, ...], t: sp.Symbol, functions: Mapping[str, Any]
+    ) -> AxisProducts | None:
+        """Compile an expression; None if it is no short sum of products."""
+        found = axis_products(expression, axes)
+        if found is None:
+            return None
+        columns = zip(axes, zip(*found, strict=True), strict=True)
+        return cls(tuple(Program(own, [x, t], functions) for x, own in columns))
+
+    def values(self, axes: Sequence[Array], t: float) -> list[Array] | None:
+        """Return the factors along each axis, shape (n, products); None if one is too large for a float."""
+        tables = []
+        with np.errstate(all="ignore"):
+            for program, x in zip(self.programs, axes, strict=True):
+                factors = program(x, t)
+                table = np.empty((len(x), len(factors)))
+                for column, factor in zip(table.T, factors, strict=True):
+                    column[:] = factor
+                tables.append(table)
+            return tables if all(np.isfinite(table.sum()) for table in tables) else None
+
+
+@lru_cache(maxsize=256)
+def axis_products(expression: sp.Expr, axes: tuple[sp.Symbol, ...]) -> tuple[AxisProduct, ...] | None:
+    """Write an expression as a sum of a few products of functions of one coordinate each; None if it takes more.
+
+    Examples
+    --------
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> axis_products(3 * sp.sin(x) * sp.exp(x - y), (x, y))
+    ((3*exp(x)*sin(x), exp(-y)),)
+    """
+    found = _products(expression, axes)
+    return None if found is None or len(found) > _MOST else tuple(found)
+
+
+def _products(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] | None:
+    if _is_along_one(node, axes):
+        return [_single(node, axes)]
+    if isinstance(node, sp.Add):
+        parts = [_products(part, axes) for part in node.args]
+        return None if any(part is None for part in parts) else [term for part in parts for term in part or ()]
+    if isinstance(node, sp.Mul):
+        return _multiplied([_products(part, axes) for part in node.args])
+    if isinstance(node, sp.Pow) and node.exp.is_Integer:
+        base = _products(node.base, axes)
+        if base is not None and len(base) == 1:
+            return [tuple(factor**node.exp for factor in base[0])]
+        return _multiplied([base] * int(node.exp)) if 0 < node.exp <= _POWERS else None
+    if isinstance(node, sp.exp | sp.sin | sp.cos):
+        return _of_sum(node, axes)
+    return None
+
+
+def _is_along_one(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> bool:
+    return len(node.free_symbols & set(axes)) <= 1
+
+
+def _single(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> AxisProduct:
+    """Return a function of one coordinate, or a number, as a product."""
+    own = next((i for i, x in enumerate(axes) if x in node.free_symbols), 0)
+    return tuple(node if i == own else sp.Integer(1) for i in range(len(axes)))
+
+
+def _multiplied(parts: Sequence[list[AxisProduct] | None]) -> list[AxisProduct] | None:
+    """Multiply sums of products."""
+    total: list[AxisProduct] = []
+    for part in parts:
+        if part is None or len(total) * len(part) > _MOST:
+            return None
+        total = [tuple(map(sp.Mul, a, b)) for a, b in product(total, part)] if total else part
+    return total
+
+
+def _of_sum(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] | None:
+    """Write exp, sin or cos of a sum over axes by its theorem of addition."""
+    terms = sp.Add.make_args(sp.expand_mul(node.args[0]))
+    if not all(_is_along_one(term, axes) for term in terms):
+        return None
+    parts = [sp.Add(*(t for t in terms if x in t.free_symbols)) for x in axes]
+    parts[0] += sp.Add(*(t for t in terms if not t.free_symbols & set(axes)))
+    if isinstance(node, sp.exp):
+        return [tuple(map(sp.exp, parts))]
+    sines: list[AxisProduct] = [(sp.sin(parts[0]),)]
+    cosines: list[AxisProduct] = [(sp.cos(parts[0]),)]
+    for part in parts[1:]:
+        sine, cosine = sp.sin(part), sp.cos(part)
+        sines, cosines = (
+            [(*a, cosine) for a in sines if cosine != 0] + [(*a, sine) for a in cosines if sine != 0],
+            [(*a, cosine) for a in cosines if cosine != 0] + [(-a[0], *a[1:], sine) for a in sines if sine != 0],
+        )
+    return sines if isinstance(node, sp.sin) else cosines

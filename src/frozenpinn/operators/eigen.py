@@ -24,6 +24,11 @@ class Eigensystem(NamedTuple):
     left: Array
     condition: float
 
+    @property
+    def abscissa(self) -> float:
+        """The largest real part of an eigenvalue."""
+        return float(self.eigenvalues.real.max(initial=-np.inf))
+
 
 def detect(matrix: Array) -> Tags:
     """Return which symmetries a real matrix has to the last bit.

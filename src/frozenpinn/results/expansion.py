@@ -268,7 +268,7 @@ class Piece:
         basis = expansion.basis
         assert isinstance(basis, ProductNetwork)
         mapped = getattr(self.trajectory, "mapped", None)
-        few = prod(map(len, axes)) <= basis.size  # else states at all times are no larger than what is asked for
+        few = prod(map(len, axes)) <= _FEW_MORE * basis.size  # else states at all times are smaller than what is asked
         follows = jet.time < expansion.order or interpolated or self.system is None  # from the trajectory alone
         if mapped is not None and few and follows and len(self.expansions) == 1 and not basis.lift_size:
             total = np.zeros((len(times), prod(map(len, axes))))
@@ -342,5 +342,6 @@ def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Arr
     return recent(trajectory, (what, times.tobytes()), lambda: read_only(evaluate(times)))
 
 
+_FEW_MORE = 3  # times as many places as functions, at which values do not go through states
 _FEW_PLACES = 64  # among which no grid is looked for
 _FEW_TIMES = 64  # at which states are kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,8 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import recent
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.laws import BoundaryLaw
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_KEPT = 4000  # places at which initial data are remembered
 
 
 class Residuals(NamedTuple):
@@ -62,11 +66,19 @@ class InitialGap(NamedTuple):
 def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     """Yield values and velocities at the start, as found and as wanted, field by field."""
     problem, first = solution.problem, solution.pieces[0]
-    x, start = problem.domain.wrap(x), problem.time[0]
+    x = problem.domain.wrap(x)
     for name in () if problem.is_static else problem.fields:
-        known = [data[name] for data in (problem.initial, problem.initial_velocity) if name in data]
-        for order, (datum, found) in enumerate(zip(known, first.at_start(x, name).T, strict=True)):
-            yield InitialGap(name, order, found, np.broadcast_to(datum(x, start), len(x)))
+        for order, found in enumerate(first.at_start(x, name).T):
+            yield InitialGap(name, order, found, initial_values(problem, name, order, x))
+
+
+def initial_values(problem: Problem, name: str, order: int, x: Array) -> Array:
+    """Return the initial values of a field at points, or its velocities (order 1); those asked for last are kept."""
+    datum, start = (problem.initial, problem.initial_velocity)[order][name], problem.time[0]
+    if len(x) > _KEPT:
+        return np.broadcast_to(datum(x, start), len(x))
+    key = ("initial values", name, order, x.tobytes())
+    return recent(problem, key, lambda: read_only(np.array(np.broadcast_to(datum(x, start), len(x)))))
 
 
 def initial_misfits(solution: Solution, x: Array) -> dict[str, float]:
@@ -150,9 +162,25 @@ def imbalance(
     solution: Solution, equation: Equation, x: Array, t: Array, interpolated: bool = False
 ) -> tuple[float, float]:
     """Return the L² difference of the two sides of an equation, and the size of its largest term."""
+    if (factors := _numbers(equation)) is not None:
+        parts = [factor * solution.jet_values(x, t, jet) for jet, factor in factors.items()]
+        rate = solution.jet_values(
+            x, t, replace(solution.problem.jets.field(equation.field), time=equation.order), interpolated=interpolated
+        )
+        sizes = [float(np.linalg.norm(part)) for part in (rate, *parts)]
+        return float(np.linalg.norm(rate - sum(parts))), max(sizes)
     left, right, values = _both_sides(solution, equation, x, t, interpolated)
     sizes = [float(np.linalg.norm(side)) for side in (left, right)]
     return float(np.linalg.norm(left - right)), max(*sizes, _largest_term(solution.problem, equation, x, t, values))
+
+
+def _numbers(equation: Equation) -> dict[Jet, float] | None:
+    """Return the factors of an evolution that consists of linear terms with numbers before them; None of others."""
+    others = (equation.linear_in_time, equation.mass, equation.nonlocal_linear)
+    if not equation.order or any(others) or equation.nonlinear != 0 or equation.forcing != 0:
+        return None
+    known = {jet: float(c) for jet, c in equation.linear.items() if c.is_number}
+    return known if len(known) == len(equation.linear) else None
 
 
 def residual_values(solution: Solution, field: str, x: Array, t: Array) -> Array:

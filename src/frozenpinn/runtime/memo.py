@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
@@ -39,14 +39,16 @@ def remembered(
 
     @wraps(function)
     def looked_up(value: Value, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        known, key = found.setdefault(value, {}), (arguments, *sorted(named.items()))
+        known = found.data.get(ref(value))  # type: ignore[attr-defined]  # without a call of __getitem__: solves look up some twenty of them
+        key: Any = (arguments, tuple(sorted(named.items()))) if named else arguments
         try:
-            hash(key)
-        except TypeError:
+            if known is not None and key in known:
+                return known[key]
+        except TypeError:  # no hash
             return function(value, *arguments, **named)
-        if key not in known:
-            known[key] = function(value, *arguments, **named)
-        return known[key]
+        result = function(value, *arguments, **named)
+        found.setdefault(value, {})[key] = result
+        return result
 
     return looked_up
 

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 Progress = Callable[[str], None]
 _NOW_AND_THEN = 0.2  # seconds between two announcements of progress
+
+
+class _Stage:
+    """A block that is timed, if it comes to its end; a class, as short solves notice generators."""
+
+    __slots__ = ("name", "start", "watch")
+
+    def __init__(self, watch: Stopwatch, name: str) -> None:
+        self.watch, self.name = watch, name
+
+    def __enter__(self) -> None:
+        if self.watch.progress is not None:
+            self.watch.progress(self.name)
+        self.start = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if kind is None:
+            seconds = self.watch.seconds
+            seconds[self.name] = seconds.get(self.name, 0.0) + time.perf_counter() - self.start
 
 
 @dataclass
@@ -19,14 +38,9 @@ class Stopwatch:
     seconds: dict[str, float] = field(default_factory=dict)
     _told: float = 0.0
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> _Stage:
         """Time a block and announce it."""
-        if self.progress is not None:
-            self.progress(name)
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        return _Stage(self, name)
 
     def announce(self, name: str) -> None:
         """Say again what is being done, now that it has gone on for a while: whoever listens may break it off."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -13,40 +13,41 @@ REFLECTIONS = 1e11  #: the same of QR factorisations, whose panels gain little: 
 #: 2.8 times as long on two threads, and up to ten times beside other programs, as threads wait for each other so often
 
 
-def _controller() -> Any:
-    """Return what sets the threads of all BLAS libraries that are loaded by now."""
+def _libraries() -> tuple[Any, ...]:
+    """Return what sets the threads of each BLAS library that is loaded by now."""
     return _found("sksundae" in sys.modules)
 
 
 @lru_cache(maxsize=2)
-def _found(with_sundials: bool) -> Any:
+def _found(with_sundials: bool) -> tuple[Any, ...]:
     """Look for the libraries; that of SUNDIALS, which brings its own, is loaded when it is first needed."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-@contextmanager
-def blas_threads(operations: float, small: float = SMALL) -> Iterator[None]:
+def blas_threads(operations: float, small: float = SMALL) -> AbstractContextManager[None]:
     """Run a block on one BLAS thread if its largest factorisation is small; else leave all threads."""
-    if operations > small:
-        yield
-        return
-    with one_thread():
-        yield
+    return nullcontext() if operations > small else one_thread()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run a block on one BLAS thread; the libraries are looked for once only, which takes as long as a short solve."""
-    with _controller().limit(limits=1, user_api="blas"):
+    changed = [(library, count) for library in _libraries() if (count := library.num_threads) > 1]
+    try:
+        for library, _ in changed:
+            library.set_num_threads(1)
         yield
+    finally:
+        for library, count in changed:
+            library.set_num_threads(count)
 
 
 @contextmanager
 def threads_restored() -> Iterator[None]:
     """Leave the numbers of BLAS threads as they were, also if a block is broken off while it changes them."""
-    before = [(library, library.num_threads) for library in _controller().lib_controllers]
+    before = [(library, library.num_threads) for library in _libraries()]
     try:
         yield
     finally:

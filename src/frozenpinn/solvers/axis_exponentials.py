@@ -14,6 +14,7 @@ import numpy as np
 
 from frozenpinn.operators import tensor
 from frozenpinn.operators.eigen import Eigensystem
+from frozenpinn.operators.tensor import AxisFactor
 from frozenpinn.solvers.protocol import NO_WORK
 
 Array = np.ndarray
@@ -54,14 +55,14 @@ class AxisExponentials:
         """The shape of the tensor of coefficients."""
         return tuple(len(e.eigenvalues) for e in self.axes)
 
-    def exponentials(self, axis: int, tau: Array, image: Array | None = None, derivative: int = 0) -> Array:
+    def exponentials(self, axis: int, tau: Array, image: AxisFactor | None = None, derivative: int = 0) -> Array:
         """Return M exp(A τ) of one axis, shape (m, k, r), or M A exp(A τ); the constant belongs to the first axis.
 
         Without an image M, it is the identity. Products go from the few rows of M on, not from exp(A τ).
         """
         eigenvalues, vectors, left, _ = self.axes[axis]
         rates = eigenvalues + self.constant if axis == 0 else eigenvalues
-        rows = vectors if image is None else image @ vectors
+        rows = vectors if image is None else np.asarray(tensor.multiplied(image, vectors))
         rows = rows * eigenvalues if derivative else rows
         found = rows * np.exp(tau[:, None, None] * rates)
         if not np.iscomplexobj(found):
@@ -94,10 +95,10 @@ class AxisExponentials:
             x = x.reshape(m, before * own.shape[1], -1)
         return np.asarray(x.reshape(m, -1))
 
-    def mapped(self, times: Array, maps: Sequence[Array], derivative: int = 0) -> Array:
+    def mapped(self, times: Array, maps: Sequence[AxisFactor], derivative: int = 0) -> Array:
         """Return (M₁ ⊗ M₂ ⊗ …) of the states, or of their time derivatives, shape (m, k₁k₂…): cheap for small maps."""
         tau = np.asarray(times, dtype=float) - self.start
-        out = np.empty((len(tau), prod(len(m) for m in maps)))
+        out = np.empty((len(tau), prod(m.shape[0] for m in maps)))
         step = max(1, _HELD // len(self.state))
         for first in range(0, len(tau), step):
             part = tau[first : first + step]
@@ -127,18 +128,18 @@ class AxisExponentials:
         Only one axis is carried for each of them: the others can stretch a state by no more than the norms of their
         exponentials.
         """
-        tau = np.asarray(times, dtype=float) - self.start
+        tau, sizes = np.asarray(times, dtype=float) - self.start, self.sizes
         images = np.empty((len(tau), len(maps)))
+        rates, stretch = [e.abscissa for e in self.axes], prod(e.condition for e in self.axes)
+        rates[0] += self.constant
         with np.errstate(over="ignore", invalid="ignore"):
-            abscissas = [float(np.max(e.eigenvalues.real)) for e in self.axes]
-            whole = np.exp(tau * (sum(abscissas) + self.constant)) * prod(e.condition for e in self.axes)
             for axis, own in enumerate(maps):
-                alone = np.exp(tau * (abscissas[axis] + (self.constant if axis == 0 else 0.0)))
-                others = whole / (alone * self.axes[axis].condition)
                 carried = self.exponentials(axis, tau, own)
-                sizes = [float(np.linalg.norm(tensor.along_axis(m, axis, self.state, self.sizes))) for m in carried]
-                images[:, axis] = others * np.array(sizes)
-        return whole * float(np.linalg.norm(self.state)), images
+                moved = tensor.along_axis(carried.reshape(-1, sizes[axis]), axis, self.state, sizes)
+                moved = moved.reshape(prod(sizes[:axis]), len(tau), -1)
+                others = np.exp(tau * (sum(rates) - rates[axis])) * (stretch / self.axes[axis].condition)
+                images[:, axis] = others * np.sqrt(np.einsum("ijk,ijk->j", moved, moved))
+            return np.exp(tau * sum(rates)) * (stretch * float(np.linalg.norm(self.state))), images
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""

@@ -89,14 +89,15 @@ class ExactPropagator:
         free = load is not None and not np.any(load)
         if free and modes.order == 1 and parts.axes is not None:
             return AxisExponentials(start, end, parts.axes, system.initial_state, parts.constant)
-        state = left @ system.initial_state.reshape(modes.order, -1).T
+        orders = system.initial_state.reshape(modes.order, -1)
+        state = np.stack([left @ part if np.any(part) else np.zeros(len(modes.eigenvalues)) for part in orders])
         if free:
-            return unforced(modes, vectors, state.T, start, end)
+            return unforced(modes, vectors, state, start, end)
         if load is not None:
             b = left @ load
             constant = np.zeros((DEGREE + 1, len(b)), dtype=b.dtype)
             constant[0] = b
-            return forced(modes, vectors, state.T, [Window(start, end - start, constant)])
+            return forced(modes, vectors, state, [Window(start, end - start, constant)])
         try:
             probes = MANY_PROBES if system.forcing.is_separable else FEW_PROBES
             first = int(np.clip((end - start) / (_WIDTHS * system.shortest), 4, 1000))
@@ -111,9 +112,7 @@ class ExactPropagator:
             warn(f"{text}; {self.fallback.name} is used instead.")
             return self.fallback.integrate(system, observer)
         # few coefficients are mapped to the modes, instead of the many values they were found from
-        return forced(
-            modes, vectors, state.T, [Window(w.start, w.length, (left @ w.coefficients.T).T) for w in windows]
-        )
+        return forced(modes, vectors, state, [Window(w.start, w.length, (left @ w.coefficients.T).T) for w in windows])
 
 
 def _check_finite(*arrays: Array) -> None:

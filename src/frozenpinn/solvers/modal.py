@@ -79,7 +79,7 @@ class ModalTrajectory:
         """Return the time derivatives of the states, shape (m, size)."""
         return self._evaluate(times, 1)
 
-    def mapped(self, times: Array, maps: Sequence[Array], derivative: int = 0) -> Array:
+    def mapped(self, times: Array, maps: Sequence[tensor.AxisFactor], derivative: int = 0) -> Array:
         """Return (M₁ ⊗ M₂ ⊗ …) of positions, or of a time derivative of them, shape (m, k₁k₂…)."""
         vectors, order = self.vectors, self.modes.order
         if not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product and len(self.starts) == 1):
@@ -111,10 +111,20 @@ class ModalTrajectory:
     @cached_property
     def _present(self) -> tuple[Modes, Array, Array]:
         """The modes that are not zero, their state at the start, and which they are."""
-        present = np.flatnonzero(np.any(self.states[0], axis=0))
+        present = np.flatnonzero(self._is_present)
         if len(present) > _MOST * len(self.modes.eigenvalues):
             return self.modes, self.states[0], np.arange(len(self.modes.eigenvalues))
         return replace(self.modes, eigenvalues=self.modes.eigenvalues[present]), self.states[0][:, present], present
+
+    @property
+    def _is_present(self) -> Array:
+        """Which modes are more than round-off of the largest, at some time."""
+        state, vectors, order = self.states[0], self.vectors, self.modes.order
+        found = self.modes.largest(state, float(self.ends[-1] - self.starts[0]))
+        if found is None or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+            return np.any(state, axis=0)
+        found = found.reshape(order, -1)
+        return np.any(found > _NEGLIGIBLE[:order, None] * np.max(found, axis=1, keepdims=True), axis=0)
 
     def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array] | None:
         """Return bounds of the norms of the states (1,) and of images of positions under maps of axes (1, axes).
@@ -213,17 +223,7 @@ class ModalTrajectory:
 def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: float) -> ModalTrajectory:
     """Return the trajectory without forcing: one window, no polynomial."""
     none = np.zeros((1, 0, len(modes.eigenvalues)))
-    state = _without_round_off(modes, vectors, state, end - start)
     return ModalTrajectory(modes, vectors, np.array([start]), np.array([end]), state[None], none)
-
-
-def _without_round_off(modes: Modes, vectors: Operator, state: Array, duration: float) -> Array:
-    """Leave out modes of one field on a product that are less than round-off of the largest, and stay so."""
-    found = modes.largest(state, duration)
-    if found is None or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
-        return state
-    least = _NEGLIGIBLE[: modes.order, None] * np.max(found.reshape(modes.order, -1), axis=1, keepdims=True)
-    return np.where(np.any(found.reshape(modes.order, -1) > least, axis=0), state, 0.0)
 
 
 def forced(modes: Modes, vectors: Operator, state: Array, windows: Sequence[Window]) -> ModalTrajectory:

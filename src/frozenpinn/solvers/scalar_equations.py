@@ -110,16 +110,28 @@ class Modes:
 
     def largest(self, state: Array, duration: float) -> Array | None:
         """Return bounds of |z|, and of |z'| at second order, for a time without forcing; None if modes may grow."""
-        sizes = np.abs(state)
-        if np.max(self.eigenvalues.real, initial=0.0) > 0 or self.damping > 0:
+        if self._frequencies is None or self.damping > 0:
             return None
+        sizes = np.abs(state)
         if self.order == 1:
             return sizes
-        stiffness = -self.eigenvalues
-        energy = np.sqrt(stiffness * sizes[0] ** 2 + sizes[1] ** 2)  # never grows
+        (z, v), frequencies = sizes, self._frequencies
+        found = np.empty_like(sizes)
+        np.multiply(frequencies, z, out=found[1])
+        if not np.any(v):
+            found[0] = z
+            return found
+        found[1] += v  # a bound of the energy, which never grows
         with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.where(stiffness > 0, energy / np.sqrt(stiffness), np.inf)
-        return np.stack([np.minimum(far, sizes[0] + duration * energy), energy])
+            far = found[1] / frequencies
+        far[frequencies == 0] = np.inf
+        np.minimum(far, z + duration * found[1], out=found[0])
+        return found
+
+    @cached_property
+    def _frequencies(self) -> Array | None:
+        """√|κ| of modes that do not grow; None if there are others."""
+        return None if np.max(self.eigenvalues.real, initial=0.0) > 0 else np.sqrt(np.abs(self.eigenvalues))
 
     def particular(self, length: float) -> tuple[Array, Array]:
         """Return the maps from β to p on windows of one length, for fast and for slow modes.
