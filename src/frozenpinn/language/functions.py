@@ -336,7 +336,7 @@ class PointFunction:
         return AxisProducts.of(self.expression, tuple(self._scope.jets.x), self._scope.jets.t, self._functions)
 
     def along_axes(self, axes: Sequence[Array], t: float = 0.0) -> list[Array] | None:
-        """Return the values on the grid of some axes as a sum of products: factors (n, products) of each axis, or None."""
+        """Return the factors (n, products) of each axis if the values on their grid are a short sum of products."""
         return None if self._products is None else self._products.values(axes, t)
 
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:

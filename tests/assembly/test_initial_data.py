@@ -1,0 +1,55 @@
+"""Initial data on boxes: fitted along the axes where they are sums of products, on the grid where they are not."""
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+from frozenpinn.assembly.initial_data import fitted
+from frozenpinn.language.functions import PointFunction
+
+BOX = fp.Box([0, -1], [1, 2])
+
+
+def solved(initial, boundary="u = 0", **more):
+    problem = fp.Problem("u_t = lap(u)", BOX, (0, 0.01), initial, boundary, **more)
+    return fp.solve(problem, settings=fp.Settings(width=(24, 28), subspace=None)), problem
+
+
+def on_the_grid(problem, system):
+    """The fit from values at all points of the grid."""
+    network = system.spaces[0].network
+    return network.projector() @ problem.initial["u"](network.points.x, 0.0)
+
+
+@pytest.mark.parametrize(
+    "initial", ["sin(pi*x)*(1 + y)*(2 - y)", "x*(1 - x)*(y + 1)*(y - 2)*exp(x - y) + sin(2*pi*x)*sin(pi*(y + 1)/3)"]
+)
+def test_products_give_the_same_fit_as_the_grid(initial, monkeypatch):
+    monkeypatch.setattr(PointFunction, "on_grid", lambda *a: pytest.fail("values on the grid were computed"))
+    solution, problem = solved(initial)
+    system = solution.system
+    np.testing.assert_allclose(system.initial_state, on_the_grid(problem, system), atol=1e-13)
+
+
+def test_other_data_are_fitted_on_the_grid():
+    solution, problem = solved("x*(1 - x)*(1 + y)*(2 - y)*exp(x*y)")
+    np.testing.assert_allclose(solution.system.initial_state, on_the_grid(problem, solution.system), atol=1e-14)
+
+
+def test_products_that_cancel_are_fitted_on_the_grid():
+    network = solved("x*(1 - x)*(1 + y)*(2 - y)")[0].system.spaces[0].network
+    tables = [np.stack([np.ones(len(a)), np.ones(len(a))], axis=1) for a in network.points.axes]
+    tables[0][:, 1] = -1 + 1e-6
+    assert network.projected_products(tables) is None
+    tables[0][:, 1] = -0.5
+    assert network.projected_products(tables) is not None
+
+
+def test_data_that_are_lifted_take_the_grid_too():
+    solution, problem = solved("1 + sin(pi*x)*(1 + y)*(2 - y)", "u = 1")
+    space = solution.system.spaces[0]
+    assert space.network.lift_size
+    again = fitted(space, space.network.projector(), problem.initial, 0, 0.0)
+    np.testing.assert_array_equal(again, solution.system.initial_state)
+    x = BOX.sample(50, "random", 1).x
+    np.testing.assert_allclose(solution(x, 0.0), problem.initial["u"](x, 0.0), atol=1e-7)
