@@ -289,8 +289,9 @@ def _times(problem: Problem, rules: EstimateRules, invariant: bool, free: bool) 
     if invariant:
         return _When(read_only(np.linspace(start, end, rules.invariant)), read_only(np.ones(rules.invariant, bool)))
     count, early = rules.closed if free else (rules.times, rules.early)
+    shares = np.geomspace(*(rules.closed_early if free else (rules.earliest, rules.latest)), early)
     even = beside_jumps(problem, np.linspace(start, end, count))
-    times = np.union1d(even, start + (end - start) * np.geomspace(rules.earliest, rules.latest, early))
+    times = np.union1d(even, start + (end - start) * shares)
     if len(telling := telling_times(problem)):
         times = np.union1d(times, telling)
     return _When(read_only(times), read_only(np.isin(times, even)))

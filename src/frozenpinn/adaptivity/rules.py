@@ -222,7 +222,11 @@ class EstimateRules:
     times: int = 21  #: evenly spread …
     early: int = 12  #: … and more towards the start: between these parts of the time
     invariant: int = 5  #: all of them, where equations are solved exactly and nothing but initial data is wrong
-    closed: tuple[int, int] = (9, 6)  #: even and early ones where time takes no steps and nothing drives the solution
+    closed: tuple[int, int] = (
+        9,
+        8,
+    )  #: even and early ones where time takes no steps and nothing drives the solution, …
+    closed_early: tuple[float, float] = (1e-5, 0.1)  #: … and between which parts of the time the early ones are
     earliest: float = 1e-7
     latest: float = 10**-1.5
     chaotic: float = 1e3  #: growth of relative errors that no front or layer explains
