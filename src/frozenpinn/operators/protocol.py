@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
@@ -35,7 +36,7 @@ class Factor(Protocol):
         """Return (shift·I − A)⁻¹ applied to a vector (n,) or to the columns of a block (n, m)."""
 
 
-class Operator(Protocol):
+class Operator(ABC):
     """A linear map from vectors of length ``shape[1]`` to vectors of length ``shape[0]``.
 
     A new kind inherits from this class and adds ``shape``, ``T`` (transposed, not conjugated) and ``_apply``.
@@ -54,9 +55,9 @@ class Operator(Protocol):
         """What is known of its structure."""
         return frozenset()
 
+    @abstractmethod
     def _apply(self, block: Array) -> Array:
         """Return the product with a vector or block of the right length, as a new array."""
-        ...
 
     def _entries(self, limit: int) -> Array:
         """Return the matrix; parts of it obey the limit too."""
