@@ -238,6 +238,14 @@ class Network:
         """Return Σ coefficient·D(field) of every lifting function, shape (n, n_l)."""
         return self._combine(x, terms, self.lifting)
 
+    def all_functions(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return the same of basis and lifting functions, shape (n, r + n_l): neurons are evaluated once for both."""
+        return self._combine(x, terms, self._all)
+
+    @cached_property
+    def _all(self) -> Array:
+        return np.concatenate([self.mixing, self.lifting], axis=2)
+
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D(field) of functions with coefficients (r, m) and boundary data (n_l, m), shape (n, m).
 

@@ -52,9 +52,14 @@ class Once:
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
         known = self._known.setdefault(id(where), {})
-        missing = [jet for jet in jets if jet not in known]
+        sums = {jet: _parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
+        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or [jet]))
+        missing = [jet for jet in wanted if jet not in known]
         if missing:
             known |= zip(missing, self._function.jets(where, missing), strict=True)
+        for jet, parts in sums.items():
+            if parts:  # which are asked for too, inside
+                known[jet] = np.sum([known[own] for own in parts], axis=0)
         return [known[jet] if part is None else known[jet][part] for jet in jets]
 
 
