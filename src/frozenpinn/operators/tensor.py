@@ -141,7 +141,7 @@ def along_axis(factor: AxisFactor, axis: int, block: Array, sizes: Sequence[int]
 
 
 def _multiplied(factor: Array, block: Array, before: int, after: int) -> Array:
-    """Multiply the middle axis of a tensor (before, n, after): by one product of matrices if it is the first or last."""
+    """Multiply the middle axis of a tensor (before, n, after): one product of matrices if it is first or last."""
     if before == 1:
         return factor @ block.reshape(factor.shape[1], after)
     if after == 1:
