@@ -65,12 +65,18 @@ def uneven(sizes: Mapping[str, float]) -> bool:
     return len(known) > 1 and max(known) > UNEVEN * min(known)
 
 
+def can_be_scaled(problem: Problem) -> bool:
+    """Whether there are several fields, and nothing that can't be written in other units."""
+    return len(problem.fields) > 1 and not problem.jets.quantities
+
+
 @remembered
 def scales_of(problem: Problem) -> Scales | None:
-    """Return units for the fields if their sizes call for them, None if all can stay as they are."""
-    if (
-        len(problem.fields) == 1 or problem.is_static or problem.jets.quantities
-    ):  # rows of static problems are scaled one by one
+    """Return units for the fields if their sizes call for them, None if all can stay as they are.
+
+    Those of static problems show in a first solve: boundary data may be round-off of nothing.
+    """
+    if problem.is_static or not can_be_scaled(problem):
         return None
     sizes = sizes_of(problem)
     return Scales.of(sizes) if uneven(sizes) else None
