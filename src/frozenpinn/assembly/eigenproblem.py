@@ -19,6 +19,7 @@ from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.projection import project_products
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
+from frozenpinn.assembly.wedge_functions import Combinations
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
@@ -157,11 +158,32 @@ def _multiple(name: str, terms: Sequence[Term]) -> float | None:
 
 
 def compliant_network(
-    problem: Problem, hidden: HiddenLayer, points: PointSet, fields: tuple[str, ...], per_side: int, cutoff: float
+    problem: Problem,
+    hidden: HiddenLayer,
+    points: PointSet,
+    fields: tuple[str, ...],
+    per_side: int,
+    cutoff: float,
+    corners: Combinations | None = None,
 ) -> Network:
-    """Return the orthonormal functions of a hidden layer that obey the homogeneous conditions."""
+    """Return the orthonormal functions of a hidden layer that obey the homogeneous conditions.
+
+    ``corners`` says which combinations of its singular functions may be used; None for each of them by itself.
+    """
     rows = boundary_rows(problem, fields, per_side, hidden=hidden)
-    return Network(hidden, points, fields).comply_with(rows.functionals, ()).compress(cutoff)
+    combined = None if corners is None else _combined_features(hidden, corners)
+    return Network(hidden, points, fields).comply_with(rows.functionals, (), combined=combined).compress(cutoff)
+
+
+def _combined_features(hidden: HiddenLayer, corners: Combinations) -> Array:
+    """Return neurons and constant of each field, and the combinations of functions of corners, in columns."""
+    fields, _, count = corners.matrix.shape
+    plain = hidden.width + 1
+    out = np.zeros((fields, hidden.size, fields * plain + count))
+    for i in range(fields):
+        out[i, :plain, i * plain : (i + 1) * plain] = np.eye(plain)
+    out[:, plain:, fields * plain :] = corners.matrix
+    return out.reshape(fields * hidden.size, -1)
 
 
 class Matrices(NamedTuple):

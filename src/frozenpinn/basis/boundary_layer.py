@@ -58,6 +58,32 @@ class BoundaryLayer(Protocol):
 
 
 @dataclass(frozen=True)
+class Combined:
+    """Another layer on given combinations of the raw features, the columns of a matrix."""
+
+    layer: BoundaryLayer
+    matrix: Array
+
+    @property
+    def lifting(self) -> Array:
+        """What the layer lifts, in raw coefficients."""
+        return self.matrix @ self.layer.lifting
+
+    @property
+    def reduced(self) -> int:
+        """As many as the layer has."""
+        return self.layer.reduced
+
+    def restrict(self, features: Array) -> Array:
+        """Combine the features first."""
+        return self.layer.restrict(features @ self.matrix)
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return raw coefficients."""
+        return self.matrix @ self.layer.expand(coefficients)
+
+
+@dataclass(frozen=True)
 class Unconstrained:
     """No conditions: A is the identity."""
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.basis.boundary_layer import BoundaryLayer, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.boundary_layer import BoundaryLayer, Combined, Functional, Unconstrained, boundary_layer
 from frozenpinn.basis.finest import finest_part
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
@@ -93,14 +93,22 @@ class Network:
     # ---- building -------------------------------------------------------------------------------
 
     def comply_with(
-        self, functionals: Sequence[Functional], active: Sequence[int] | None = None, shapes: Array | None = None
+        self,
+        functionals: Sequence[Functional],
+        active: Sequence[int] | None = None,
+        shapes: Array | None = None,
+        combined: Array | None = None,
     ) -> Network:
-        """Return the network whose functions satisfy the homogeneous conditions."""
+        """Return the network whose functions satisfy the homogeneous conditions.
+
+        ``combined`` are the combinations of raw features that may be used, in columns; None for all features.
+        """
         raw = len(self.fields) * self.hidden.size
         blocks = [f.rows(self.hidden, self.fields) for f in functionals]
         rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
         kept = None if active is None else tuple(active)
-        return Network(self.hidden, self.points, self.fields, boundary_layer(rows), kept, shapes=shapes)
+        layer = boundary_layer(rows) if combined is None else Combined(boundary_layer(rows @ combined), combined)
+        return Network(self.hidden, self.points, self.fields, layer, kept, shapes=shapes)
 
     def spanned_by(self, mixing: Array) -> Network:
         """Return the network of given combinations of the raw features (outer basis functions)."""
