@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import sympy as sp
+from scipy.sparse import block_diag, csr_array, hstack
 
 from frozenpinn.assembly.boundary import boundary_rows, derivative_of
 from frozenpinn.assembly.collocation import Function, slopes_of
@@ -175,15 +176,12 @@ def compliant_network(
     return Network(hidden, points, fields).comply_with(rows.functionals, (), combined=combined).compress(cutoff)
 
 
-def _combined_features(hidden: HiddenLayer, corners: Combinations) -> Array:
+def _combined_features(hidden: HiddenLayer, corners: Combinations) -> csr_array:
     """Return neurons and constant of each field, and the combinations of functions of corners, in columns."""
-    fields, _, count = corners.matrix.shape
     plain = hidden.width + 1
-    out = np.zeros((fields, hidden.size, fields * plain + count))
-    for i in range(fields):
-        out[i, :plain, i * plain : (i + 1) * plain] = np.eye(plain)
-    out[:, plain:, fields * plain :] = corners.matrix
-    return out.reshape(fields * hidden.size, -1)
+    own = [csr_array(np.eye(hidden.size, plain)) for _ in corners.matrix]  # functions of corners come last
+    shared = [np.concatenate([np.zeros((plain, part.shape[1])), part]) for part in corners.matrix]
+    return csr_array(hstack([block_diag(own), csr_array(np.concatenate(shared))]))
 
 
 class Matrices(NamedTuple):

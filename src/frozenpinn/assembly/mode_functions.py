@@ -50,7 +50,11 @@ def mode_combinations(problem: Problem, highest: float) -> Combinations | None:
     rights = [sides_of(problem)[e.field].right for e in problem.equations] if problem.parameters.unknown else None
     order = max(map(problem.spatial_order, problem.fields))
     corners = [Corner(*corner) for corner in problem.domain.corners_beyond(0.0)]
-    if len(corners) > _FEW or (rights and any(jet.order >= order for right in rights for jet in right)):
+    if (
+        problem.interfaces is not None
+        or len(corners) > _FEW
+        or (rights and any(jet.order >= order for right in rights for jet in right))
+    ):
         return None
     size, parts = float(np.max(problem.domain.lengths)), []
     for corner in corners:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse import csr_array
 
 from frozenpinn.basis.hidden import HiddenLayer, Term
 from frozenpinn.errors import SettingsError
@@ -62,12 +63,12 @@ class Combined:
     """Another layer on given combinations of the raw features, the columns of a matrix."""
 
     layer: BoundaryLayer
-    matrix: Array
+    matrix: csr_array
 
     @property
     def lifting(self) -> Array:
         """What the layer lifts, in raw coefficients."""
-        return self.matrix @ self.layer.lifting
+        return np.asarray(self.matrix @ self.layer.lifting)
 
     @property
     def reduced(self) -> int:
@@ -80,7 +81,7 @@ class Combined:
 
     def expand(self, coefficients: Array) -> Array:
         """Return raw coefficients."""
-        return self.matrix @ self.layer.expand(coefficients)
+        return np.asarray(self.matrix @ self.layer.expand(coefficients))
 
 
 @dataclass(frozen=True)

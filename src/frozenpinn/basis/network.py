@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse import csr_array
 
 from frozenpinn.basis.boundary_layer import BoundaryLayer, Combined, Functional, Unconstrained, boundary_layer
 from frozenpinn.basis.finest import finest_part
@@ -97,7 +98,7 @@ class Network:
         functionals: Sequence[Functional],
         active: Sequence[int] | None = None,
         shapes: Array | None = None,
-        combined: Array | None = None,
+        combined: csr_array | None = None,
     ) -> Network:
         """Return the network whose functions satisfy the homogeneous conditions.
 
