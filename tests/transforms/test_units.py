@@ -189,6 +189,36 @@ def test_static_fields_of_similar_size_keep_their_units():
     assert units_of(fp.solve(coupled_statics(100.0), tol=1e-6)) is None
 
 
+def test_sizes_without_which_no_first_solve_succeeds():
+    exact = {"phi": "cos(2*x + y)", "n": "N*(1 + sin(3*x)*y/2)"}
+    density, slope = "(1 + sin(3*x)*y/2)", "3*cos(3*x)*y/2*2*sin(2*x + y) + sin(3*x)/2*sin(2*x + y)"
+    given = {
+        "N": 1e21,
+        "f": f"-5*cos(2*x + y) - {density}",
+        "g": f"N*(-9*sin(3*x)*y/2 + {slope} + 5*{density}*cos(2*x + y))",
+    }
+    equations = ["lap(phi) - n/N = f", "div(grad(n) - n*grad(phi)) = g"]
+    data = [f"{name} = {value}" for name, value in exact.items()]
+    solution = fp.solve(fp.Problem(equations, fp.Disk(), boundary=data, parameters=given, exact=exact), tol=1e-8)
+    assert solution.status == "converged"
+    assert max(solution.error(name)["rel_l2"] for name in exact) < 1e-8
+
+
+def test_boundary_data_that_are_round_off_say_nothing_of_sizes():
+    wave, source = "sin(pi*x)*sin(pi*y)", "exp(x)*cos(y)"
+    problem = fp.Problem(
+        ["lap(u) - u + v^2 = f", "lap(v) - v^3 + u = g"],
+        fp.Box([0, 0], [1, 1]),
+        boundary=[f"u = {source}", f"v = {wave}"],  # 1e-16 on two sides
+        parameters={"f": f"({wave})^2 - {source}", "g": f"-2*pi^2*{wave} - ({wave})^3 + {source}"},
+        exact={"u": source, "v": wave},
+    )
+    solution = fp.solve(problem, tol=1e-8)
+    assert (solution.status, units_of(solution)) == ("converged", None)
+    assert solution.error("v")["rel_l2"] < 1e-8
+    assert not any(finding.kind == "scales" for finding in examine(problem))
+
+
 def test_a_pressure_that_vanishes_has_no_unit_of_its_own():
     equations = ["u*u_x + v*u_y = -p_x + lap(u)", "u*v_x + v*v_y = -p_y + lap(v)", "u_x + v_y = 0"]
     couette = fp.Problem(

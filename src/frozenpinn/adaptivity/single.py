@@ -19,7 +19,7 @@ from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.time_windows import March
 from frozenpinn.analysis.scales import Scales, can_be_scaled, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, warn
+from frozenpinn.errors import ConvergenceError, EvaluationError, IntegrationError, SettingsError, warn
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
@@ -205,8 +205,8 @@ def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Pr
 def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
     """Solve with fields in units of their own if their sizes are very different.
 
-    Sizes are a guess until the solution is known, and those of static problems are not guessed at all: if it is out of
-    balance in these units, it is solved once more in those that it has turned out to need.
+    Sizes are a guess until the solution is known: if it is out of balance in these units, it is solved once more in
+    those that it has turned out to need.
     """
     known = not isinstance(knowledge.scales, Unknown)
     scales = knowledge.scales if not isinstance(knowledge.scales, Unknown) else scales_of(problem)
@@ -217,7 +217,13 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
         return _in(problem, scales, task, knowledge, progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        outcome = _in(problem, scales, task, knowledge, progress)
+        try:
+            outcome = _in(problem, scales, task, knowledge, progress)
+        except ConvergenceError:
+            if scales is None or not problem.is_static:
+                raise
+            scales = None  # a wrong guess
+            outcome = _in(problem, scales, task, knowledge, progress)
         sizes = _sizes(outcome.solution)
     if uneven({name: size / (1.0 if scales is None else scales.unit(name)) for name, size in sizes.items()}):
         knowledge = replace(knowledge, earlier=None)  # which is in other units
