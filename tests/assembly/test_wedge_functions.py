@@ -66,7 +66,7 @@ def test_none_for_laplacians_smooth_sides_and_leading_parts_with_the_eigenvalue(
 
 
 def test_an_elastic_l_shape():
-    found = fp.modes(stated(ELASTIC, CLAMPED), 1, settings=fp.Settings(width=240))
+    found = fp.modes(stated(ELASTIC, CLAMPED), 1, settings=fp.Settings(width=160))
     assert found.values[0] == pytest.approx(14.873295, rel=2e-7)  # elements of degree 4, graded: 14.8732953 from above
     assert found.errors[0] < 1e-5
 
