@@ -3,8 +3,10 @@
     python tools/equal_error.py nonlinear-poisson bratu nonlinear-helmholtz liouville
     python tools/equal_error.py allen-cahn-2d gray-scott-2d burgers-2d --tol 1e-4 --tol 1e-6
 
-Elements of degrees 2 to 4 take several mesh sizes, frozen networks several widths, each the best of three times. For
-every run of elements the fastest network that is at least as accurate is taken; the ratios of seconds are printed.
+Elements of degrees 2 to 4 take several mesh sizes, frozen networks several widths, each the best of five times. Mesh
+and network are made anew each time (each has a seed of its own, of which the worst error counts); what is read off the
+statement is remembered by both. For every run of elements the fastest network that is at least as accurate is taken;
+the ratios of CPU seconds are printed.
 
 In time, ``fp.solve(problem, tol=…)`` is run, estimate included, and the spectral code with more and more points and
 steps than the case gives it, until it is at least as accurate; the best of five times of each.
@@ -26,6 +28,7 @@ from frozenpinn.lab.cases.peers import solve_peer
 from frozenpinn.lab.peers.fem_static import solve_static_fem
 from frozenpinn.lab.runner import worst_error
 
+REPEATS = 5
 MESHES = (0.2, 0.1, 0.05)
 WIDTHS = (8, 10, 12, 14, 16, 20, 24, 30)  # of each axis of a box
 SCATTERED = (40, 60, 80, 120, 160, 240, 360)
@@ -46,16 +49,27 @@ def seconds_of(solve: Callable[[], Any], repeats: int) -> tuple[Any, float]:
 def beside_elements(problem: fp.Problem) -> None:
     """Print a line for every run of elements."""
 
-    def measured(solve: Callable[[], Any]) -> tuple[float, float]:
-        solution, seconds = seconds_of(solve, 3)
-        return float(solution.error()["rel_l2"]), seconds
+    def measured(solve: Callable[[int], Any]) -> tuple[float, float]:
+        best, worst = float("inf"), 0.0
+        for seed in range(REPEATS):
+            started = time.process_time()
+            solution = solve(seed)
+            best = min(best, time.process_time() - started)
+            worst = max(worst, float(solution.error()["rel_l2"]))
+        return worst, best
+
+    def network(settings: fp.Settings, seed: int) -> Any:
+        return fp.solve(problem, settings=settings, seed=seed)
+
+    def elements(mesh: float, degree: int, _: int) -> Any:
+        return solve_static_fem(problem, mesh, degree=degree)
 
     widths: list[Any] = [(w, w) for w in WIDTHS] if isinstance(problem.domain, fp.Box) else []
-    tried = [fp.Settings(width=width) for width in (*widths, *SCATTERED)]
-    ours = [measured(partial(fp.solve, problem, settings=settings)) for settings in tried]
+    fp.solve(problem, settings=fp.Settings(width=SCATTERED[0]))  # reads the statement; the peer does in its first run
+    ours = [measured(partial(network, fp.Settings(width=width))) for width in (*widths, *SCATTERED)]
     print("degree  mesh   error     seconds  networks  ratio")
     for degree, mesh in itertools.product((2, 3, 4), MESHES):
-        error, seconds = measured(partial(solve_static_fem, problem, mesh, degree=degree))
+        error, seconds = measured(partial(elements, mesh, degree))
         own = min((s for e, s in ours if e <= error), default=float("inf"))
         print(f"{degree:<6}  {mesh:<5}  {error:.1e}  {seconds:<7.3f}  {own:<8.3f}  {seconds / own:.1f}")
 

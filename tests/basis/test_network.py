@@ -71,6 +71,14 @@ def test_the_lifting_reproduces_boundary_data(compressed):
         np.testing.assert_allclose(row, np.eye(2)[k], atol=1e-12)
 
 
+@pytest.mark.parametrize("fields", [("u",), ("u", "v")])
+def test_all_functions_are_those_of_the_basis_and_of_the_lifting(fields):
+    basis = network(fields=fields).comply_with(ENDS).compress(1e-8)
+    x, terms = np.linspace(0, 1, 7)[:, None], [Term("u", SLOPE, 2.0), Term("u", VALUE)]
+    both = np.concatenate([basis.operator(x, terms), basis.lift_operator(x, terms)], axis=1)
+    np.testing.assert_allclose(basis.all_functions(x, terms), both, rtol=1e-10, atol=1e-12 * np.abs(both).max())
+
+
 @pytest.mark.parametrize("count", [1, 5, 200])  # fewer and more than the basis functions
 @pytest.mark.parametrize("fields", [("u",), ("u", "v")])
 def test_functions_of_given_coefficients(count, fields):

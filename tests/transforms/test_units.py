@@ -158,3 +158,78 @@ def test_the_error_is_estimated_in_the_units_of_the_solution(sizes, monkeypatch)
     monkeypatch.setattr("frozenpinn.adaptivity.single.measured_sizes", None)  # they are known, and not looked for again
     assert fp.estimate_error(solution).witness.notes == solution.notes
     assert units_of(solution) == (None if sizes == (1.0, 1.0) else scales_of(solution.problem))
+
+
+# ---- static systems: sizes show in a first solve ------------------------------------------------------
+
+
+def coupled_statics(V, nonlinear=""):
+    exact = {"u": "exp(x)*cos(y) + x*y", "v": "V*sin(x + 2*y)"}
+    given = {
+        "V": V,
+        "f": f"(exp(x)*cos(y) + x*y)/10 + sin(x + 2*y){nonlinear.replace('u', '(exp(x)*cos(y) + x*y)')}",
+        "g": "V*(exp(x)*cos(y) + x*y - 6*sin(x + 2*y))",
+    }
+    equations = [f"lap(u) + u/10 + v/V{nonlinear} = f", "lap(v) - v + V*u = g"]
+    data = [f"{name} = {value}" for name, value in exact.items()]
+    return fp.Problem(equations, fp.Disk(), boundary=data, parameters=given, exact=exact)
+
+
+@pytest.mark.parametrize("nonlinear", ["", " - u^3/9"])
+@pytest.mark.parametrize("size", [1e-8, 1e8])
+def test_static_fields_of_very_different_size(size, nonlinear):
+    solution = fp.solve(coupled_statics(size, nonlinear), tol=1e-8)
+    assert solution.status == "converged"
+    assert max(solution.error(name)["rel_l2"] for name in ("u", "v")) < 1e-8
+    assert "v in units of 1e" in solution.notes[-1]
+    assert units_of(solution).unit("v") == pytest.approx(size)
+
+
+def test_static_fields_of_similar_size_keep_their_units():
+    assert units_of(fp.solve(coupled_statics(100.0), tol=1e-6)) is None
+
+
+def test_sizes_without_which_no_first_solve_succeeds():
+    exact = {"phi": "cos(2*x + y)", "n": "N*(1 + sin(3*x)*y/2)"}
+    density, slope = "(1 + sin(3*x)*y/2)", "3*cos(3*x)*y/2*2*sin(2*x + y) + sin(3*x)/2*sin(2*x + y)"
+    given = {
+        "N": 1e21,
+        "f": f"-5*cos(2*x + y) - {density}",
+        "g": f"N*(-9*sin(3*x)*y/2 + {slope} + 5*{density}*cos(2*x + y))",
+    }
+    equations = ["lap(phi) - n/N = f", "div(grad(n) - n*grad(phi)) = g"]
+    data = [f"{name} = {value}" for name, value in exact.items()]
+    solution = fp.solve(fp.Problem(equations, fp.Disk(), boundary=data, parameters=given, exact=exact), tol=1e-8)
+    assert solution.status == "converged"
+    assert max(solution.error(name)["rel_l2"] for name in exact) < 1e-8
+
+
+def test_boundary_data_that_are_round_off_say_nothing_of_sizes():
+    wave, source = "sin(pi*x)*sin(pi*y)", "exp(x)*cos(y)"
+    problem = fp.Problem(
+        ["lap(u) - u + v^2 = f", "lap(v) - v^3 + u = g"],
+        fp.Box([0, 0], [1, 1]),
+        boundary=[f"u = {source}", f"v = {wave}"],  # 1e-16 on two sides
+        parameters={"f": f"({wave})^2 - {source}", "g": f"-2*pi^2*{wave} - ({wave})^3 + {source}"},
+        exact={"u": source, "v": wave},
+    )
+    solution = fp.solve(problem, tol=1e-8)
+    assert (solution.status, units_of(solution)) == ("converged", None)
+    assert solution.error("v")["rel_l2"] < 1e-8
+    assert not any(finding.kind == "scales" for finding in examine(problem))
+
+
+def test_a_pressure_that_vanishes_has_no_unit_of_its_own():
+    equations = ["u*u_x + v*u_y = -p_x + lap(u)", "u*v_x + v*v_y = -p_y + lap(v)", "u_x + v_y = 0"]
+    couette = fp.Problem(
+        equations,
+        fp.Box([0, 0], [1, 1]),
+        boundary=["u = y", "v = 0", fp.Free("p")],
+        constraint="mean(p) = 0",
+        exact={"u": "y", "v": "0", "p": "0"},
+    )
+    solution = fp.solve(couette, tol=1e-6)
+    assert solution.status == "converged"
+    assert units_of(solution) is None
+    assert solution.error("u")["rel_l2"] < 1e-6
+    assert np.max(np.abs(solution(np.linspace(0.1, 0.9, 9), 0.4, field="p"))) < 1e-6

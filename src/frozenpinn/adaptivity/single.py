@@ -17,9 +17,9 @@ from frozenpinn.adaptivity.first_width import Lesson, Sizes, first_sizes, known_
 from frozenpinn.adaptivity.settings import Task
 from frozenpinn.adaptivity.sizing import check_settings
 from frozenpinn.adaptivity.time_windows import March
-from frozenpinn.analysis.scales import Scales, scales_of, uneven
+from frozenpinn.analysis.scales import Scales, can_be_scaled, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
-from frozenpinn.errors import EvaluationError, IntegrationError, SettingsError, warn
+from frozenpinn.errors import ConvergenceError, EvaluationError, IntegrationError, SettingsError, warn
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
@@ -35,6 +35,10 @@ from frozenpinn.transforms.units import Units, measured_sizes
 
 if TYPE_CHECKING:
     from frozenpinn.adaptivity.static.solve import Earlier
+
+
+_CONFIRMED = 10.0  # factor up to which two solves agree on the size of a field
+_VISIBLE = 1e-6  # size of a field beside what others could drive it to, below which it has no unit of its own
 
 
 class Unknown:
@@ -208,17 +212,46 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
     scales = knowledge.scales if not isinstance(knowledge.scales, Unknown) else scales_of(problem)
     if task.start is not None:  # which is in the user's units
         scales = None
-    if scales is None or known:
+    measured = scales is not None or (can_be_scaled(problem) and task.start is None)
+    if known or not measured:
         return _in(problem, scales, task, knowledge, progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        outcome = _in(problem, scales, task, knowledge, progress)
-        sizes = measured_sizes(outcome.solution)
-    if uneven({name: size / scales.unit(name) for name, size in sizes.items()}):
-        return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
+        try:
+            outcome = _in(problem, scales, task, knowledge, progress)
+        except ConvergenceError:
+            if scales is None or not problem.is_static:
+                raise
+            scales = None  # a wrong guess
+            outcome = _in(problem, scales, task, knowledge, progress)
+        sizes = _sizes(outcome.solution)
+    if uneven({name: size / (1.0 if scales is None else scales.unit(name)) for name, size in sizes.items()}):
+        knowledge = replace(knowledge, earlier=None)  # which is in other units
+
+        def again(sizes: dict[str, float]) -> Outcome:
+            return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
+
+        better = again(sizes)
+        noise = _noise(sizes, _sizes(better.solution)) if problem.is_static and uneven(sizes) else set()
+        return again({name: 1.0 if name in noise else size for name, size in sizes.items()}) if noise else better
     for warning in caught:
         warn(warning.message)
     return outcome
+
+
+def _noise(before: dict[str, float], after: dict[str, float]) -> set[str]:
+    """Return the fields whose sizes a solve in these units does not confirm: they vanish, but for its errors."""
+    return {name for name, size in before.items() if not size / _CONFIRMED <= after[name] <= _CONFIRMED * size}
+
+
+def _sizes(solution: Solution) -> dict[str, float]:
+    """Return how large the fields of a solution are; those that vanish but for round-off are as large as others."""
+    sizes = measured_sizes(solution)
+    if not solution.problem.is_static:
+        return sizes
+    from frozenpinn.adaptivity.static.judging import judged_sizes
+
+    return judged_sizes(solution.problem, sizes, _VISIBLE)
 
 
 def _in(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 UNEVEN = 1e3  #: sizes that differ by more than this factor call for units of their own
+HOPELESS = 1e9  #: the same, from which on a static problem is not solved in the user's units first
 
 
 @dataclass(frozen=True)
@@ -59,26 +60,33 @@ class Scales:
         return sp.Integer(10) ** self.exponents[field]
 
 
-def uneven(sizes: Mapping[str, float]) -> bool:
+def uneven(sizes: Mapping[str, float], factor: float = UNEVEN) -> bool:
     """Whether sizes differ so much that fields should have units of their own; zeros are not counted."""
     known = [size for size in sizes.values() if size > 0]
-    return len(known) > 1 and max(known) > UNEVEN * min(known)
+    return len(known) > 1 and max(known) > factor * min(known)
+
+
+def can_be_scaled(problem: Problem) -> bool:
+    """Whether there are several fields, and nothing that can't be written in other units."""
+    return len(problem.fields) > 1 and not problem.jets.quantities
 
 
 @remembered
 def scales_of(problem: Problem) -> Scales | None:
-    """Return units for the fields if their sizes call for them, None if all can stay as they are."""
-    if (
-        len(problem.fields) == 1 or problem.is_static or problem.jets.quantities
-    ):  # rows of static problems are scaled one by one
+    """Return units for the fields if their sizes call for them, None if all can stay as they are.
+
+    Those of static problems show in a first solve: boundary data may be round-off of nothing. Only where no solve could
+    do without units they are guessed.
+    """
+    if not can_be_scaled(problem):
         return None
     sizes = sizes_of(problem)
-    return Scales.of(sizes) if uneven(sizes) else None
+    return Scales.of(sizes) if uneven(sizes, HOPELESS if problem.is_static else UNEVEN) else None
 
 
 def scale_findings(problem: Problem) -> list[Finding]:
-    """Say in which units a problem is solved."""
-    scales = scales_of(problem)
+    """Say in which units a problem is solved; of a static one, its solution tells."""
+    scales = None if problem.is_static else scales_of(problem)
     if scales is None:
         return []
     text = (

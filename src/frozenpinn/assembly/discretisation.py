@@ -284,7 +284,8 @@ class Discretisation:
         if self.pointwise is None:
             return self.linear.matrix
         layout = self.layout
-        position, velocity = self.linear.position.dense().copy(), self.linear.dense_velocity.copy()
+        whole = self.linear.position.dense() if len(layout.moving) else self.linear.matrix  # which is remembered
+        position, velocity = whole.copy(), self.linear.dense_velocity.copy()
         columns_of = np.cumsum(layout.second) - 1
         for rows, name, column, order, matrix in self.pointwise.jacobian(t, layout.split(y)):
             block = self.field_projector(name) @ matrix

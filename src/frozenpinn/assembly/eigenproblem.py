@@ -13,12 +13,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import sympy as sp
+from scipy.sparse import block_diag, csr_array, hstack
 
 from frozenpinn.assembly.boundary import boundary_rows, derivative_of
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.projection import project_products
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
+from frozenpinn.assembly.wedge_functions import Combinations
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
@@ -157,11 +159,29 @@ def _multiple(name: str, terms: Sequence[Term]) -> float | None:
 
 
 def compliant_network(
-    problem: Problem, hidden: HiddenLayer, points: PointSet, fields: tuple[str, ...], per_side: int, cutoff: float
+    problem: Problem,
+    hidden: HiddenLayer,
+    points: PointSet,
+    fields: tuple[str, ...],
+    per_side: int,
+    cutoff: float,
+    corners: Combinations | None = None,
 ) -> Network:
-    """Return the orthonormal functions of a hidden layer that obey the homogeneous conditions."""
+    """Return the orthonormal functions of a hidden layer that obey the homogeneous conditions.
+
+    ``corners`` says which combinations of its singular functions may be used; None for each of them by itself.
+    """
     rows = boundary_rows(problem, fields, per_side, hidden=hidden)
-    return Network(hidden, points, fields).comply_with(rows.functionals, ()).compress(cutoff)
+    combined = None if corners is None else _combined_features(hidden, corners)
+    return Network(hidden, points, fields).comply_with(rows.functionals, (), combined=combined).compress(cutoff)
+
+
+def _combined_features(hidden: HiddenLayer, corners: Combinations) -> csr_array:
+    """Return neurons and constant of each field, and the combinations of functions of corners, in columns."""
+    plain = hidden.width + 1
+    own = [csr_array(np.eye(hidden.size, plain)) for _ in corners.matrix]  # functions of corners come last
+    shared = [np.concatenate([np.zeros((plain, part.shape[1])), part]) for part in corners.matrix]
+    return csr_array(hstack([block_diag(own), csr_array(np.concatenate(shared))]))
 
 
 class Matrices(NamedTuple):

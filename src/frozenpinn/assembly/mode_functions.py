@@ -1,20 +1,27 @@
-"""Special functions that eigenfunctions of the Laplacian consist of near corners and around holes.
+"""Special functions that eigenfunctions consist of near corners and around holes.
 
-Near a corner u = Σ J_α(√λ r) sin αθ = Σ r^α (1 − λr²/(4α + 4) + …) sin αθ, α = kπ/ω; around a hole Bessel functions
-of the second kind join, which have r^(2j−m) cos mθ and r^(m+2j) log r cos mθ.
+For Laplacians, near a corner u = Σ J_α(√λ r) sin αθ = Σ r^α (1 − λr²/(4α + 4) + …) sin αθ, α = kπ/ω; around a hole
+Bessel functions of the second kind join, which have r^(2j−m) cos mθ and r^(m+2j) log r cos mθ. Other equations and
+systems have other powers, and combinations of all fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.assembly.corners import is_laplacian, step_and_phases, unbounded_beyond
+from frozenpinn.assembly.wedge_functions import Combinations, wedge_functions
+from frozenpinn.assembly.wedges import wedge_at
 from frozenpinn.basis.corners import LOG_R, PLAIN, Corner, Power, SingularFunctions, is_whole
+from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.eigenvalue import sides_of
 from frozenpinn.statement.problem import Problem
 
+Array = np.ndarray
 _FEW = 12  # corners up to which all have functions of their own; of more, those with unbounded gradients
 
 
@@ -33,6 +40,44 @@ def mode_functions(problem: Problem, highest: float, order: int) -> SingularFunc
         parts.append(SingularFunctions.at(place, list(_of_hole(order)), hole.radius))
     found = SingularFunctions.joined([part for part in parts if len(part)])
     return found if len(found) else None
+
+
+@remembered
+def mode_combinations(problem: Problem, highest: float) -> Combinations | None:
+    """Return the functions of corners of equations and systems other than Laplacians; None if there are none."""
+    if problem.domain.dimension != 2 or all(is_laplacian(problem, equation) for equation in problem.equations):
+        return None
+    rights = [sides_of(problem)[e.field].right for e in problem.equations] if problem.parameters.unknown else None
+    order = max(map(problem.spatial_order, problem.fields))
+    corners = [Corner(*corner) for corner in problem.domain.corners_beyond(0.0)]
+    if (
+        problem.interfaces is not None
+        or len(corners) > _FEW
+        or (rights and any(jet.order >= order for right in rights for jet in right))
+    ):
+        return None
+    size, parts = float(np.max(problem.domain.lengths)), []
+    for corner in corners:
+        wedge = wedge_at(problem, corner, highest)
+        if wedge is None:
+            return None
+        found = wedge_functions(corner, wedge, _mass(problem, rights, corner), highest, size)
+        parts += [] if found is None else [found]
+    return Combinations.joined(parts) if parts else None
+
+
+def _mass(problem: Problem, rights: Sequence[Mapping[Jet, sp.Expr]] | None, corner: Corner) -> Array | None:
+    """Return W at a corner, the identity without any; None if W contains derivatives."""
+    if rights is None:
+        return np.eye(len(problem.fields))
+    if any(jet.order for right in rights for jet in right):
+        return None
+    found = np.zeros((len(problem.fields),) * 2)
+    for i, right in enumerate(rights):
+        values = problem.compile(list(right.values()))(corner.x, corner.y, 0.0)
+        for jet, value in zip(right, values, strict=True):
+            found[i, problem.fields.index(jet.field)] = float(value)
+    return found
 
 
 def _of_corner(problem: Problem, corner: Corner, highest: float) -> Iterator[Power]:

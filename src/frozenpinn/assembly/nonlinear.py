@@ -20,9 +20,11 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import Quantity
 from frozenpinn.operators import Block, Operator, by_transforms, stack
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_KEPT = 1_000_000  # entries of a matrix of a product that is kept for further Jacobians
 
 
 class _Hidden(NamedTuple):
@@ -57,33 +59,48 @@ class _Hidden(NamedTuple):
         return [(j, np.broadcast_to(slope, len(x))) for j, slope in zip(self.inner, found, strict=True)]
 
 
+class _Read(NamedTuple):
+    """What is known of expressions before there are points: their jets, programs and derivatives, (field, jet) each."""
+
+    jets: tuple[Jet, ...]
+    nonlocal_jets: tuple[Jet, ...]
+    program: Program
+    partials: list[tuple[str, int]]
+    jacobian_program: Program
+
+
+@remembered
+def _read(problem: Problem, expressions: tuple[tuple[str, sp.Expr], ...]) -> _Read:
+    """Differentiate and compile the expressions of some fields."""
+    found: dict[Jet, None] = {}
+    for _, expression in expressions:
+        found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
+    hidden = tuple(jet for jet in found if jet.field in problem.jets.quantities)
+    for jet in hidden:
+        found.update(dict.fromkeys(problem.jets.jets_in(problem.jets.quantities[jet.field].inner).values()))
+    jets, places, partials = tuple(found), list[tuple[str, int]](), list[sp.Expr]()
+    for name, expression in expressions:
+        for k, jet in enumerate(jets):
+            partial = sp.diff(expression, problem.jets.symbol(jet))
+            if partial != 0:
+                places.append((name, k))
+                partials.append(partial)
+    programs = problem.compile([own for _, own in expressions], jets), problem.compile(partials, jets)
+    return _Read(jets, hidden, programs[0], places, programs[1])
+
+
 class PointwisePart:
     """n(t, y) at the points, and its derivatives by the coefficients."""
 
     def __init__(self, problem: Problem, spaces: Sequence[Space], x: Array, expressions: Mapping[str, sp.Expr]) -> None:
         self.x = x
         self.spaces = tuple(spaces)
-        found: dict[Jet, None] = {}
-        for expression in expressions.values():
-            found.update(dict.fromkeys(problem.jets.jets_in(expression).values()))
-        self.quantities = {
-            jet: problem.jets.quantities[jet.field] for jet in found if jet.field in problem.jets.quantities
-        }
-        for quantity in self.quantities.values():
-            found.update(dict.fromkeys(problem.jets.jets_in(quantity.inner).values()))
-        self.jets = tuple(found)
+        read = _read(problem, tuple(expressions.items()))
+        self.jets, self.partials = read.jets, read.partials
+        self.quantities = {jet: problem.jets.quantities[jet.field] for jet in read.nonlocal_jets}
         self._names = list(expressions)
         self.space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
-        self._program = problem.compile(list(expressions.values()), self.jets)
-        self.partials: list[tuple[str, int]] = []
-        partials = []
-        for name, expression in expressions.items():
-            for k, jet in enumerate(self.jets):
-                partial = sp.diff(expression, problem.jets.symbol(jet))
-                if partial != 0:
-                    self.partials.append((name, k))
-                    partials.append(partial)
-        self._jacobian_program = problem.compile(partials, self.jets)
+        self._program, self._jacobian_program = read.program, read.jacobian_program
         self._vectorised = self._program.is_vectorised and not self.quantities  # functions take points, not grids
         self._hidden = [
             _Hidden.of(problem, k, self.quantities[jet], self.jets, x, spaces[0].network.points.weights)
@@ -111,6 +128,7 @@ class PointwisePart:
             if network.lift_size:
                 self._lift[key] = stack([network.lift_at_points(term) for term in terms])
         self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
+        self._dense: dict[int, Array] = {}
 
     def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
         if key not in self._lift:
@@ -126,11 +144,16 @@ class PointwisePart:
 
     def _rows(self, k: int) -> Array:
         """Return the matrix from coefficients to one jet at the points, whatever its size: the Jacobian needs it."""
+        if k in self._dense:
+            return self._dense[k]
         n, key = len(self.x), (self.space_index[self.jets[k].field], self.jets[k].time)
         operator, i = self.operators[key], self.groups[key].index(k)
         if isinstance(operator, Block):
             operator, i = operator.rows[i][0] or operator, 0
-        return operator.dense(limit=operator.shape[0] * operator.shape[1])[i * n : (i + 1) * n]
+        found = operator.dense(limit=operator.shape[0] * operator.shape[1])[i * n : (i + 1) * n]
+        if found.size <= _KEPT:
+            self._dense[k] = found
+        return found
 
     def jet_values(self, t: float, state: Sequence[Sequence[Array]]) -> list[Array]:
         """Return the values of all jets at the points."""

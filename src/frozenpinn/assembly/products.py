@@ -142,7 +142,7 @@ def _product_data(problem: Problem, own: Sequence[LinearCondition], network: Pro
         places.append((axis, rows[axis]))
         rows[axis] += 1
     parts: list[tuple[Datum, Array, Operator | None]] = []
-    for condition, matrix in zip(own, network.side_maps(places), strict=True):
+    for condition, matrix in zip(own, network.side_maps(tuple(places)), strict=True):
         if condition.value.is_zero:
             continue
         axis = _side(condition).axis

@@ -46,12 +46,16 @@ class Wedge(NamedTuple):
         Of the equations.
     values
         Whether values are prescribed on one of the edges, which may jump at the corner.
+    terms, edges
+        The leading terms of each equation, and of the conditions on both edges.
     """
 
     powers: tuple[complex, ...]
     roots: tuple[tuple[complex, int], ...]
     order: int
     values: bool
+    terms: list[Terms]
+    edges: list[list[Terms]]
 
     @property
     def is_strong(self) -> bool:
@@ -78,7 +82,7 @@ def wedge_at(problem: Problem, corner: Corner, highest: float) -> Wedge | None:
     found = [_powers(terms, edges, corner, order, n, highest) for n in _POINTS]
     agreed = [a for a in found[0] if any(abs(a - b) < _AGREE * max(1.0, abs(a)) for b in found[1])]
     values = any(not sum(alpha) for edge in edges for row in edge for _, alpha, _ in row)
-    return Wedge(tuple(agreed), roots, order, values)
+    return Wedge(tuple(agreed), roots, order, values, terms, edges)
 
 
 # ---- leading parts ------------------------------------------------------------------------------------

@@ -78,6 +78,8 @@ def axis_table(basis: Network, terms: tuple[Term, ...]) -> AxisTable | None:
 
 
 def _functions(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
+    if isinstance(basis, Network):
+        return basis.all_functions(x, terms)
     table = basis.operator(x, terms)
     return np.concatenate([table, basis.lift_operator(x, terms)], axis=1) if basis.lift_size else table
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse import csr_array
 
 from frozenpinn.basis.hidden import HiddenLayer, Term
 from frozenpinn.errors import SettingsError
@@ -55,6 +56,32 @@ class BoundaryLayer(Protocol):
 
     def expand(self, coefficients: Array) -> Array:
         """Return ``A @ coefficients``: raw coefficients."""
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Another layer on given combinations of the raw features, the columns of a matrix."""
+
+    layer: BoundaryLayer
+    matrix: csr_array
+
+    @property
+    def lifting(self) -> Array:
+        """What the layer lifts, in raw coefficients."""
+        return np.asarray(self.matrix @ self.layer.lifting)
+
+    @property
+    def reduced(self) -> int:
+        """As many as the layer has."""
+        return self.layer.reduced
+
+    def restrict(self, features: Array) -> Array:
+        """Combine the features first."""
+        return self.layer.restrict(features @ self.matrix)
+
+    def expand(self, coefficients: Array) -> Array:
+        """Return raw coefficients."""
+        return np.asarray(self.matrix @ self.layer.expand(coefficients))
 
 
 @dataclass(frozen=True)

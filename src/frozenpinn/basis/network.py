@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sla
+from scipy.sparse import csr_array
 
-from frozenpinn.basis.boundary_layer import BoundaryLayer, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.boundary_layer import BoundaryLayer, Combined, Functional, Unconstrained, boundary_layer
 from frozenpinn.basis.finest import finest_part
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
@@ -93,14 +94,22 @@ class Network:
     # ---- building -------------------------------------------------------------------------------
 
     def comply_with(
-        self, functionals: Sequence[Functional], active: Sequence[int] | None = None, shapes: Array | None = None
+        self,
+        functionals: Sequence[Functional],
+        active: Sequence[int] | None = None,
+        shapes: Array | None = None,
+        combined: csr_array | None = None,
     ) -> Network:
-        """Return the network whose functions satisfy the homogeneous conditions."""
+        """Return the network whose functions satisfy the homogeneous conditions.
+
+        ``combined`` are the combinations of raw features that may be used, in columns; None for all features.
+        """
         raw = len(self.fields) * self.hidden.size
         blocks = [f.rows(self.hidden, self.fields) for f in functionals]
         rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
         kept = None if active is None else tuple(active)
-        return Network(self.hidden, self.points, self.fields, boundary_layer(rows), kept, shapes=shapes)
+        layer = boundary_layer(rows) if combined is None else Combined(boundary_layer(rows @ combined), combined)
+        return Network(self.hidden, self.points, self.fields, layer, kept, shapes=shapes)
 
     def spanned_by(self, mixing: Array) -> Network:
         """Return the network of given combinations of the raw features (outer basis functions)."""
@@ -237,6 +246,14 @@ class Network:
     def lift_operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D(field) of every lifting function, shape (n, n_l)."""
         return self._combine(x, terms, self.lifting)
+
+    def all_functions(self, x: Array, terms: Sequence[Term]) -> Array:
+        """Return the same of basis and lifting functions, shape (n, r + n_l): neurons are evaluated once for both."""
+        return self._combine(x, terms, self._all)
+
+    @cached_property
+    def _all(self) -> Array:
+        return np.concatenate([self.mixing, self.lifting], axis=2)
 
     def combine(self, x: Array, terms: Sequence[Term], coefficients: Array, lifted: Array | None = None) -> Array:
         """Return Σ coefficient·D(field) of functions with coefficients (r, m) and boundary data (n_l, m), shape (n, m).

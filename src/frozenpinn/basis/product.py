@@ -243,7 +243,8 @@ class ProductNetwork:
 
     # ---- lifting of boundary data -----------------------------------------------------------------
 
-    def side_maps(self, conditions: Sequence[tuple[int, int]]) -> list[Operator]:
+    @remembered
+    def side_maps(self, conditions: tuple[tuple[int, int], ...]) -> tuple[Operator, ...]:
         """Return for each boundary condition the map from its data to lifting coefficients.
 
         ``conditions`` lists ``(axis, row)``: the axis of the condition and its row among the rows of that
@@ -275,7 +276,7 @@ class ProductNetwork:
                     for p in found
                 ]
             maps.append(KroneckerSum(tuple(found), rows=self._lifted))
-        return maps
+        return tuple(maps)
 
     def _compliant(self, axis: int) -> Array:
         """Return the map of coefficients of an axis that replaces lifting functions by their best fit in the basis."""
@@ -296,6 +297,8 @@ class ProductNetwork:
 def _table(factor: Network, order: int) -> Array:
     """Return a derivative of basis and lifting functions of one axis at its points."""
     terms = [Term(factor.fields[0], Derivative((order,)))]
+    if order:
+        return read_only(factor.all_functions(factor.points.x, terms))
     return read_only(np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1))
 
 

@@ -105,11 +105,17 @@ class KroneckerSum(Operator):
 
     # ---- application ------------------------------------------------------------------------------
 
+    @cached_property
+    def _steps(self) -> tuple[tuple[tensor.Step, ...], ...]:
+        """In which order the factors of each product are applied."""
+        return tuple(tensor.axis_steps(p.factors) for p in self.products)
+
     def _apply(self, block: Array) -> Array:
         total: Array | None = None
         full = self._scattered(block)  # once for all products
-        for factors, scale, left, right in self.products:
-            x = tensor.along_axes(factors, full if right is None else self._scattered(scale_rows(right, block)))
+        rows = self.shape[0] if self.rows is None else prod(self.rows.sizes)
+        for steps, (_, scale, left, right) in zip(self._steps, self.products, strict=True):
+            x = tensor.by_steps(steps, rows, full if right is None else self._scattered(scale_rows(right, block)))
             x = x if self.rows is None else x[self.rows.flat]
             x = x if left is None else scale_rows(left, x)
             if scale != 1.0:
@@ -144,7 +150,7 @@ class KroneckerSum(Operator):
 
     def __matmul__(self, other: Any) -> Any:
         """Apply to a vector or a block, or compose: axis by axis where nothing is selected or weighted in between."""
-        if not isinstance(other, KroneckerSum) or self.columns or other.rows:
+        if isinstance(other, np.ndarray) or not isinstance(other, KroneckerSum) or self.columns or other.rows:
             return super().__matmul__(other)
         if any(p.right is not None for p in self.products) or any(q.left is not None for q in other.products):
             return super().__matmul__(other)

@@ -100,14 +100,35 @@ def entries_of(factor: AxisFactor, i: Array, j: Array) -> Array:
     return factor.take(j, axis=1).take(i, axis=0)  # in the end whole rows are copied: faster than np.ix_
 
 
-def along_axes(factors: Sequence[AxisFactor], block: Array) -> Array:
-    """Apply one factor to each axis of a flattened tensor, those that shrink it most first."""
-    sizes = [f.shape[1] for f in factors]
-    x, tail = block, block.shape[1:]
+class Step(NamedTuple):
+    """A factor, and how many entries of a tensor lie before and after its axis when its turn comes."""
+
+    factor: Array
+    before: int
+    after: int
+
+
+def axis_steps(factors: Sequence[AxisFactor]) -> tuple[Step, ...]:
+    """Return in which order factors are applied to a tensor: those that shrink it most first."""
+    sizes, steps = [f.shape[1] for f in factors], []
     for axis in sorted(active_axes(factors), key=lambda a: _cost(*factors[a].shape)):
-        x = along_axis(factors[axis], axis, x, sizes)
+        steps.append(Step(np.asarray(factors[axis]), prod(sizes[:axis]), prod(sizes[axis + 1 :])))
         sizes[axis] = factors[axis].shape[0]
-    return x.reshape(prod(sizes), *tail)
+    return tuple(steps)
+
+
+def along_axes(factors: Sequence[AxisFactor], block: Array) -> Array:
+    """Apply one factor to each axis of a flattened tensor."""
+    return by_steps(axis_steps(factors), prod(f.shape[0] for f in factors), block)
+
+
+def by_steps(steps: Sequence[Step], rows: int, block: Array) -> Array:
+    """Apply factors in the order of some steps; the result has so many rows."""
+    tail = block.shape[1:]
+    x, columns = block, prod(tail)
+    for factor, before, after in steps:
+        x = _multiplied(factor, x, before, after * columns)
+    return x.reshape(rows, *tail)
 
 
 def along_axis(factor: AxisFactor, axis: int, block: Array, sizes: Sequence[int]) -> Array:
@@ -115,10 +136,17 @@ def along_axis(factor: AxisFactor, axis: int, block: Array, sizes: Sequence[int]
     if not isinstance(factor, np.ndarray):
         return block
     tail = block.shape[1:]
-    before, after = prod(sizes[:axis]), prod(sizes[axis + 1 :]) * prod(tail)
-    x = block.reshape(before, sizes[axis], after)
-    y: Array = factor @ x if after > 1 else x[:, :, 0] @ factor.T  # not many products with single vectors
-    return y.reshape(-1, *tail)
+    found = _multiplied(factor, block, prod(sizes[:axis]), prod(sizes[axis + 1 :]) * prod(tail))
+    return found.reshape(-1, *tail)
+
+
+def _multiplied(factor: Array, block: Array, before: int, after: int) -> Array:
+    """Multiply the middle axis of a tensor (before, n, after): one product of matrices if it is first or last."""
+    if before == 1:
+        return factor @ block.reshape(factor.shape[1], after)
+    if after == 1:
+        return block.reshape(before, factor.shape[1]) @ factor.T
+    return factor @ block.reshape(before, factor.shape[1], after)
 
 
 def _cost(rows: int, columns: int) -> float:

@@ -1,7 +1,7 @@
 """Newton's method for static problems on products of networks: nothing is multiplied out.
 
 The linear part is diagonalised axis by axis. Where that is all of it, one division in its modes is the solution; else
-it preconditions GMRES on products with the exact Jacobian.
+it preconditions GMRES on products with the exact Jacobian; that of few coefficients is written out.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _INNER = 60  # iterations of GMRES before a restart, …
 _RESTARTS = 4  # … and restarts
 _ACCURACY = 1e-9  # of inner solves, relative to the right-hand side: the next step mends the rest; …
 _LOOSE = (0.1, 1e-2)  # … or this part of the last correction, at most this of the first
+_SMALLEST = 100  # coefficients up to which the Jacobian is written out and factorised: that costs less than GMRES
 _SHORTEST = 1.0 / 256.0  # step
 _SETTLED = 0.7  # ratio of two corrections from which on they are round-off, …
 _SMALL = 1e-6  # … if they are small
@@ -112,6 +113,8 @@ def _solved(
     """Solve with the Jacobian at a state, by GMRES unless the modes are those of all of it; count the products."""
     if system.pointwise is None and modes.rest is None:
         return _divided(modes, right_side), 0
+    if system.size <= _SMALLEST:
+        return np.linalg.solve(system.jacobian(0.0, state), right_side), 0
     jacobian, size, count = system.jacobian_operator(0.0, state), system.size, 0
 
     def product(v: Array) -> Array:

@@ -20,7 +20,7 @@ from frozenpinn.assembly.eigenproblem import (
 )
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.assembly.mode_functions import mode_functions
+from frozenpinn.assembly.mode_functions import mode_combinations, mode_functions
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
@@ -102,12 +102,16 @@ class ModePlan:
         problem, rules, given = self.problem, self.rules, self.settings
         points = self._points(seed)
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
-        if given.sampler is None:
+        corners = mode_combinations(problem, rules.corners_of_systems) if given.sampler is None else None
+        if corners is not None:
+            hidden = replace(hidden, singular=corners.functions)
+        elif given.sampler is None:
             hidden = replace(hidden, singular=mode_functions(problem, rules.corners, rules.holes))
         hidden = with_parts(problem, hidden)
         cutoffs = (given.cutoff,) if isinstance(given.cutoff, float) else rules.cutoffs
         networks = [
-            compliant_network(problem, hidden, points, group, self._per_side(), cutoffs[0]) for group in problem.groups
+            compliant_network(problem, hidden, points, group, self._per_side(), cutoffs[0], corners)
+            for group in (problem.groups if corners is None else [tuple(problem.fields)])
         ]
         whole, best, least = matrices(self.eigenproblem, networks), None, np.inf
         for cutoff in cutoffs:

@@ -52,9 +52,14 @@ class Once:
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
         known = self._known.setdefault(id(where), {})
-        missing = [jet for jet in jets if jet not in known]
+        sums = {jet: _parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
+        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or [jet]))
+        missing = [jet for jet in wanted if jet not in known]
         if missing:
             known |= zip(missing, self._function.jets(where, missing), strict=True)
+        for jet, parts in sums.items():
+            if parts:  # which are asked for too, inside
+                known[jet] = np.sum([known[own] for own in parts], axis=0)
         return [known[jet] if part is None else known[jet][part] for jet in jets]
 
 
@@ -85,33 +90,45 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
     return tuple(found)
 
 
-def judged_sizes(problem: Problem, sizes: Mapping[str, float]) -> dict[str, float]:
+def judged_sizes(problem: Problem, sizes: Mapping[str, float], round_off: float = _ROUND_OFF) -> dict[str, float]:
     """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
     largest = max(sizes.values(), default=0.0)
     gone = {name: largest for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest}
-    for name, driven in _driven(problem).items() if len(sizes) > 1 else ():
-        could = max((factor * sizes.get(other, 0.0) for other, factor in driven.items()), default=0.0)
-        if name in sizes and name not in gone and sizes[name] < _ROUND_OFF * could:
-            gone[name] = could
-    return {**sizes, **gone}
+    found = {**sizes, **gone}
+    for _ in problem.fields if len(sizes) > 1 else ():  # what drives one field may vanish itself
+        for name, driven in _driven(problem).items():
+            could = max((factor * found.get(other, 0.0) for other, factor in driven.items()), default=0.0)
+            if name in sizes and name not in gone and sizes[name] < round_off * could:
+                found[name] = max(found[name], could)
+    return found
 
 
 @remembered
 def _driven(problem: Problem) -> dict[str, dict[str, float]]:
-    """Return how large each other field may make one by its equation: factors of their sizes, in whatever units."""
+    """Return how large each other field may make one by its equation: factors of their sizes, in whatever units.
+
+    A field that does not stand in its own equation, as a pressure, is driven by the other equations: the least counts.
+    """
+    several = problem.is_static and len(problem.fields) > 1
+    weights = {name: _weights(problem, name) for name in problem.fields} if several else {}
     found: dict[str, dict[str, float]] = {}
-    length = float(np.max(problem.domain.lengths))
-    for name in problem.fields if problem.is_static and len(problem.fields) > 1 else ():
-        slopes, x = slopes_of(problem, name), held_out(problem).inside
-        with np.errstate(all="ignore"):
-            partials = slopes.partials(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))
-        weights: dict[str, float] = {}
-        for jet, partial in zip(slopes.jets, partials, strict=True):
-            size = _rms(np.asarray(partial)) / length**jet.order
-            weights[jet.field] = max(weights.get(jet.field, 0.0), size if np.isfinite(size) else 0.0)
-        own = weights.pop(name, 0.0)
-        found[name] = {other: weight / own for other, weight in weights.items() if own > 0.0 and weight > 0.0}
+    for name, own in weights.items():
+        tables = [own] if own.get(name) else [table for table in weights.values() if table.get(name)]
+        factors = [{f: w / table[name] for f, w in table.items() if f != name and w > 0.0} for table in tables]
+        found[name] = min(factors, key=lambda table: max(table.values(), default=0.0), default={})
     return found
+
+
+def _weights(problem: Problem, name: str) -> dict[str, float]:
+    """Return how large the terms of each field are in an equation, for fields of size one that vary over the domain."""
+    slopes, x, length = slopes_of(problem, name), held_out(problem).inside, float(np.max(problem.domain.lengths))
+    with np.errstate(all="ignore"):
+        partials = slopes.partials(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))
+    weights: dict[str, float] = {}
+    for jet, partial in zip(slopes.jets, partials, strict=True):
+        size = _rms(np.asarray(partial)) / length**jet.order
+        weights[jet.field] = max(weights.get(jet.field, 0.0), size if np.isfinite(size) else 0.0)
+    return weights
 
 
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:

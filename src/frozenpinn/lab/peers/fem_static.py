@@ -9,6 +9,7 @@ SuperLU in each step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,6 +37,12 @@ class Rest:
         return np.tile(self.coefficients, (len(times), 1))
 
 
+@lru_cache(maxsize=8)
+def _weak_form(problem: Problem) -> WeakForm:
+    """Return the weak form, read once for all meshes: the library reads a statement once for all networks, too."""
+    return WeakForm(problem)
+
+
 def solve_static_fem(
     problem: Problem, mesh_size: float, *, degree: int = 2, seconds: float | None = None
 ) -> FemSolution:
@@ -61,7 +68,7 @@ def solve_static_fem(
     True
     """
     budget = Deadline(seconds)
-    form = WeakForm(problem)
+    form = _weak_form(problem)
     if len(value_conditions(problem)) < len(problem.domain.sides):
         form.check_natural()
     basis = lagrange_basis(problem, mesh_size, degree, budget)
