@@ -279,16 +279,21 @@ class Search:
     def _first(self) -> Attempt:
         """Return the first solve that comes through; failures at one and the same time are those of the problem.
 
-        Under a limit of time it may take a part of it; if that is over, a coarser one has a part of the rest.
+        Coarse networks may grow where the problem does not; wider ones are tried then. Under a limit of time the first
+        may take a part of it; if that is over, a coarser one has a part of the rest.
         """
         effort, limited = 1.0, self.budget.seconds is not None and self.task.grows
-        for left in reversed(range(self.rules.tries)):
+        left = self.rules.tries
+        while left:
+            left -= 1
             self._kept = (1.0 - self.rules.share) * self.budget.left if limited and left else 0.0
             try:
                 return self._attempt(replace(self.task, effort=effort))
             except IntegrationError as error:
-                if self._fails_again(error) or not self.task.grows:
+                coarse = error.unresolved and effort < self.rules.enough
+                if not self.task.grows or (self._fails_again(error) and not coarse):
                     raise
+                left += coarse
                 effort *= self.rules.stride
             except ConvergenceError as error:
                 if error.at_fold or not left or not self.task.grows:

@@ -118,10 +118,11 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, a
     breaks, chosen = _grouped(breaks, count, count // 2)
     turning = False
     if not system.is_linear and effort.states > rules.brief.states:
-        cuts = _turns(trajectory, breaks, rules)
+        fine, cuts = _turns(trajectory, breaks, rules)
         turning = len(cuts) > len(chosen)
-        chosen = np.union1d(chosen, cuts) if turning else chosen
-        effort = rules.turning if turning else effort
+        if turning:
+            chosen = np.union1d(np.searchsorted(fine, breaks[chosen]), cuts)
+            breaks, effort = fine, rules.turning
     edges = breaks[chosen]
     if abrupt and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
         choice = _worst_steps(piece, breaks, chosen, rules.corners)
@@ -211,9 +212,7 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     """
     steps = len(breaks) - 1
     if steps < least:
-        parts = -(-least // steps)
-        inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks.tolist())]
-        fine = np.append(np.concatenate(inner), breaks[-1])
+        fine = _divided(breaks, -(-least // steps))
         return fine, np.arange(len(fine))
     half = max(1, count // 2)
     by_steps = np.round(np.linspace(0, steps, half + 1)).astype(int)
@@ -221,17 +220,34 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     return breaks, np.unique(np.concatenate([by_steps, np.clip(by_time, 0, steps)]))
 
 
-def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> Array:
-    """Return where to cut a trajectory that goes round and round: the linearisation turns with it."""
+def _divided(breaks: Array, parts: int) -> Array:
+    """Return the ends of equal parts of all steps."""
+    inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks.tolist())]
+    return np.append(np.concatenate(inner), breaks[-1])
+
+
+def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tuple[Array, Array]:
+    """Return where a trajectory that goes round and round may be cut, and where to: the linearisation turns with it.
+
+    Long steps, on which states turn far, are divided.
+    """
+    stride, path = _path(trajectory, breaks, rules)
+    if (parts := int(min(path[-1] / rules.turn, rules.turns) / (len(breaks) - 1))) > 0:
+        breaks = _divided(breaks, 1 + parts)
+        stride, path = _path(trajectory, breaks, rules)
+    count = int(min(path[-1] / rules.turn, rules.turns))
+    cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
+    return breaks, np.unique(np.clip(cuts, 0, len(breaks) - 1))
+
+
+def _path(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tuple[int, Array]:
+    """Return how far states have moved, beside their size, at each of some breaks; and how many are passed over."""
     stride = -(-len(breaks) // rules.scanned)
     states, _ = states_and_rates(trajectory, breaks[::stride])
     sizes = np.linalg.norm(states, axis=1)
     least = max(1e-3 * float(np.max(sizes)), 1e-300)  # nothing may have happened yet
     steps = np.linalg.norm(np.diff(states, axis=0), axis=1) / np.maximum(sizes[1:], least)
-    path = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
-    count = int(min(path[-1] / rules.turn, rules.turns))
-    cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
-    return np.unique(np.clip(cuts, 0, len(breaks) - 1))
+    return stride, np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
 
 
 def _averaged(piece: Piece, edges: Array, vectors: Array, abrupt: bool) -> Array:
