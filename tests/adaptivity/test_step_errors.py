@@ -62,6 +62,15 @@ def test_phases_that_add_up_over_many_turns(rtol):
     assert 0.5 * true <= step_errors(solution).whole("u") <= 2 * true
 
 
+def test_long_steps_on_which_states_turn_far_are_divided():
+    problem = fp.Problem(
+        "u_tt = u_xx - 100*u**3", fp.Interval(0, 1), (0, 10), 1, "u_n = 0", initial_velocity=0
+    )  # swings 13 times, on long steps of high degree; following them from end to end multiplied errors by 1e8
+    solution = quietly(problem, tol=1e-4)
+    assert solution.status == "converged"
+    assert step_errors(solution).factor < 1e4
+
+
 def test_closed_forms_have_no_steps():
     problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     assert step_errors(fp.solve(problem)) is None

@@ -124,8 +124,8 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, a
             chosen = np.union1d(np.searchsorted(fine, breaks[chosen]), cuts)
             breaks, effort = fine, rules.turning
     edges = breaks[chosen]
-    if abrupt and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
-        choice = _worst_steps(piece, breaks, chosen, rules.corners)
+    if abrupt and effort.states > rules.brief.states:
+        choice = _worst_steps(piece, breaks, chosen, rules)
     else:
         choice = _sampled(breaks, edges)
     with np.errstate(all="ignore"):
@@ -276,17 +276,20 @@ def _sampled(breaks: Array, edges: Array) -> _Choice:
     return _Choice(steps, np.ones(len(steps)), np.ones(len(steps)))
 
 
-def _worst_steps(piece: Piece, breaks: Array, chosen: Array, corners: float) -> _Choice:
+def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRules) -> _Choice:
     """Return the step of each group that leaves most.
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
     assert piece.system is not None
-    moments = breaks[:-1] + 0.4 * np.diff(breaks)
-    with np.errstate(all="ignore"):
-        states, rates = states_and_rates(piece.trajectory, moments)
-        left = rates - piece.system.rates(moments, states)
-        sizes = np.nan_to_num(np.linalg.norm(left, axis=1) * np.diff(breaks))
+    found = []
+    for moments in np.split(
+        breaks[:-1] + 0.4 * np.diff(breaks), np.arange(rules.scanned, len(breaks) - 1, rules.scanned)
+    ):
+        with np.errstate(all="ignore"):
+            states, rates = states_and_rates(piece.trajectory, moments)
+            found.append(np.linalg.norm(rates - piece.system.rates(moments, states), axis=1))
+    sizes = np.nan_to_num(np.concatenate(found) * np.diff(breaks))
     steps, weights, shares = [], [], []
     for a, b in pairwise(chosen.tolist()):
         k = a + int(np.argmax(sizes[a:b]))
@@ -294,7 +297,7 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, corners: float) -> 
         steps.append(k)
         share = float(breaks[k + 1] - breaks[k]) / length
         shares.append(share)
-        weights.append(corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
+        weights.append(rules.corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
     return _Choice(np.array(steps), np.array(weights), np.array(shares))
 
 
