@@ -112,8 +112,8 @@ def _narrow_spots(problem: Problem) -> list[_Spot]:
     """Return where and when coefficients have narrow features, which random places miss."""
     start, end = problem.time
     found = []
-    for feature in formula_scales(problem).features:
-        cells = np.unique(np.linspace(0, len(feature.low) - 1, _CELLS).astype(int)) if feature.lasting else []
+    for feature in (f for f in formula_scales(problem).features if f.lasting):
+        cells = np.unique(np.linspace(0, len(feature.low) - 1, _CELLS).astype(int))
         for low, high in zip(feature.low[cells], feature.high[cells], strict=True):
             middle = (low + high) / 2
             if np.all(problem.domain.contains(middle[None, :-1])):
