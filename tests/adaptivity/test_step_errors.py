@@ -71,6 +71,23 @@ def test_long_steps_on_which_states_turn_far_are_divided():
     assert step_errors(solution).factor < 1e4
 
 
+def test_steps_of_what_is_solved_on_a_line_in_the_plane():
+    """The solution depends on 3x + y alone; others leave it like exp(12 t), and two solves shared errors of steps."""
+    u = "exp(-t)*(2 + sin(3*x + y))/3"
+    f = "0.05*10*exp(-t)*sin(3*x + y)/3"
+    g = f"-2*({u})^2 - 0.05*20*((exp(-t)*cos(3*x + y)/3)^2 - ({u})*exp(-t)*sin(3*x + y)/3)"
+    problem = fp.Problem(
+        [f"u_t = 0.05*lap(u) + {f} - u", f"v_t = 0.05*lap(v) + 12*(v - u^2) + {g}"],
+        fp.Box([0, 0], [1, 1]), (0, 1), [u.replace("-t", "0"), f"({u})^2".replace("-t", "0")],
+        ["u = p", "v = q"], parameters={"p": u, "q": f"({u})^2"}, exact=[u, f"({u})^2"],
+    )  # fmt: skip
+    solution = quietly(problem, tol=1e-3)
+    error = solution.error("v")["rel_l2"]
+    assert step_errors(solution) is not None
+    assert error <= 3e-3
+    assert solution.error_estimate["v"] >= 0.1 * error
+
+
 def test_closed_forms_have_no_steps():
     problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     assert step_errors(fp.solve(problem)) is None

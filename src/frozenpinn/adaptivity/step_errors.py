@@ -91,10 +91,13 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
 
 
 def _can_be_judged(piece: Piece) -> bool:
-    """Whether a window is known with its system, and coefficients are a norm of functions."""
-    seen = all(isinstance(p, InUnits) for e in piece.expansions for p in e.pullbacks)
-    seen = seen and piece.logarithm is None
-    return piece.system is not None and seen and all(s.network.is_orthonormal for s in piece.system.spaces)
+    """Whether a window is known with its system, and coefficients are a norm of functions.
+
+    On a subspace, means are those over its own domain.
+    """
+    if piece.system is None or piece.logarithm is not None:
+        return False
+    return all(s.network.is_orthonormal for s in piece.system.spaces)
 
 
 class _Part(NamedTuple):
