@@ -88,6 +88,17 @@ def test_steps_of_what_is_solved_on_a_line_in_the_plane():
     assert solution.error_estimate["v"] >= 0.1 * error
 
 
+def test_few_directions_on_a_large_product_see_what_grows():
+    """A look at few directions must see exp((20 - 0.1 pi^2) t) in a square, whatever functions come first."""
+    problem = fp.Problem(
+        "u_t = 0.05*lap(u) + 20*(u - u^3) + f", fp.Box([0, 0], [1, 1]), (0, 1), "0.01*sin(2*pi*x)*sin(pi*y)", "u = 0",
+        parameters={"f": "0.01*((0.25*pi^2 - 20)*sin(2*pi*x)*sin(pi*y) + 0.002*(sin(2*pi*x)*sin(pi*y))^3)"},
+    )  # fmt: skip
+    solution = quietly(problem, settings=fp.Settings(width=(30, 30), rtol=1e-5))
+    assert solution.pieces[0].layout.size > 400
+    assert np.log(step_errors(solution).factor) == pytest.approx(20 - 0.1 * np.pi**2, abs=2.0)
+
+
 def test_closed_forms_have_no_steps():
     problem = fp.Problem("u_t = 0.1*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
     assert step_errors(fp.solve(problem)) is None

@@ -9,7 +9,6 @@ solution itself is made of; rough functions have residuals that tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.error_directions import directions
 from frozenpinn.adaptivity.features import is_abrupt
 from frozenpinn.adaptivity.rules import Effort, StepErrorRules
 from frozenpinn.assembly.discretisation import Discretisation
@@ -166,7 +166,7 @@ def _looked_at(
     worst = np.einsum("k,gkn->gn", weights, left)
     worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
     seen = [worst, states[-1], states[0], states[len(states) // 2]]
-    vectors = _directions(system, seen[: effort.states], effort)
+    vectors = directions(system, seen[: effort.states], effort)
     jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors, abrupt)
     if not np.all(np.isfinite(jacobians)):
         return None
@@ -302,37 +302,6 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRul
         shares.append(share)
         weights.append(rules.corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
     return _Choice(np.array(steps), np.array(weights), np.array(shares))
-
-
-def _directions(system: Discretisation, states: Sequence[Array], effort: Effort) -> Array:
-    """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
-    layout, n = system.layout, system.layout.coefficients
-    columns = []
-    for block, space in zip(layout.blocks, system.spaces, strict=True):
-        for k in _smoothest(space.network.sizes, max(effort.each, effort.smooth // len(system.spaces))):
-            columns.append(np.eye(1, n, block.start + k)[0])
-        for state in states:
-            own = np.zeros(n)
-            own[block] = state[:n][block]
-            size = float(np.linalg.norm(own))
-            if size > 0:
-                columns.append(own / size)
-    left, values, _ = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
-    kept = left[:, values > 1e-6 * values[0]]
-    if not len(layout.moving):
-        return kept
-    zero = np.zeros((len(layout.moving), kept.shape[1]))
-    return np.block([[kept, np.zeros_like(kept)], [zero, kept[layout.moving]]])
-
-
-def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
-    """Return the indices of the smoothest functions of a basis, which go from smooth to rough along each axis."""
-    if len(sizes) == 1:
-        return np.arange(min(count, sizes[0]))
-    few = [min(n, count) for n in sizes]
-    index = np.indices(few).reshape(len(few), -1)
-    first = np.argsort(index.sum(axis=0), kind="stable")[:count]
-    return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
 
 
 def _jacobians(
