@@ -31,6 +31,7 @@ Array = np.ndarray
 _RULES = StepErrorRules()
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
+_TOGETHER = 8  # steps on which errors are solved for at once
 _LARGEST = 1e200  # beyond which nothing is told any more
 
 
@@ -182,8 +183,19 @@ def _looked_at(
 def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
     """Solve e' = J e + d on steps from e = 0 on, by collocation; return e at the nodes and at the ends.
 
-    In between, a trajectory may be wrong though its steps are right.
+    In between, a trajectory may be wrong though its steps are right. A few steps are looked at together, as a large
+    factorisation can't be broken off.
     """
+    parts = [_collocated(*own) for own in zip(*(_few(a) for a in (jacobians, lengths, left)), strict=True)]
+    inner, ends = zip(*parts, strict=True)
+    return np.concatenate(inner), np.concatenate(ends)
+
+
+def _few(values: Array) -> list[Array]:
+    return np.split(values, range(_TOGETHER, len(values), _TOGETHER))
+
+
+def _collocated(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
     groups, count, r = left.shape
     integrals, weights = _collocation(count)
     load = lengths[:, None, None] * np.einsum("kj,gjr->gkr", integrals, left)
