@@ -100,6 +100,7 @@ class IntegrationError(FrozenPinnError, RuntimeError):
     def __init__(self, message: str, time: float = float("nan"), trajectory: object = None) -> None:
         super().__init__(message)
         self.runaway: tuple[str, ...] = ()  # fields whose errors have run away from an unstable state, first ones first
+        self.unresolved = False  # whether a wider network may well have none of the growth that this one has
         self.time = time
         self.trajectory = trajectory
         self.solution: Any = None

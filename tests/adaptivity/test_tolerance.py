@@ -409,3 +409,14 @@ def test_one_window_is_none():
     problem = Problem("u_t + u*u_x = 0.05*u_xx", fp.Interval(-1, 1, periodic=True), (0, 0.6), "-sin(pi*x)")
     widths = [fp.solve(problem, tol=1e-4, settings=fp.Settings(windows=windows)).width for windows in (None, 1)]
     assert widths[0] == widths[1] < 140
+
+
+def test_a_coarse_network_that_grows_is_not_the_end():
+    """Ripples of a diffusivity that the first width does not resolve make it unstable; wider ones are tried."""
+    start = "x + 0.9*sin(200*x)/200"
+    exact = f"exp(-t)*({start})"
+    equation = "u_t = dx(u_x/(1 + 0.9*cos(200*x))) - u"
+    problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), start, f"u = {exact}", exact=exact)
+    solution = fp.solve(problem, tol=1e-3)
+    assert solution.status == "converged"
+    assert solution.error()["rel_l2"] < 1e-3

@@ -100,6 +100,8 @@ def test_smooth_problems_have_no_scales(problem):
 
 def test_fields_that_bend_an_equation_make_it_abrupt():
     assert is_abrupt(heat("-max(u - 0.3, 0)"))
+    assert is_abrupt(heat("-tanh((u - 0.3)/1e-3)"))
+    assert not is_abrupt(heat("-tanh(5*u)"))
     assert is_abrupt(heat("-sqrt(u + 1)"))
     assert not is_abrupt(heat("-u**3"))
 

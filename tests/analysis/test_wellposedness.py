@@ -160,3 +160,23 @@ def test_symmetric_operators_with_coefficients_that_change_let_no_wave_grow(equa
     assert not [finding for finding in fp.check(problem) if finding.kind == "ill-posed"]
     with pytest.raises(fp.ProblemError, match="ill posed"):
         fp.check(fp.Problem("psi_t = I*psi_xx - psi_xx/9", line, (0, 1), "(1 - x**2)**4", "psi = 0"))
+
+
+@pytest.mark.parametrize(
+    ("k", "where"),
+    [
+        ("0.1 - 0.105*exp(-((x - 0.43713)/3e-4)^2)", "x = (0.4371"),
+        ("0.1 - 3*exp(-((t - 0.43713)/3e-4)^2)", "t = 0.4371"),
+    ],
+)
+def test_a_diffusivity_that_is_negative_in_a_narrow_place_or_for_a_moment(k, where):
+    problem = fp.Problem("u_t = dx(k*u_x)", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": k})
+    with pytest.raises(fp.ProblemError, match="ill posed") as caught:
+        fp.solve(problem, tol=1e-3)
+    assert where in str(caught.value)
+
+
+def test_a_narrow_barrier_is_well_posed():
+    k = "0.1 - 0.0999*exp(-((x - 0.43713)/3e-4)^2)"
+    problem = fp.Problem("u_t = dx(k*u_x)", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": k})
+    assert not [finding for finding in fp.check(problem) if finding.severity == "error"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from frozenpinn import EvaluationError, Interval, Problem, ProblemError
+from frozenpinn import Box, EvaluationError, Interval, Problem, ProblemError
 from frozenpinn.language.functions import callable_arguments
 from frozenpinn.language.jets import JetSpace, coordinate_names
 from frozenpinn.language.parser import Scope
@@ -330,3 +330,11 @@ def test_names_tell_whole_points():
     assert callable_arguments(lambda s, t: 0, ("x",), "f") == ("x", "t")
     found = datum(lambda points, t: points @ [1, 2] * t, 2)(POINTS[2], 0.5)
     np.testing.assert_allclose(found, POINTS[2] @ [0.5, 1.0])
+
+
+def test_a_function_of_time_alone_is_a_value_on_sides_of_a_box():
+    """It is called with one time, and may return an array of one number."""
+    steady = {"g": lambda t: np.ones(1)}
+    problem = Problem("u_t = lap(u) + g", Box([0, 0], [1, 1]), (0, 1), 1, "u = g", parameters=steady)
+    value = problem.conditions[0].value
+    assert np.array_equal(value(np.array([[0.0, 0.2], [0.0, 0.4], [0.0, 0.6]]), 0.5), [1.0, 1.0, 1.0])

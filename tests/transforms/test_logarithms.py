@@ -32,7 +32,22 @@ def test_the_equations_of_a_logarithm():
     assert "exp(i)" in right["s"]
     assert "exp" not in right["i"]
     assert "i_x**2" in right["i"]
-    assert str(found.initial["i"].expression) == "-x**2/2"
+    x = np.linspace(0, 10, 50)[:, None]
+    assert np.allclose(found.initial["i"](x, 0.0), -(x[:, 0] ** 2) / 2, atol=1e-6)
+
+
+def test_the_floor_of_a_logarithm():
+    found = in_logarithms(epidemic(), "i")
+    values = found.initial["i"](np.array([[0.0], [10.0], [25.0], [32.0]]), 0.0)
+    assert np.allclose(values, [0.0, -50.0, -135.0, -135.0], atol=1e-4)  # it grows by exp((2 - 0.1)*50) at most
+    deeper = in_logarithms(epidemic(), "i", margin=100.0)
+    assert np.isclose(deeper.initial["i"](np.array([[32.0]]), 0.0)[0], -195.0)
+
+
+def test_a_seed_that_vanishes_in_places_has_a_floor():
+    start = {"s": "1", "i": "max(1 - x^2, 0)"}
+    found = in_logarithms(epidemic(start=start), "i")
+    assert np.allclose(found.initial["i"](np.array([[0.0], [5.0]]), 0.0), [0.0, -135.0], atol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore:the initial data contradict")
@@ -43,6 +58,7 @@ def test_the_equations_of_a_logarithm():
         {"equations": ["s_t = s_xx", "i_t = -i_xxxx"], "boundary": ("s_n = 0", "i_n = 0", "i_xxx = 0")},
         {"boundary": ("s_n = 0", "i_n = 1")},
         {"start": {"s": "1", "i": "x"}, "boundary": ("s_n = 0", "i = 0")},
+        {"start": {"s": "1", "i": "x - 1"}},
         {"start": {"s": "1", "i": lambda x: np.exp(-(x**2))}},
     ],
 )

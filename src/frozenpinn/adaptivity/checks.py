@@ -84,7 +84,10 @@ def raise_if_infinite(solution: Solution) -> Array:
     """Refuse a solution that is not finite; return the sizes of its states."""
     norms = np.concatenate([_norms(piece) for piece in solution.pieces])
     if not np.all(np.isfinite(norms)):
-        raise IntegrationError(f"the solution is not finite at t = {solution.problem.time[1]:g}: {_growth(solution)}")
+        end = solution.problem.time[1]
+        error = IntegrationError(f"the solution is not finite at t = {end:g}: {_growth(solution)}", end)
+        error.unresolved = True
+        raise error
     return norms
 
 

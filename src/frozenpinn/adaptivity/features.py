@@ -12,6 +12,7 @@ import sympy as sp
 from frozenpinn.adaptivity.grading import Slopes
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.narrow import Stretch
+from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.language.steps import switches_of
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
@@ -23,6 +24,7 @@ _PLACES = 2001  # at which a density is given, beside those of the features
 _PER_FEATURE = 33
 _BESIDE = 1e-7  # part of the time by which jumps are avoided
 _AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
+_SUDDEN = 100.0  # change of an argument as a field goes from zero to its size, from which on a function is a switch
 _MOST_PULSES = 12  # that are looked at one by one
 
 
@@ -152,4 +154,18 @@ def is_abrupt(problem: Problem) -> bool:
         powers = [p for p in equation.nonlinear.atoms(sp.Pow) if p.exp.is_number and not p.exp.is_integer]
         if equation.nonlinear.has(*bent) or any(problem.jets.jets_in(p) for p in powers):
             return True
+        if any(_switches(problem, node) for node in equation.nonlinear.atoms(sp.tanh, sp.erf, sp.atan, sp.exp)):
+            return True
     return False
+
+
+def _switches(problem: Problem, node: sp.Expr) -> bool:
+    """Whether a function changes all of a sudden where a field passes through some value, as tanh(1000*u) does."""
+    argument = node.args[0]
+    fields = {s: jet.field for s, jet in problem.jets.jets_in(argument).items() if jet.order == 0 and not jet.time}
+    if not fields:
+        return False
+    sizes = sizes_of(problem)
+    slopes = {s: sp.diff(argument, s) for s in fields}  # of a number only if the argument is linear: exp(-1/u) bends
+    steep = {s: float(slope) * sizes[fields[s]] for s, slope in slopes.items() if slope.is_number}
+    return any(abs(value) > _SUDDEN for value in steep.values())

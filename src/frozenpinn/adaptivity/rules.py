@@ -210,8 +210,8 @@ class StepErrorRules:
     per_group: int = 8  #: steps of each group, if that makes neither too few nor too many groups
     fewest: int = 4  #: groups of a window, if there are many
     turn: float = 0.3  #: by which a state may change, beside its size, during a group of steps, …
-    turns: int = 400  #: … as long as there are no more groups ("cubic rotation" of the study needs 310)
-    scanned: int = 2000  #: steps up to which all of them are looked at where right-hand sides have corners
+    turns: int = 1600  #: … as long as there are no more groups ("cubic rotation" of the study needs 310)
+    scanned: int = 2000  #: steps that are looked at together, all of them where right-hand sides have corners
     corners: float = 3.0  #: by how much these are underestimated, as no quadrature is exact at a corner
 
 

@@ -114,9 +114,8 @@ class Search:
             best = self._finish("the solve was interrupted")
         known = best.error_estimate is not None and np.isfinite(best.error_estimate.worst)
         error = f"estimated error {best.error_estimate.worst:.2g}" if known else "error unknown"  # type: ignore[union-attr]
-        return InterruptionError(
-            f"the solve was interrupted; the best so far ({error}) is the error's 'solution'.", best
-        )
+        text = f"the solve was interrupted; the best so far ({error}) is the error's 'solution'."
+        return InterruptionError(text, best)
 
     def _progress(self, stage: str) -> None:
         """Pass on what is being done; break off what takes longer than it may."""
@@ -193,9 +192,7 @@ class Search:
             return ""
         if stalls[-1:] == [True] and max(self._distances[-2:]) < self.rules.floor:
             return "this is the floor of double precision for this problem"
-        enough = (
-            self.task.rules.static.hopeless if self.problem.is_static else 0.0
-        )  # features may differ between solves
+        enough = self.task.rules.static.hopeless if self.problem.is_static else 0.0  # features may differ
         small = self._distances[-1] < self.rules.coarse and last.task.effort >= enough
         grown = last.task.effort >= self.rules.enough or small
         if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
@@ -279,16 +276,21 @@ class Search:
     def _first(self) -> Attempt:
         """Return the first solve that comes through; failures at one and the same time are those of the problem.
 
-        Under a limit of time it may take a part of it; if that is over, a coarser one has a part of the rest.
+        Coarse networks may grow where the problem does not; wider ones are tried then. Under a limit of time the first
+        may take a part of it; if that is over, a coarser one has a part of the rest.
         """
         effort, limited = 1.0, self.budget.seconds is not None and self.task.grows
-        for left in reversed(range(self.rules.tries)):
+        left = self.rules.tries
+        while left:
+            left -= 1
             self._kept = (1.0 - self.rules.share) * self.budget.left if limited and left else 0.0
             try:
                 return self._attempt(replace(self.task, effort=effort))
             except IntegrationError as error:
-                if self._fails_again(error) or not self.task.grows:
+                coarse = error.unresolved and effort < self.rules.enough
+                if not self.task.grows or (self._fails_again(error) and not coarse):
                     raise
+                left += coarse
                 effort *= self.rules.stride
             except ConvergenceError as error:
                 if error.at_fold or not left or not self.task.grows:
@@ -310,16 +312,20 @@ class Search:
         return same or not np.isfinite(error.time)
 
     def _another(self, task: Task) -> Attempt | None:
-        """Return a solve of a task, or of a slightly larger one; None if both fail."""
+        """Return a solve of a task, or of a slightly larger one (much larger if networks grow); None if all fail."""
         alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
         self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
-        for more in (1.0, self.rules.again, self.rules.stride) if self.problem.is_static else (1.0, self.rules.again):
+        rules, static, coarse = self.rules, self.problem.is_static, False
+        for more in (1.0, rules.again, rules.stride, rules.stride**2)[: 3 if static else 4]:
+            if more > rules.again and not (coarse or static):
+                break
             try:
-                seed = self.task.seed + self.rules.seeds * self._count
+                seed = self.task.seed + rules.seeds * self._count
                 return self._attempt(replace(task, effort=more * task.effort, seed=seed))
             except IntegrationError as error:
                 # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
-                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort:
+                coarse = error.unresolved
+                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort and not coarse:
                     raise
             except ConvergenceError as error:
                 self._failures.append(IntegrationError(str(error), float("nan")))

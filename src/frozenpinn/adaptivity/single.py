@@ -6,6 +6,7 @@ handed to the next solve of the same search: :class:`Knowledge`.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.fronts import fronts_of
-from frozenpinn.statement.logarithms import in_logarithms
+from frozenpinn.statement.logarithms import MARGIN, in_logarithms
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.apply import solve_through
 from frozenpinn.transforms.fronts import WithoutFronts
@@ -195,7 +196,7 @@ def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Pr
                 raise
             knowledge = replace(knowledge, sizes=UNKNOWN, scales=UNKNOWN, logarithm=possible[0])
     assert knowledge.logarithm is not None
-    through = Logarithm(knowledge.logarithm)
+    through = Logarithm(knowledge.logarithm, MARGIN * math.sqrt(task.effort))  # pairs of solves see if it is seen
     return Outcome(*solve_through(through, problem, lambda inner: _in_units(inner, task, knowledge, progress)))
 
 

@@ -9,7 +9,6 @@ solution itself is made of; rough functions have residuals that tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.adaptivity.error_directions import directions
 from frozenpinn.adaptivity.features import is_abrupt
 from frozenpinn.adaptivity.rules import Effort, StepErrorRules
 from frozenpinn.assembly.discretisation import Discretisation
@@ -31,6 +31,7 @@ Array = np.ndarray
 _RULES = StepErrorRules()
 _NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
+_TOGETHER = 8  # steps on which errors are solved for at once
 _LARGEST = 1e200  # beyond which nothing is told any more
 
 
@@ -91,10 +92,13 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
 
 
 def _can_be_judged(piece: Piece) -> bool:
-    """Whether a window is known with its system, and coefficients are a norm of functions."""
-    seen = all(isinstance(p, InUnits) for e in piece.expansions for p in e.pullbacks)
-    seen = seen and piece.logarithm is None
-    return piece.system is not None and seen and all(s.network.is_orthonormal for s in piece.system.spaces)
+    """Whether a window is known with its system, and coefficients are a norm of functions.
+
+    On a subspace, means are those over its own domain.
+    """
+    if piece.system is None or piece.logarithm is not None:
+        return False
+    return all(s.network.is_orthonormal for s in piece.system.spaces)
 
 
 class _Part(NamedTuple):
@@ -118,13 +122,14 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, a
     breaks, chosen = _grouped(breaks, count, count // 2)
     turning = False
     if not system.is_linear and effort.states > rules.brief.states:
-        cuts = _turns(trajectory, breaks, rules)
+        fine, cuts = _turns(trajectory, breaks, rules)
         turning = len(cuts) > len(chosen)
-        chosen = np.union1d(chosen, cuts) if turning else chosen
-        effort = rules.turning if turning else effort
+        if turning:
+            chosen = np.union1d(np.searchsorted(fine, breaks[chosen]), cuts)
+            breaks, effort = fine, rules.turning
     edges = breaks[chosen]
-    if abrupt and len(breaks) <= rules.scanned and effort.states > rules.brief.states:
-        choice = _worst_steps(piece, breaks, chosen, rules.corners)
+    if abrupt and effort.states > rules.brief.states:
+        choice = _worst_steps(piece, breaks, chosen, rules)
     else:
         choice = _sampled(breaks, edges)
     with np.errstate(all="ignore"):
@@ -162,7 +167,7 @@ def _looked_at(
     worst = np.einsum("k,gkn->gn", weights, left)
     worst = worst[int(np.argmax(np.linalg.norm(worst, axis=1)))]
     seen = [worst, states[-1], states[0], states[len(states) // 2]]
-    vectors = _directions(system, seen[: effort.states], effort)
+    vectors = directions(system, seen[: effort.states], effort)
     jacobians = _jacobians(system, moments[:, middle], states, wanted[:, middle], vectors, abrupt)
     if not np.all(np.isfinite(jacobians)):
         return None
@@ -178,8 +183,19 @@ def _looked_at(
 def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
     """Solve e' = J e + d on steps from e = 0 on, by collocation; return e at the nodes and at the ends.
 
-    In between, a trajectory may be wrong though its steps are right.
+    In between, a trajectory may be wrong though its steps are right. A few steps are looked at together, as a large
+    factorisation can't be broken off.
     """
+    parts = [_collocated(*own) for own in zip(*(_few(a) for a in (jacobians, lengths, left)), strict=True)]
+    inner, ends = zip(*parts, strict=True)
+    return np.concatenate(inner), np.concatenate(ends)
+
+
+def _few(values: Array) -> list[Array]:
+    return np.split(values, range(_TOGETHER, len(values), _TOGETHER))
+
+
+def _collocated(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
     groups, count, r = left.shape
     integrals, weights = _collocation(count)
     load = lengths[:, None, None] * np.einsum("kj,gjr->gkr", integrals, left)
@@ -211,9 +227,7 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     """
     steps = len(breaks) - 1
     if steps < least:
-        parts = -(-least // steps)
-        inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks.tolist())]
-        fine = np.append(np.concatenate(inner), breaks[-1])
+        fine = _divided(breaks, -(-least // steps))
         return fine, np.arange(len(fine))
     half = max(1, count // 2)
     by_steps = np.round(np.linspace(0, steps, half + 1)).astype(int)
@@ -221,17 +235,34 @@ def _grouped(breaks: Array, count: int, least: int) -> tuple[Array, Array]:
     return breaks, np.unique(np.concatenate([by_steps, np.clip(by_time, 0, steps)]))
 
 
-def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> Array:
-    """Return where to cut a trajectory that goes round and round: the linearisation turns with it."""
+def _divided(breaks: Array, parts: int) -> Array:
+    """Return the ends of equal parts of all steps."""
+    inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks.tolist())]
+    return np.append(np.concatenate(inner), breaks[-1])
+
+
+def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tuple[Array, Array]:
+    """Return where a trajectory that goes round and round may be cut, and where to: the linearisation turns with it.
+
+    Long steps, on which states turn far, are divided.
+    """
+    stride, path = _path(trajectory, breaks, rules)
+    if (parts := int(min(path[-1] / rules.turn, rules.turns) / (len(breaks) - 1))) > 0:
+        breaks = _divided(breaks, 1 + parts)
+        stride, path = _path(trajectory, breaks, rules)
+    count = int(min(path[-1] / rules.turn, rules.turns))
+    cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
+    return breaks, np.unique(np.clip(cuts, 0, len(breaks) - 1))
+
+
+def _path(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tuple[int, Array]:
+    """Return how far states have moved, beside their size, at each of some breaks; and how many are passed over."""
     stride = -(-len(breaks) // rules.scanned)
     states, _ = states_and_rates(trajectory, breaks[::stride])
     sizes = np.linalg.norm(states, axis=1)
     least = max(1e-3 * float(np.max(sizes)), 1e-300)  # nothing may have happened yet
     steps = np.linalg.norm(np.diff(states, axis=0), axis=1) / np.maximum(sizes[1:], least)
-    path = np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
-    count = int(min(path[-1] / rules.turn, rules.turns))
-    cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
-    return np.unique(np.clip(cuts, 0, len(breaks) - 1))
+    return stride, np.concatenate([[0.0], np.cumsum(np.nan_to_num(steps))])
 
 
 def _averaged(piece: Piece, edges: Array, vectors: Array, abrupt: bool) -> Array:
@@ -260,17 +291,20 @@ def _sampled(breaks: Array, edges: Array) -> _Choice:
     return _Choice(steps, np.ones(len(steps)), np.ones(len(steps)))
 
 
-def _worst_steps(piece: Piece, breaks: Array, chosen: Array, corners: float) -> _Choice:
+def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRules) -> _Choice:
     """Return the step of each group that leaves most.
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
     assert piece.system is not None
-    moments = breaks[:-1] + 0.4 * np.diff(breaks)
-    with np.errstate(all="ignore"):
-        states, rates = states_and_rates(piece.trajectory, moments)
-        left = rates - piece.system.rates(moments, states)
-        sizes = np.nan_to_num(np.linalg.norm(left, axis=1) * np.diff(breaks))
+    found = []
+    for moments in np.split(
+        breaks[:-1] + 0.4 * np.diff(breaks), np.arange(rules.scanned, len(breaks) - 1, rules.scanned)
+    ):
+        with np.errstate(all="ignore"):
+            states, rates = states_and_rates(piece.trajectory, moments)
+            found.append(np.linalg.norm(rates - piece.system.rates(moments, states), axis=1))
+    sizes = np.nan_to_num(np.concatenate(found) * np.diff(breaks))
     steps, weights, shares = [], [], []
     for a, b in pairwise(chosen.tolist()):
         k = a + int(np.argmax(sizes[a:b]))
@@ -278,39 +312,8 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, corners: float) -> 
         steps.append(k)
         share = float(breaks[k + 1] - breaks[k]) / length
         shares.append(share)
-        weights.append(corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
+        weights.append(rules.corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
     return _Choice(np.array(steps), np.array(weights), np.array(shares))
-
-
-def _directions(system: Discretisation, states: Sequence[Array], effort: Effort) -> Array:
-    """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
-    layout, n = system.layout, system.layout.coefficients
-    columns = []
-    for block, space in zip(layout.blocks, system.spaces, strict=True):
-        for k in _smoothest(space.network.sizes, max(effort.each, effort.smooth // len(system.spaces))):
-            columns.append(np.eye(1, n, block.start + k)[0])
-        for state in states:
-            own = np.zeros(n)
-            own[block] = state[:n][block]
-            size = float(np.linalg.norm(own))
-            if size > 0:
-                columns.append(own / size)
-    left, values, _ = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
-    kept = left[:, values > 1e-6 * values[0]]
-    if not len(layout.moving):
-        return kept
-    zero = np.zeros((len(layout.moving), kept.shape[1]))
-    return np.block([[kept, np.zeros_like(kept)], [zero, kept[layout.moving]]])
-
-
-def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
-    """Return the indices of the smoothest functions of a basis, which go from smooth to rough along each axis."""
-    if len(sizes) == 1:
-        return np.arange(min(count, sizes[0]))
-    few = [min(n, count) for n in sizes]
-    index = np.indices(few).reshape(len(few), -1)
-    first = np.argsort(index.sum(axis=0), kind="stable")[:count]
-    return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
 
 
 def _jacobians(

@@ -12,12 +12,13 @@ Freezing coefficients at a point, a plane wave exp(i ξ·x + λ t) turns the equ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from frozenpinn.analysis.ellipticity import static_findings
 from frozenpinn.analysis.feeding import FED, judge_law
+from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.analysis.symbol import USUAL, Symbol, fastest
@@ -35,6 +36,7 @@ from frozenpinn.statement.tables import tables_of
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
 _WAVE_NUMBERS = (1e2, 1e3)  # in units of one over the size of the domain
+_CELLS = 9  # that hold a narrow feature, at which coefficients are looked at
 
 
 def examine(problem: Problem) -> Findings:
@@ -77,25 +79,47 @@ def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
     """Compare the growth of waves of two lengths in several directions, at several points."""
     rng = np.random.default_rng(0)
     domain, duration = problem.domain, problem.time[1] - problem.time[0]
-    points = domain.sample(5, "random", rng).x
+    spots = [*(_Spot(x, USUAL, duration) for x in domain.sample(5, "random", rng).x), *_narrow_spots(problem)]
     directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(2, domain.dimension))]
     waves = 1j * np.stack([d / np.linalg.norm(d) / domain.lengths for d in directions])
     exponents = np.multiply.outer(_WAVE_NUMBERS, waves)
     # in other coordinates operators are symmetric with a weight, which adds lower derivatives
     least = 1e-6 if problem.frame is None else 0.1
     seen: list[list[float]] = []
-    for x in points:
-        coefficients = symbol.coefficients(x)
+    for x, share, lasts in spots:
+        coefficients = symbol.coefficients(x, share)
         if coefficients in seen or not np.all(np.isfinite(coefficients)):
             continue
         seen.append(coefficients)
         rates = symbol.rates(coefficients, exponents)
         slow, fast = fastest(rates, -np.inf)
         speed = np.fmax.reduce(np.abs(rates[1]), axis=-1, initial=0.0)
-        explodes = (fast > 2 * np.maximum(slow, 0.0)) & (fast > least * speed) & (fast * duration > 50)
+        explodes = (fast > 2 * np.maximum(slow, 0.0)) & (fast > least * speed) & (fast * lasts > 50)
         if np.any(explodes):
-            return _explosion(symbol, x, float(fast[explodes][0]), _WAVE_NUMBERS[1])
+            return _explosion(symbol, x, share, float(fast[explodes][0]), _WAVE_NUMBERS[1])
     return None
+
+
+class _Spot(NamedTuple):
+    """A place, a part of the time, and for how long coefficients are about what they are there and then."""
+
+    x: Array
+    share: float
+    lasts: float
+
+
+def _narrow_spots(problem: Problem) -> list[_Spot]:
+    """Return where and when coefficients have narrow features, which random places miss."""
+    start, end = problem.time
+    found = []
+    for feature in (f for f in formula_scales(problem).features if f.lasting):
+        cells = np.unique(np.linspace(0, len(feature.low) - 1, _CELLS).astype(int))
+        for low, high in zip(feature.low[cells], feature.high[cells], strict=True):
+            middle = (low + high) / 2
+            if np.all(problem.domain.contains(middle[None, :-1])):
+                lasts = float(high[-1] - low[-1]) if feature.narrow[-1] else end - start
+                found.append(_Spot(middle[:-1], float(middle[-1] - start) / (end - start), lasts))
+    return found
 
 
 @remembered
@@ -128,10 +152,11 @@ def _feeds(condition: LinearCondition) -> bool:
     return len({jet.order for jet in condition.jets}) > 1 or len(condition.fields) > 1
 
 
-def _explosion(symbol: Symbol, x: Array, rate: float, scale: float) -> Finding:
-    place = ", ".join(f"{c:g}" for c in x)
+def _explosion(symbol: Symbol, x: Array, share: float, rate: float, scale: float) -> Finding:
+    place, (start, end) = ", ".join(f"{c:g}" for c in x), symbol.problem.time
+    when = f" and t = {start + share * (end - start):.6g}" if symbol.varies else ""
     text = (
-        f"the problem is ill posed at x = ({place}): waves {scale:g} times shorter than the domain grow like "
+        f"the problem is ill posed at x = ({place}){when}: waves {scale:g} times shorter than the domain grow like "
         f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
         "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
     )

@@ -326,7 +326,9 @@ class PointFunction:
         with np.errstate(all="ignore"):
             if self.function is not None:
                 return self.function.at(x, t)
-            return checked_values(self._program(*x.T, t)[0], len(x), self.what, place_of(x, t))
+            values = np.asarray(self._program(*x.T, t)[0])
+            values = values[0] if values.shape == (1,) else values  # of a Python function of time alone
+            return checked_values(values, len(x), self.what, place_of(x, t))
 
     @cached_property
     def _products(self) -> AxisProducts | None:

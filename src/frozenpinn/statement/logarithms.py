@@ -6,7 +6,14 @@ beside the value itself, and those are errors of the logarithm w = log u:
 
     u_x = u·w_x,    u_xx = u·(w_xx + w_x²),    w_t = u_t / u.
 
-The name of the field then stands for its logarithm.
+The name of the field then stands for its logarithm. Where the initial value is smaller than whatever could become
+visible in the time that is left, its logarithm is very steep (−r² for a Gaussian seed, up to thousands in the corners
+of a box) for nothing, and contradicts conditions such as u_n = 0 there. So a floor is put under it, smoothly:
+
+    w₀ = (1/k) log(u₀ᵏ + fᵏ),    f = exp(−(rate·T + margin)),
+
+where the rate is that at which the field grows where there is none of it yet. Another margin, in another solve of the
+same search, tells whether the floor is seen.
 """
 
 from __future__ import annotations
@@ -26,8 +33,12 @@ from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.problem import Problem
 
+Array = np.ndarray
 _HIGHEST = 2  # derivatives in equations: more make products of very many terms
-_PLACES = 200  # at which an initial value must have a logarithm
+_PLACES = 200  # at which an initial value must have a logarithm, …
+_TIMES = 5  # … and times at which rates are looked at
+_SOFT = sp.Rational(1, 5)  # k: how softly the floor is reached; a bend narrower than what spreads would cost neurons
+MARGIN = 40.0  #: of the floor below what can become visible, as a logarithm: what is added there ends below 2e-3 of it
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
@@ -56,20 +67,19 @@ def products(jet: Jet) -> Iterator[list[Jet]]:
             ]
 
 
-def in_logarithms(problem: Problem, name: str) -> Problem | None:
-    """Return the problem for the logarithm of a field; None if it can't be stated."""
+def in_logarithms(problem: Problem, name: str, margin: float = MARGIN) -> Problem | None:
+    """Return the problem for the logarithm of a field, above a floor so far below what counts; or None."""
     plain = problem.interfaces is None and problem.before is None and not (problem.laws or problem.points)
     if not plain or problem.constraints or problem.jets.quantities or any(e.order != 1 for e in problem.equations):
         return None
     equations = [_equation(problem, e, name) for e in problem.equations]
     conditions = [_condition(problem, c, name) if name in c.fields else c for c in problem.conditions]
-    initial = _datum(problem, problem.initial[name])
-    if initial is None or None in equations or None in conditions:
+    if None in equations or None in conditions:
         return None
-    domain = problem.domain
-    inside = domain.sample(_PLACES, "random", Seed.MEASURED_SIZES).x
-    corners = np.array(list(product(*zip(domain.lower, domain.upper, strict=True))))
-    x = np.concatenate([inside, corners[domain.contains(corners)]])
+    x = _places(problem)
+    initial = _initial(problem, name, margin, x)
+    if initial is None:
+        return None
     try:
         initial(x, problem.time[0])
     except EvaluationError:  # it is not positive everywhere
@@ -81,6 +91,51 @@ def in_logarithms(problem: Problem, name: str) -> Problem | None:
         exact={},
         given={},
     )
+
+
+def _places(problem: Problem) -> Array:
+    """Return random places and the corners of the box around a domain, if they belong to it."""
+    domain = problem.domain
+    inside = domain.sample(_PLACES, "random", Seed.MEASURED_SIZES).x
+    corners = np.array(list(product(*zip(domain.lower, domain.upper, strict=True))))
+    return np.concatenate([inside, corners[domain.contains(corners)]])
+
+
+def _initial(problem: Problem, name: str, margin: float, x: Array) -> Datum | None:
+    """Return the logarithm of an initial value above a floor; without one where nothing is known of rates."""
+    given, rate = problem.initial[name], _rate(problem, name, x)
+    if given.expression is None or rate is None:
+        return _datum(problem, given)
+    start, end = problem.time
+    size = float(np.max(given(x, start)))
+    depth = max(rate, 0.0) * (end - start) + margin
+    if not (np.isfinite(depth) and size > 0):
+        return None
+    floor = sp.exp(-_SOFT * sp.Float(f"{depth:.6g}"))
+    unit = sp.Float(f"{size:.6g}")
+    expression = sp.log(unit) + sp.log((given.expression / unit) ** _SOFT + floor) / _SOFT
+    return Datum(expression, problem.parameters.scope(problem.jets), problem.parameters.functions, given.what)
+
+
+def _rate(problem: Problem, name: str, x: Array) -> float | None:
+    """Return how fast a field grows at most, beside itself, where there is none of it and all else is as at first."""
+    jets, size = problem.jets, sp.Dummy("e", positive=True)
+    (equation,) = (e for e in problem.equations if e.field == name)
+    start, end = problem.time
+    known = {jet: sp.Integer(0) for jet in jets.jets_in(equation.right_side)}
+    for symbol, jet in jets.jets_in(equation.right_side).items():
+        if jet == jets.field(jet.field):
+            given = None if jet.field == name else problem.initial[jet.field].expression
+            if jet.field != name and given is None:
+                return None
+            known[symbol] = size if given is None else given.subs(jets.t, start)
+    growth = expanded(equation.right_side.xreplace(known) / size).subs(size, 0)
+    scope, functions = problem.parameters.scope(jets), problem.parameters.functions
+    rate = Datum(growth, scope, functions, f"the growth rate of '{name}'")
+    try:
+        return float(max(np.max(rate(x, float(t))) for t in np.linspace(start, end, _TIMES)))
+    except EvaluationError:
+        return None
 
 
 def _datum(problem: Problem, datum: Datum) -> Datum | None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from frozenpinn.results.solution import Solution
-from frozenpinn.statement.logarithms import in_logarithms
+from frozenpinn.statement.logarithms import MARGIN, in_logarithms
 from frozenpinn.statement.problem import Problem
 
 
 @dataclass(frozen=True)
 class Logarithm:
-    """Solves for the logarithm of a positive field."""
+    """Solves for the logarithm of a positive field, with a floor so far below all that can become visible."""
 
     name: str
+    margin: float = MARGIN
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem of the logarithm."""
-        found = in_logarithms(problem, self.name)
+        found = in_logarithms(problem, self.name, self.margin)
         assert found is not None
         return found
 

@@ -128,6 +128,23 @@ def plane_growth(rng: Draw) -> Problem:
     )
 
 
+def plane_saddle(rng: Draw) -> Problem:
+    """Go to a saddle, in a square, by a way that is the same along lines; what misses it is multiplied."""
+    r, slope = drawn(rng, 8, 16), drawn(rng, 0.5, 3)
+    u = sp.exp(-T) * (2 + sp.sin(slope * X + Y)) / 3
+    v = u**2
+    f, g = forcing(u, lambda w: 0.05 * lap(w) - w), forcing(v, lambda w: 0.05 * lap(w) + r * (w - u**2))
+    return Problem(
+        ["u_t = 0.05*lap(u) - u + f", f"v_t = 0.05*lap(v) + {r}*(v - u**2) + g"],
+        _SQUARE,
+        (0, 1),
+        [u.subs(T, 0), v.subs(T, 0)],
+        ["u = p", "v = q"],
+        parameters={"f": f, "g": g, "p": u, "q": v},
+        exact=[u, v],
+    )
+
+
 def plane_carried(rng: Draw) -> Problem:
     """Carry a narrow peak around a torus."""
     w, v = scaled(rng, -1.7, -1), drawn(rng, 0.3, 1.0)
@@ -235,6 +252,7 @@ PLANE = (
     plane_reaction_pulse,
     plane_robin,
     plane_growth,
+    plane_saddle,
     plane_carried,
     disk_spot,
     disk_pulse,

@@ -206,6 +206,17 @@ def _rubbing(c: float, eps: float, t: float, y: Array) -> Array:
     return -c * np.tanh(y / eps)
 
 
+def sliding(rng: Draw) -> Problem:
+    """Slide along a value at which a force changes its sign all of a sudden: one step of many passes it first."""
+    a, eps, hum = drawn(rng, 0.3, 0.7), scaled(rng, -4.5, -3), drawn(rng, 0.1, 0.5)
+    course = Course(partial(_pulled, a, eps, hum), np.array([1.0]), (0.0, 1.5), "Radau", 1e-11, 1e-13)
+    return uniform([f"u_t = 0.1*u_xx - tanh((u - {a})/{eps}) + {hum}*cos(5*t)"], [1.0], course, 1.5)
+
+
+def _pulled(a: float, eps: float, hum: float, t: float, y: Array) -> Array:
+    return np.asarray(-np.tanh((y - a) / eps) + hum * np.cos(5 * t))
+
+
 def kinked_wave(rng: Draw) -> Problem:
     """Swing about a spring that pulls harder on one side."""
     a, b, end = drawn(rng, 5, 15), drawn(rng, 20, 60), float(rng.integers(2, 8))
@@ -266,6 +277,7 @@ STIFF = (
     power_extinction,
     triggered,
     friction,
+    sliding,
     kinked_wave,
     barenblatt,
     tiny,
