@@ -9,7 +9,7 @@ is taken for round-off. Places stand last in all arrays, in blocks that stay nea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod

@@ -153,16 +153,21 @@ class History:
     @cached_property
     def limit(self) -> float:
         """What is taken for round-off of a value, told by places next to each other, and by times."""
-        sample, few = self._some(NODES), self._some(_TIMES)
-
-        def near(x: Array) -> Array:
-            return self._directly(np.column_stack([np.tile(sample[:, 0], len(x) // len(sample)), x]))
+        few = self._some(_TIMES)
 
         def soon(t: Array) -> Array:
             return self._directly(np.column_stack([t, np.tile(few[:, 1:], (len(t) // len(few), 1))]))
 
-        in_space = round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)
-        return float(max(in_space[0], round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)[0]))
+        in_time = round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)
+        return max(self._round_off_at(self._some(NODES)), float(in_time[0]))
+
+    def _round_off_at(self, places: Array) -> float:
+        """Return what is taken for round-off of values at some places, told by those next to them at the same times."""
+
+        def near(x: Array) -> Array:
+            return self._directly(np.column_stack([np.tile(places[:, 0], len(x) // len(places)), x]))
+
+        return float(round_off_limit(near, places[:, 1:], self.breaks[1:], sharp=_SHARP)[0])
 
     # ---- from one break in time to the next --------------------------------------------------------------------
 
@@ -183,10 +188,14 @@ class History:
                 rough = list(self._smooth_filled(many, moments, out, crew))
                 pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
                 moments = NODES
+        return out if self._is_right(out) else self._directly(self.places)
+
+    def _is_right(self, out: Array) -> bool:
+        """Tell whether some of the values are the direct ones but for round-off, which may be larger at some times."""
         checked = np.linspace(0, len(out) - 1, _CHECKED).astype(int)
-        known = self._directly(self.places[checked])
-        right = np.all(np.abs(out[checked] - known) <= _WRONG * self.limit)
-        return out if right else self._directly(self.places)
+        off = np.abs(out[checked] - self._directly(self.places[checked]))[:, 0]
+        far = off > _WRONG * self.limit
+        return not np.any(far) or bool(np.max(off) <= _WRONG * self._round_off_at(self.places[checked[far]]))
 
     def _spans(self) -> list[_Span]:
         """Cut the time into spans of as many steps as polynomials of few degrees pass through, and sort the pairs."""
