@@ -163,14 +163,14 @@ class LocalSum:
         moments, out = self.core.shape[1], np.empty(len(order))
         rows = max(64, _NEAR // way.numbers)
         for many in (order[start : start + _MANY] for start in range(0, len(order), _MANY)):
+            front = functions[0].at(x[0][many]) if way.first is None else np.empty((0, len(many)))
             others = [own.at(c[many]) for own, c in zip(functions[1:], x[1:], strict=True)]
             for start in range(0, len(many), rows):
-                chosen = many[start : start + rows]
-                first = x[0][chosen]
-                values = functions[0].at(first) if way.first is None else way.first.powers(first, piece[chosen])
-                weights = (values[:, None] * chebyshev(in_time[chosen], moments)).reshape(-1, len(chosen))
-                own = [one[:, start : start + rows] for one in others]
-                out[chosen] = _summed(tables, cell[chosen], weights, own)
+                part = slice(start, start + rows)
+                chosen = many[part]
+                first = front[:, part] if way.first is None else way.first.powers(x[0][chosen], piece[chosen])
+                weights = (first[:, None] * chebyshev(in_time[chosen], moments)).reshape(-1, len(chosen))
+                out[chosen] = _summed(tables, cell[chosen], weights, [own[:, part] for own in others])
         return out
 
     def _cheapest(self, axis: int, count: int) -> AxisTable | None:

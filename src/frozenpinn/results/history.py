@@ -159,7 +159,14 @@ class History:
             return self._directly(np.column_stack([t, np.tile(few[:, 1:], (len(t) // len(few), 1))]))
 
         in_time = round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)
-        return max(self._round_off_at(self._some(NODES)), float(in_time[0]))
+        return max(self._round_off_at(self._some(NODES)), float(in_time[0]), _SHARP * self._size)
+
+    @cached_property
+    def _size(self) -> float:
+        """The largest of values at more places, as fronts are thin, and few times."""
+        (rows, lifting), (c, lifted) = self._sampled, self.coefficients(np.unique(self._some(_TIMES)[:, 0]))
+        values = rows @ c if lifted is None else rows @ c + lifting @ lifted
+        return float(np.max(np.abs(values)))
 
     def _round_off_at(self, places: Array) -> float:
         """Return what is taken for round-off of values at some places, told by those next to them at the same times."""
