@@ -122,6 +122,20 @@ def test_what_is_told_to_fit_does_so_on_shapes_too():
     assert fitting.bytes > 0.7 * physical_memory()
 
 
+def test_fields_and_the_states_of_the_fewest_steps_are_counted():
+    one = fp.Problem("u_t = lap(u)", SQUARE, (0, 1), 0, "u = 0")
+    equations = {name: f"{name}_t = lap({name}) - u*v*w" for name in "uvw"}
+    three = fp.Problem(equations, SQUARE, (0, 1), dict.fromkeys("uvw", 0), [f"{name} = 0" for name in "uvw"])
+    sizes = []
+    for problem in (one, three):
+        _, text = refusal(problem, 10**6)
+        found = re.search(r"need about (\S+) GB of memory, .*; width=(\d+) would fit", text)
+        make_plan(problem, task(Settings(width=int(found[2])))).check_memory()
+        sizes.append((float(found[1]), int(found[2])))
+    assert sizes[1][0] > 3 * sizes[0][0]
+    assert sizes[1][1] < sizes[0][1] / np.sqrt(3)
+
+
 def test_a_limit_of_memory_is_named():
     _, text = refusal(HEAT, 200, memory=1e6)
     assert re.match(r"200 neurons per axis need about .* of memory, more than memory_limit=1e\+06; width=\d+ ", text)
@@ -136,6 +150,7 @@ def test_a_limit_that_states_exceed_ends_the_search_with_what_there_is():
         solution = fp.solve(problem, tol=1e-6, memory_limit=3e6)
     assert solution.status == "reached"
     assert "the states at the steps of etd up to t = 1" in solution.verdict.reason
+    assert re.search(r"Take width=\S+.* \(if it takes as many steps\), or a shorter time", solution.verdict.reason)
     assert 0 < solution.error_estimate["u"] < 0.5
 
 

@@ -36,6 +36,7 @@ Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
 
 _BYTES = 48.0  # of a number in a table of the basis, with its copies
 _COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
+_LEAST = 20  # steps in time that a nonlinear problem takes
 _STEPS = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
 
 
@@ -47,6 +48,8 @@ class Frame:
     strategy: BoundaryStrategy
     method: str
     renewal: Renewal
+    tensors: int = 1  #: of a state: one for each field, and one for the velocity of each that has one
+    steps: int = 0  #: in time that are taken at least, after each of which a state and its rate are kept
 
     @classmethod
     def of(cls, problem: Problem, settings: Settings, width: Width | None = None) -> Frame:
@@ -65,7 +68,9 @@ class Frame:
         method = settings.point_method
         if method == "auto":
             method = "spectral" if product else "gauss" if d <= few else "sobol"
-        return cls(product, strategy, method, _renewal(problem, settings.windows, product))
+        tensors = sum(max(1, equation.order) for equation in problem.equations)
+        steps = 0 if problem.is_linear or problem.is_static else _LEAST
+        return cls(product, strategy, method, _renewal(problem, settings.windows, product), tensors, steps)
 
     def samplers(self, problem: Problem, settings: Settings, width: Width | None = None) -> tuple[Sampler, ...]:
         """Return the sampler, or one for each axis of a product: of a given width, the settings' or a default."""
@@ -134,7 +139,12 @@ class Plan:
         if not self.frame.product:
             return _BYTES * prod(counts) * prod(widths)
         tables = sum(n * width for n, width in zip(counts, widths, strict=True))
-        return 8.0 * _COPIES * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
+        return 8.0 * _COPIES * self.frame.tensors * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
+
+    def _kept_of(self, share: float) -> float:
+        """Return the bytes of the states that are kept at the fewest steps, for a share of the neurons."""
+        each = prod(share * sampler.width for sampler in self.samplers)
+        return 16.0 * self.frame.tensors * self.frame.steps * each if self.frame.product else 0.0
 
     @property
     def operations(self) -> float:
@@ -163,19 +173,28 @@ class Plan:
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
         limit, most, allowed = self.task.memory, physical_memory(), self._allowed
-        if self.bytes <= allowed:
+        needed = self.bytes + self._kept_of(1.0)
+        if needed <= allowed:
             return
         each = " per axis" if self.frame.product else ""
-        need = f"{self.width} neurons{each} need about {amount(self.bytes)} of memory"
+        need = f"{self.width} neurons{each} need about {amount(needed)} of memory"
         share = 1.0
-        while share > 1e-9 and self._bytes_of(share) > allowed:
+        while share > 1e-9 and self._bytes_of(share) + self._kept_of(share) > allowed:
             share *= 0.95
-        fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
-        fitting = f"width={fit if len(set(fit)) > 1 else fit[0]}"
-        advice = f"{fitting if share * max(sampler.width for sampler in self.samplers) >= 2 else 'no width'} would fit"
-        if limit is not None and self.bytes > limit:
+        known = share * max(sampler.width for sampler in self.samplers) >= 2
+        advice = f"{self._share(share) if known else 'no width'} would fit"
+        if limit is not None and needed > limit:
             raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
+
+    def fitting(self, part: float) -> str:
+        """Tell with which width states take a part of what they take now."""
+        return self._share(part ** (1.0 / len(self.samplers)))
+
+    def _share(self, share: float) -> str:
+        """Write a share of the neurons as a setting."""
+        fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
+        return f"width={fit if len(set(fit)) > 1 else fit[0]}"
 
     def place_points(self, problem: Problem) -> Points:
         """Place the quadrature points evenly."""

@@ -360,8 +360,10 @@ class March:
     # ---- time -----------------------------------------------------------------------------------------
 
     def _integrate(self, system: Discretisation, loss: float, watch: Watch | None = None) -> Trajectory:
-        task, room, (start, end) = self.plan.task, self.plan.room, self.problem.time
-        observer = Observer(watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size, room)
+        task, plan, (start, end) = self.plan.task, self.plan, self.problem.time
+        observer = Observer(
+            watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size, plan.room, plan.fitting
+        )
         tolerance = self.tolerances.steps
         with self.watch.stage("integration"):
             if self._frame is not None:  # at rest there

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebvander
 
-from frozenpinn.basis.cells import LAST, NODES, nodes_between, round_off_limit, to_polynomials
+from frozenpinn.basis.cells import LAST, NODES, nodes_between, round_off_limit, to_coefficients
 
 Array = np.ndarray
 _NEURONS = 10  # of an axis that lie in one piece, before it is halved
 _HALVINGS = 14
 _PIECES = 400  # at most
 _KEPT = 0.5  # of what is taken for round-off: the size of coefficients that are kept
+_MERGED = 24  # nodes of pieces that are merged
 _PROBED = 32  # places at which the round-off is measured
 
 
@@ -39,21 +39,56 @@ class AxisTable:
         """Whether all places lie where the functions are tabulated."""
         return bool(np.min(x) >= self.edges[0] and np.max(x) <= self.edges[-1])
 
+    def cut(self, degrees: int) -> AxisTable:
+        """Return the first degrees alone."""
+        return AxisTable(self.edges, np.ascontiguousarray(self.coefficients[:, :degrees]))
+
+    def merged(self) -> AxisTable:
+        """Return polynomials on half as many pieces; whether these are enough is told by their last coefficients."""
+        edges = np.append(self.edges[:-1:2], self.edges[-1])
+        return AxisTable(edges, _polynomials(self, np.stack([edges[:-1], edges[1:]], axis=1), _MERGED))
+
+    def located(self, x: Array) -> Array:
+        """Return the piece of each place (n,)."""
+        found = np.searchsorted(self.edges[1:-1], x, side="right")
+        return found.astype(np.min_scalar_type(len(self.edges)))  # small integers are sorted in no time
+
+    def powers(self, x: Array, piece: Array) -> Array:
+        """Return the Chebyshev polynomials of the pieces at places in them, shape (degrees, n)."""
+        low, high = self.edges[piece], self.edges[piece + 1]
+        return chebyshev((2.0 * x - low - high) / (high - low), self.coefficients.shape[1])
+
+    def rows(self, x: Array) -> Array:
+        """Return all functions at places (n,), shape (R, n)."""
+        own = self.located(x)
+        order = np.argsort(own, kind="stable")
+        own = own[order]
+        powers = self.powers(x[order], own)
+        bounds = np.searchsorted(own, np.arange(len(self.coefficients) + 1))
+        found = np.empty((self.coefficients.shape[2], len(x)))
+        for k in np.flatnonzero(np.diff(bounds)).tolist():
+            part = slice(bounds[k], bounds[k + 1])
+            np.matmul(self.coefficients[k].T, powers[:, part], out=found[:, part])
+        out = np.empty_like(found)
+        out[:, order] = found
+        return out
+
     def __call__(self, x: Array) -> Array:
         """Return all functions at places (n,), shape (n, R)."""
-        pieces = len(self.coefficients)
-        own = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, pieces - 1)
-        low, high = self.edges[own], self.edges[own + 1]
-        powers = chebvander((2.0 * x - low - high) / (high - low), self.coefficients.shape[1] - 1)
-        order = np.argsort(own, kind="stable")
-        powers = powers[order]
-        bounds = np.searchsorted(own[order], np.arange(pieces + 1))
-        found = np.empty((len(x), self.coefficients.shape[2]))
-        for k in np.flatnonzero(np.diff(bounds)):
-            found[bounds[k] : bounds[k + 1]] = powers[bounds[k] : bounds[k + 1]] @ self.coefficients[k]
-        out = np.empty_like(found)
-        out[order] = found
-        return out
+        return self.rows(x).T
+
+
+def chebyshev(s: Array, count: int) -> Array:
+    """Return the first Chebyshev polynomials at s (n,), shape (count, n)."""
+    out = np.empty((count, len(s)))
+    out[0] = 1.0
+    if count > 1:
+        out[1] = s
+        twice = 2.0 * s
+    for j in range(2, count):
+        np.multiply(twice, out[j - 1], out=out[j])
+        out[j] -= out[j - 2]
+    return out
 
 
 def axis_breaks(origins: Array, low: float, high: float) -> Array:
@@ -88,8 +123,7 @@ def tabulated(values: Callable[[Array], Array], breaks: Array) -> AxisTable | No
     return AxisTable(whole, np.ascontiguousarray(found[:, : max(2, int(np.max(needed, initial=0)) + 1)]))
 
 
-def _polynomials(values: Callable[[Array], Array], pieces: Array) -> Array:
-    """Return the Chebyshev coefficients of functions on pieces (k, 2), shape (k, NODES, R)."""
-    nodes = np.stack([nodes_between(a, b) for a, b in pieces])
-    table = values(nodes.ravel()).reshape(len(pieces), NODES, -1)
-    return np.ascontiguousarray(np.swapaxes(to_polynomials(np.swapaxes(table, 1, 2)), 1, 2))
+def _polynomials(values: Callable[[Array], Array], pieces: Array, count: int = NODES) -> Array:
+    """Return the Chebyshev coefficients of functions on pieces (k, 2), shape (k, count, R)."""
+    nodes = nodes_between(pieces[:, :1], pieces[:, 1:], count)
+    return np.asarray(to_coefficients(count) @ values(nodes.ravel()).reshape(len(pieces), count, -1))

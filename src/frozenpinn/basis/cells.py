@@ -242,27 +242,22 @@ def _ends(breaks: Array, cells: Array, parts: int) -> Array:
 # ---- polynomials ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _nodes(count: int = NODES) -> Array:
     return -np.cos((np.arange(count) + 0.5) * np.pi / count)
 
 
-@lru_cache(maxsize=4)
-def _to_coefficients(count: int = NODES) -> Array:
+@lru_cache(maxsize=8)
+def to_coefficients(count: int = NODES) -> Array:
     """Return the map from values at the nodes to Chebyshev coefficients."""
     matrix = np.polynomial.chebyshev.chebvander(_nodes(count), count - 1).T * (2.0 / count)
     matrix[0] /= 2.0
     return np.asarray(matrix)
 
 
-def nodes_between(start: float, end: float, count: int = NODES) -> Array:
-    """Return the nodes of an interval."""
+def nodes_between(start: float | Array, end: float | Array, count: int = NODES) -> Array:
+    """Return the nodes of an interval, or of several with ends (k, 1)."""
     return start + (end - start) * (_nodes(count) + 1.0) / 2.0
-
-
-def to_polynomials(values: Array) -> Array:
-    """Return the Chebyshev coefficients (r, n) of functions with values (r, n) at n nodes."""
-    return values @ _to_coefficients(values.shape[-1]).T
 
 
 def _coefficients(tables: Array) -> Array:
@@ -270,7 +265,7 @@ def _coefficients(tables: Array) -> Array:
     shape = tables.shape
     for axis in range(1, len(shape) - 1):
         before = int(np.prod(shape[:axis]))
-        tables = _to_coefficients() @ tables.reshape(before, NODES, -1)
+        tables = to_coefficients() @ tables.reshape(before, NODES, -1)
     return tables.reshape(shape)
 
 

@@ -1,207 +1,231 @@
 """Sums over functions of axes and of time at very many places (x, t), each with its own time.
 
-Between two breaks a solution is Σ F[i, k, j, …] ψᵢ(x) Tₖ(t) ψⱼ(y) …, with polynomials Tₖ in time. Of each axis it needs
+Between two breaks a solution is Σ F[k, i, j, …] Tₖ(t) ψᵢ(x) ψⱼ(y) …, with polynomials Tₖ in time. Of each axis it needs
 fewer functions than there are, combinations that pivoted QR decompositions of F find (Tucker's form). On a piece of the
-first axis they are short polynomials (see axis_tables.py): if that is less, the sum over i is done once for each piece,
-and a place costs a sum over the degrees instead. What is left out, combinations and degrees, is a part of what is taken
-for round-off.
+first axis they are short polynomials (see axis_tables.py): where that is less, the sum over i is done once for each
+piece, and a place costs a sum over the degrees instead. What is left out, combinations and degrees, is a part of what
+is taken for round-off. Places stand last in all arrays, in blocks that stay near the processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sla
-from numpy.polynomial.chebyshev import chebvander
 
 from frozenpinn.basis.along_axes import axis_table, functions_of, own_terms
-from frozenpinn.basis.axis_tables import AxisTable
+from frozenpinn.basis.axis_tables import AxisTable, chebyshev
+from frozenpinn.basis.cells import LAST
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 
 Array = np.ndarray
-_BLOCK = 4_000_000  # numbers held at a time
-_LEFT_OUT = 0.1  # of what is taken for round-off: how much all that is left out along an axis may add up to
+_NEAR = 120_000  # numbers in the innermost sums
+_MANY = 16_000  # places at which functions without pieces are tabulated together
+_LEFT_OUT = 0.1  # of what is taken for round-off: how much all degrees that are left out may add up to, …
+_MIXED = 0.5  # … and the norm of all combinations that are
+_NOISE = 32 * np.finfo(float).eps  # of all that is summed up: what the round-off of polynomials may add up to
+_CALL = 30_000.0  # multiply-adds in the time of a call …
+_PASS = 10.0  # … and in the time in which a number is written and read
 
 
 @dataclass(frozen=True, eq=False)
-class AxisPlaces:
-    """Derivatives of the functions of one axis at places x (n,) of it.
+class AxisFunctions:
+    """Derivatives of the functions of one axis: those of a basis, or combinations of them in a table.
 
-    ``table`` has them as polynomials on pieces; then ``piece`` (n,) is where each place lies, and ``local`` (n,) where
-    in it, between −1 and 1. Functions that are too rough for a table have none.
+    Functions that are too rough for a table have none.
     """
 
-    basis: Basis
+    basis: Basis | None
     terms: tuple[Term, ...]
-    x: Array
     table: AxisTable | None
-    piece: Array
-    local: Array
 
     @classmethod
-    def of(cls, basis: Basis, terms: Sequence[Term], x: Array) -> AxisPlaces:
-        """Find the pieces."""
+    def of(cls, basis: Basis, terms: Sequence[Term], x: Array) -> AxisFunctions:
+        """Tabulate them, if the table covers some places."""
         own = own_terms(basis, terms)
         table = axis_table(basis, own) if isinstance(basis, Network) and not basis.is_broken else None
-        if table is None or not table.covers(x):
-            return cls(basis, own, x, None, np.zeros(len(x), dtype=np.uint8), x)
-        edges = table.edges
-        piece = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
-        low, high = edges[piece], edges[piece + 1]
-        kind = np.min_scalar_type(len(edges))  # small integers are sorted in no time
-        return cls(basis, own, x, table, piece.astype(kind), (2.0 * x - low - high) / (high - low))
+        return cls(basis, own, table if table is not None and table.covers(x) else None)
 
-    def part(self, chosen: Array | slice) -> AxisPlaces:
-        """Return some of the places."""
-        return replace(self, x=self.x[chosen], piece=self.piece[chosen], local=self.local[chosen])
+    def at(self, x: Array) -> Array:
+        """Return the functions at places (n,), shape (R, n)."""
+        if self.table is not None:
+            return self.table.rows(x)
+        assert self.basis is not None
+        return functions_of(self.basis, x[:, None], self.terms).T
 
-    def functions(self, table: AxisTable | None) -> Array:
-        """Return the functions at all places, or their combinations in a table with the same pieces, shape (n, R)."""
-        if table is None:
-            return functions_of(self.basis, self.x[:, None], self.terms)
-        order = np.argsort(self.piece, kind="stable")
-        powers = chebvander(self.local[order], table.coefficients.shape[1] - 1)
-        found = np.empty((len(order), table.coefficients.shape[2]))
-        for piece, own in _runs(self.piece[order]):
-            np.matmul(powers[own], table.coefficients[piece], out=found[own])
-        out = np.empty_like(found)
-        out[order] = found
-        return out
+
+class _Way(NamedTuple):
+    """How a sum is done: the polynomials of the first axis if it goes by pieces, what it takes, and numbers a place."""
+
+    first: AxisTable | None
+    cost: float
+    numbers: int
 
 
 @dataclass(frozen=True, eq=False)
 class LocalSum:
-    """One sum: ``core`` (R₁, m, R₂, …), with tables of the axes in this order, None for those that have none.
+    """Sums on some spans of time: ``core`` (spans, m, R₁, R₂, …), with the functions of the axes in this order.
 
     ``limit`` is what is taken for round-off of a value.
     """
 
     core: Array
-    tables: Sequence[AxisTable | None]
+    axes: tuple[AxisFunctions, ...]
     limit: float
 
     def compressed(self) -> LocalSum:
-        """Return the same sum in fewer combinations of the functions.
+        """Return the same sums in fewer combinations of the functions, the most of them along the first axis.
 
-        Functions are scaled to at most one. Leaving out a part of the tensor then changes a value by about its norm
-        where signs are mixed, and by √R times as much if all functions of an axis add up: the latter is allowed for.
+        Functions are scaled to at most one. Leaving out a part of the tensor then changes a value by about its norm, as
+        signs are mixed.
         """
-        core, found = self.core, list[AxisTable | None]()
-        if any(table is None for table in self.tables):
+        tables = [own.table for own in self.axes if own.table is not None]
+        if len(tables) < len(self.axes):
             return self
-        sizes = [np.maximum(table.sizes, 1e-300) for table in self.tables if table is not None]
+        core, found = self.core, []
+        sizes = [np.maximum(table.sizes, 1e-300) for table in tables]
         for axis, size in enumerate(sizes):
-            core = core * size.reshape(-1, *(1,) * (core.ndim - 1 - _position(axis)))
-        for axis, (table, size) in enumerate(zip(self.tables, sizes, strict=True)):
-            assert table is not None
-            place = _position(axis)
-            unfolded = np.moveaxis(core, place, 0).reshape(len(size), -1)
+            core = core * size.reshape(-1, *(1,) * (len(sizes) - 1 - axis))
+        for axis, (own, table, size) in enumerate(zip(self.axes, tables, sizes, strict=True)):
+            unfolded = np.moveaxis(core, axis + 2, 0).reshape(len(size), -1)
             triangle = np.asarray(np.linalg.qr(unfolded.T, mode="r"))
             q, r, _ = sla.qr(triangle.T, mode="economic", pivoting=True, check_finite=False)
             tails = np.sqrt(np.cumsum(np.sum(r**2, axis=1)[::-1]))[::-1]
-            allowed = _LEFT_OUT * self.limit / (len(sizes) * np.sqrt(len(size)))
+            allowed = _MIXED * self.limit / len(sizes)
             mixing = q[:, : max(1, int(np.sum(tails > allowed)))]
-            core = np.moveaxis(np.tensordot(mixing, core, axes=(0, place)), 0, place)
-            found.append(AxisTable(table.edges, table.coefficients @ (mixing / size[:, None])))
-        return LocalSum(np.ascontiguousarray(core), found, self.limit)
+            core = np.moveaxis(np.tensordot(mixing, core, axes=(0, axis + 2)), 0, axis + 2)
+            combined = AxisTable(table.edges, table.coefficients @ (mixing / size[:, None]))
+            found.append(replace(own, table=combined))
+        return LocalSum(core, tuple(found), self.limit)
 
     @cached_property
-    def degrees(self) -> int:
-        """The number of degrees along the first axis that matter."""
-        first = self.tables[0]
-        if first is None:
-            return len(self.core)
-        sums = np.abs(self.core).sum(axis=1)
-        for table in self.tables[1:]:
-            sums = np.tensordot(sums, np.ones(sums.shape[1]) if table is None else table.sizes, axes=(1, 0))
-        behind = np.cumsum(np.max(np.abs(first.coefficients) @ sums, axis=0)[::-1])[::-1]
-        return max(2, int(np.sum(behind > _LEFT_OUT * self.limit)))
+    def order(self) -> list[int]:
+        """The axes, those with the most functions first, and those without a table last."""
+        counts = self.core.shape[2:]
+        return sorted(range(len(counts)), key=lambda a: (self.axes[a].table is None, -counts[a]))
 
-    def at(self, places: Sequence[AxisPlaces], in_time: Array) -> Array:
-        """Return the sum at places sorted by their pieces of the first axis; ``in_time`` is Tₖ there, (n, m)."""
-        first, *others = places
-        out = np.empty(len(in_time))
-        rows = max(64, _BLOCK // (prod(self.core.shape[2:]) + self.core.shape[1] * len(self.core)))
-        for start in range(0, len(out), rows):
-            block = slice(start, start + rows)
-            sums = self._along_first(first.part(block), in_time[block])
-            pairs = zip(others, self.tables[1:], strict=True)
-            out[block] = _contracted(sums, [one.part(block).functions(table) for one, table in pairs])
+    @cached_property
+    def polynomials(self) -> list[list[AxisTable]]:
+        """Those of each axis of the degrees that matter, on fewer and fewer pieces; none of axes without a table."""
+        return [self._coarser(axis) for axis in range(len(self.axes))]
+
+    def _coarser(self, axis: int) -> list[AxisTable]:
+        whole = table = self.axes[axis].table
+        sums = np.moveaxis(np.abs(self.core).sum(axis=1).max(axis=0), axis, 0)
+        for own in (self.axes[a] for a in range(len(self.axes)) if a != axis):
+            sums = np.tensordot(sums, np.ones(sums.shape[1]) if own.table is None else own.table.sizes, axes=(1, 0))
+        found: list[AxisTable] = []
+        while whole is not None:
+            behind = np.cumsum(np.max(np.abs(whole.coefficients) @ sums, axis=0)[::-1])[::-1]
+            noise = _NOISE * behind[0]
+            if whole is not table and not behind[-LAST] <= max(self.limit, noise):
+                break
+            found.append(whole.cut(max(2, int(np.sum(behind > max(_LEFT_OUT * self.limit, noise))))))
+            whole = whole.merged() if len(whole.coefficients) > 1 else None
+        return found
+
+    def _best_way(self, count: int) -> _Way:
+        """Choose whether to go by pieces of the first axis, and how many of them."""
+        first: list[AxisTable | None] = [None, *self.polynomials[self.order[0]]]
+        return min((self._way(table, count) for table in first), key=lambda way: way.cost)
+
+    def _way(self, first: AxisTable | None, count: int) -> _Way:
+        """Tell what a way takes at so many places."""
+        spans, moments, *_ = self.core.shape
+        size, *others = (self.core.shape[axis + 2] for axis in self.order)
+        rest, pieces, degrees, build = prod(others), 1, size, count * _PASS * 3.0 * size
+        if first is not None:
+            pieces, degrees = first.coefficients.shape[:2]
+            build = spans * pieces * moments * degrees * size * rest
+        numbers = moments * degrees + 2 * rest + sum(others)
+        cost = count * (moments * degrees * rest + _PASS * numbers) + build + _CALL * min(count, spans * pieces)
+        return _Way(first, float(cost), numbers)
+
+    def at(self, places: Sequence[Array], span: Array, in_time: Array) -> Array:
+        """Return the sums at places, given by their coordinates (n,) along each axis.
+
+        Each lies in a span, at a time between −1 and 1.
+        """
+        way = self._best_way(len(in_time))
+        x = [places[axis] for axis in self.order]
+        functions = [replace(self.axes[axis], table=self._cheapest(axis, len(span))) for axis in self.order]
+        piece = span if way.first is None else way.first.located(x[0])
+        cell = span if way.first is None else piece + span * len(way.first.coefficients)
+        order = _sorted(cell)
+        tables = _CellTables(self.core.transpose(0, self.order[0] + 2, 1, *(a + 2 for a in self.order[1:])), way.first)
+        moments, out = self.core.shape[1], np.empty(len(order))
+        rows = max(64, _NEAR // way.numbers)
+        for many in (order[start : start + _MANY] for start in range(0, len(order), _MANY)):
+            front = functions[0].at(x[0][many]) if way.first is None else np.empty((0, len(many)))
+            others = [own.at(c[many]) for own, c in zip(functions[1:], x[1:], strict=True)]
+            for start in range(0, len(many), rows):
+                part = slice(start, start + rows)
+                chosen = many[part]
+                first = front[:, part] if way.first is None else way.first.powers(x[0][chosen], piece[chosen])
+                weights = (first[:, None] * chebyshev(in_time[chosen], moments)).reshape(-1, len(chosen))
+                out[chosen] = _summed(tables, cell[chosen], weights, [own[:, part] for own in others])
         return out
 
-    def _along_first(self, first: AxisPlaces, in_time: Array) -> Array:
-        """Sum over the first axis and time, shape (n, R₂·R₃·…)."""
-        count = len(self.core)
-        runs = list(_runs(first.piece))
-        if len(runs) * self.degrees * count >= len(in_time) * (count - self.degrees):  # too few places
-            return _with_time(first.functions(self.tables[0]), in_time, [(slice(None), self.core)], self.core.shape)
-        tables = (
-            (own, table)
-            for pieces, block in self._on_pieces([piece for piece, _ in runs])
-            for (_, own), table in zip(runs[pieces], block, strict=True)
+    def _cheapest(self, axis: int, count: int) -> AxisTable | None:
+        """Return the polynomials that are soonest at so many places."""
+        if self.axes[axis].table is None:
+            return None
+        calls = _CALL * max(1.0, count / _MANY)
+        return min(
+            self.polynomials[axis], key=lambda t: calls * len(t.coefficients) + float(count * t.coefficients[0].size)
         )
-        powers = chebvander(first.local, self.degrees - 1)
-        return _with_time(powers, in_time, tables, (self.degrees, *self.core.shape[1:]))
-
-    def _on_pieces(self, pieces: list[int]) -> Iterator[tuple[slice, Array]]:
-        """Yield the polynomials in the first axis on blocks of pieces, shape (k, degrees, m, R₂, …)."""
-        assert self.tables[0] is not None
-        step = max(1, _BLOCK // (self.degrees * self.core[0].size))
-        for start in range(0, len(pieces), step):
-            block = slice(start, start + step)
-            polynomials = self.tables[0].coefficients[pieces[block], : self.degrees]
-            tables = polynomials.reshape(-1, len(self.core)) @ self.core.reshape(len(self.core), -1)
-            yield block, tables.reshape(len(polynomials), self.degrees, *self.core.shape[1:])
 
 
-def summed(core: Array, functions: Sequence[Array], in_time: Array) -> Array:
-    """Return the sum with a tensor (R₁, m, R₂, …) of functions (n, R) of each axis and of time (n, m), shape (n,)."""
-    out = np.empty(len(in_time))
-    rows = max(64, _BLOCK // (prod(core.shape[2:]) + core.shape[1] * len(core)))
-    for start in range(0, len(out), rows):
-        block = slice(start, start + rows)
-        first, *others = (one[block] for one in functions)
-        out[block] = _contracted(_with_time(first, in_time[block], [(slice(None), core)], core.shape), others)
-    return out
+class _CellTables:
+    """The sums over the functions of the first axis on its pieces, in one span of time after the other.
+
+    ``core`` is (spans, R₁, m, R₂, …). Those that were asked for last are kept.
+    """
+
+    def __init__(self, core: Array, first: AxisTable | None) -> None:
+        self._core = np.ascontiguousarray(core).reshape(*core.shape[:3], -1)
+        self._first = None if first is None else first.coefficients
+        self._last = (-1, -1)
+        self._kept = self._core[:0]
+
+    def __getitem__(self, cell: int) -> Array:
+        """Return the table of a cell, (degrees · m) × (what is left of the other axes)."""
+        _, size, moments, rest = self._core.shape
+        if self._first is None:
+            return np.asarray(self._core[cell].reshape(size * moments, rest))
+        pieces, degrees, _ = self._first.shape
+        together = max(1, _NEAR // (degrees * moments * rest))
+        span, piece = divmod(cell, pieces)
+        block, own = divmod(piece, together)
+        if (span, block) != self._last:
+            polynomials = self._first[block * together : (block + 1) * together]
+            found = polynomials.reshape(-1, size) @ self._core[span].reshape(size, -1)
+            self._last, self._kept = (span, block), found.reshape(len(polynomials), degrees * moments, rest)
+        return np.asarray(self._kept[own])
 
 
-def _with_time(functions: Array, in_time: Array, tables: Iterable[tuple[slice, Array]], shape: Sequence[int]) -> Array:
-    """Sum over functions (n, R) and time (n, m) with tables (R, m, …), each for its own places, shape (n, …)."""
-    count, moments, rest = shape[0], shape[1], prod(shape[2:])
-    if rest * moments <= count * moments + rest:  # the sum over functions is short
-        out = np.empty((len(in_time), moments, rest))
-        for own, table in tables:
-            np.matmul(functions[own], table.reshape(count, -1), out=out.reshape(len(out), -1)[own])
-        return np.einsum("nkr,nk->nr", out, in_time)
-    weights = (functions[:, :, None] * in_time[:, None]).reshape(len(in_time), -1)
-    found = np.empty((len(in_time), rest))
-    for own, table in tables:
-        np.matmul(weights[own], table.reshape(count * moments, -1), out=found[own])
-    return found
+def _summed(tables: _CellTables, cell: Array, weights: Array, others: Sequence[Array]) -> Array:
+    """Sum over weights (K, n) of the first axis and time and over functions (R, n) of the others; shape (n,)."""
+    sums = np.empty((prod(len(own) for own in others), len(cell)))
+    starts = np.flatnonzero(np.diff(cell, prepend=-1)).tolist()
+    for start, end in zip(starts, [*starts[1:], len(cell)], strict=True):
+        np.matmul(tables[int(cell[start])].T, weights[:, start:end], out=sums[:, start:end])
+    for one in others:
+        sums = np.einsum("jrn,jn->rn", sums.reshape(len(one), -1, len(cell)), one)
+    return np.asarray(sums[0])
 
 
-def _contracted(sums: Array, functions: Sequence[Array]) -> Array:
-    """Sum (n, R₂·R₃·…) over the functions of the axes that are left, shape (n,)."""
-    for one in functions:
-        if one.shape[1] == sums.shape[1]:
-            return np.einsum("ij,ij->i", sums, one)
-        sums = (one[:, None] @ sums.reshape(*one.shape, -1))[:, 0]
-    return sums[:, 0]
-
-
-def _position(axis: int) -> int:
-    """Return where an axis stands in the tensor: time comes second."""
-    return axis + (axis > 0)
-
-
-def _runs(values: Array) -> Iterator[tuple[int, slice]]:
-    """Yield each value of a sorted array, and where it stands."""
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])).tolist()
-    for start, end in zip(starts, [*starts[1:], len(values)], strict=True):
-        yield int(values[start]), slice(start, end)
+def _sorted(cell: Array) -> Array:
+    """Return the order of cells; integers of 16 bits are sorted in no time."""
+    largest = int(np.max(cell, initial=0))
+    order = np.argsort((cell & 0xFFFF).astype(np.uint16), kind="stable")
+    if largest < 2**16:
+        return order
+    return order[np.argsort((cell >> 16).astype(np.min_scalar_type(largest >> 16))[order], kind="stable")]

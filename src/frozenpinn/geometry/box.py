@@ -24,9 +24,11 @@ from frozenpinn.geometry.points import (
     tensor_grid,
 )
 from frozenpinn.runtime.arguments import is_number, is_whole, reals, shown
+from frozenpinn.runtime.budget import amount, physical_memory
 
 Array = np.ndarray
 _FLAG = bool | np.bool_ | int | np.integer
+_PART = 0.5  # of the memory that the points of a grid may take
 _COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 
 
@@ -183,9 +185,11 @@ class Box(Domain):
             counts = [check_count(k) for k in n[: self.dimension + 1]]
         if len(counts) != self.dimension:
             raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
-        if np.prod(np.array(counts, dtype=float)) > 2e7:
+        needed = 8.0 * (self.dimension + 1) * float(np.prod(np.array(counts, dtype=float)))
+        if needed > _PART * physical_memory():
             raise SettingsError(
-                f"a tensor grid of {' × '.join(map(str, counts))} points is too large; "
+                f"a tensor grid of {' × '.join(map(str, counts))} points is too large: it takes {amount(needed)}, and "
+                f"this machine has {amount(physical_memory())}; "
                 "use method='sobol' or 'latin-hypercube' in high dimension."
             )
         suited = [equispaced if method == "spectral" and p else TENSOR_RULES[method] for p in self.periodic]

@@ -8,24 +8,24 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebvander
 
 from frozenpinn.basis import tables
 from frozenpinn.basis.along_axes import Summand
-from frozenpinn.basis.cells import LAST, NODES, Cells, nodes_between, round_off_limit, to_polynomials
+from frozenpinn.basis.cells import LAST, NODES, Cells, nodes_between, round_off_limit, to_coefficients
 from frozenpinn.basis.hidden import Term
-from frozenpinn.basis.local_sums import AxisPlaces, LocalSum, summed
+from frozenpinn.basis.local_sums import AxisFunctions, LocalSum
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.runtime.threads import Crew
 
 Array = np.ndarray
 _MANY = 500  # pairs, from which on coefficients are looked at as functions of time
 _MOMENTS = 10  # at which they are looked at first: steps are short
-_LARGE = 4096  # pairs of a span that are worth tables of their own
+_LARGE = 100_000  # pairs of one or more spans for which the functions that matter are looked for
 _TOGETHER = (8, 4, 2, 1)  # steps that may be one span …
 _EVEN = 4.0  # … if their lengths differ by this factor at most
 _PROBED = 4  # spans that tell how many
 _HALVINGS = 10  # of the time between two breaks
-_BLOCK = 4_000_000  # numbers held at a time
+_BLOCK = 1_000_000  # numbers held at a time: memory that is reused, not asked for anew
 _FEATURE = 25.0  # operations of one neuron
 _SEEN = 256  # places at which polynomials in time are looked at, …
 _SORTED = 20_000  # … among so many, …
@@ -60,7 +60,7 @@ class _Span(NamedTuple):
 
 
 class _Polynomials(NamedTuple):
-    """Coefficients (r, k, m) and data (n_l, k, m) as polynomials in time on k spans; their sizes (k, m) as values."""
+    """Coefficients (k, m, r) and data (k, m, n_l) as polynomials in time on k spans; their sizes (k, m) as values."""
 
     coefficients: Array
     lifted: Array | None
@@ -153,16 +153,28 @@ class History:
     @cached_property
     def limit(self) -> float:
         """What is taken for round-off of a value, told by places next to each other, and by times."""
-        sample, few = self._some(NODES), self._some(_TIMES)
-
-        def near(x: Array) -> Array:
-            return self._directly(np.column_stack([np.tile(sample[:, 0], len(x) // len(sample)), x]))
+        few = self._some(_TIMES)
 
         def soon(t: Array) -> Array:
             return self._directly(np.column_stack([t, np.tile(few[:, 1:], (len(t) // len(few), 1))]))
 
-        in_space = round_off_limit(near, sample[:, 1:], self.breaks[1:], sharp=_SHARP)
-        return float(max(in_space[0], round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)[0]))
+        in_time = round_off_limit(soon, few[:, :1], self.breaks[:1], sharp=_SHARP)
+        return max(self._round_off_at(self._some(NODES)), float(in_time[0]), _SHARP * self._size)
+
+    @cached_property
+    def _size(self) -> float:
+        """The largest of values at more places, as fronts are thin, and few times."""
+        (rows, lifting), (c, lifted) = self._sampled, self.coefficients(np.unique(self._some(_TIMES)[:, 0]))
+        values = rows @ c if lifted is None else rows @ c + lifting @ lifted
+        return float(np.max(np.abs(values)))
+
+    def _round_off_at(self, places: Array) -> float:
+        """Return what is taken for round-off of values at some places, told by those next to them at the same times."""
+
+        def near(x: Array) -> Array:
+            return self._directly(np.column_stack([np.tile(places[:, 0], len(x) // len(places)), x]))
+
+        return float(round_off_limit(near, places[:, 1:], self.breaks[1:], sharp=_SHARP)[0])
 
     # ---- from one break in time to the next --------------------------------------------------------------------
 
@@ -172,19 +184,25 @@ class History:
             return self._directly(self.places)
         out = np.empty((len(self.places), 1))
         moments, pending = _MOMENTS, self._spans()
-        while pending:
-            few = [s for s in pending if len(s.chosen) <= NODES or s.depth > _HALVINGS]
-            if few:
-                chosen = np.concatenate([s.chosen for s in few])
-                out[chosen] = self._directly(self.places[chosen])
-            many = [s for s in pending if len(s.chosen) > NODES and s.depth <= _HALVINGS]
-            rough = list(self._smooth_filled(many, moments, out))
-            pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
-            moments = NODES
+        assert self._summands  # made here, not by the crew
+        with Crew() as crew:
+            while pending:
+                few = [s for s in pending if len(s.chosen) <= NODES or s.depth > _HALVINGS]
+                if few:
+                    chosen = np.concatenate([s.chosen for s in few])
+                    out[chosen] = self._directly(self.places[chosen])
+                many = [s for s in pending if len(s.chosen) > NODES and s.depth <= _HALVINGS]
+                rough = list(self._smooth_filled(many, moments, out, crew))
+                pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
+                moments = NODES
+        return out if self._is_right(out) else self._directly(self.places)
+
+    def _is_right(self, out: Array) -> bool:
+        """Tell whether some of the values are the direct ones but for round-off, which may be larger at some times."""
         checked = np.linspace(0, len(out) - 1, _CHECKED).astype(int)
-        known = self._directly(self.places[checked])
-        right = np.all(np.abs(out[checked] - known) <= _WRONG * self.limit)
-        return out if right else self._directly(self.places)
+        off = np.abs(out[checked] - self._directly(self.places[checked]))[:, 0]
+        far = off > _WRONG * self.limit
+        return not np.any(far) or bool(np.max(off) <= _WRONG * self._round_off_at(self.places[checked[far]]))
 
     def _spans(self) -> list[_Span]:
         """Cut the time into spans of as many steps as polynomials of few degrees pass through, and sort the pairs."""
@@ -200,34 +218,40 @@ class History:
         bounds = np.searchsorted(own[order], np.arange(len(groups) + 1))
         return [_Span(groups[k], order[bounds[k] : bounds[k + 1]]) for k in np.flatnonzero(np.diff(bounds))]
 
-    def _smooth_filled(self, spans: Sequence[_Span], moments: int, out: Array) -> Iterator[_Span]:
+    def _smooth_filled(self, spans: Sequence[_Span], moments: int, out: Array, crew: Crew) -> Iterator[_Span]:
         """Fill in spans on which so many moments tell the polynomials in time; yield the others."""
         step = max(1, _BLOCK // (moments * (self.basis.size + self.basis.lift_size)))
         for start in range(0, len(spans), step):
-            block, ready = spans[start : start + step], []
+            block = spans[start : start + step]
             found = self._polynomials([span.ends for span in block], moments)
-            for k, (span, sizes) in enumerate(zip(block, found.sizes, strict=True)):
-                if not np.max(sizes[-LAST:]) <= self.limit:
-                    yield span
-                    continue
-                large = np.flatnonzero(sizes > 0.1 * self.limit)
-                count = max(2, int(large[-1]) + 1 if len(large) else 0)
-                lifted = None if found.lifted is None else found.lifted[:, k, :count]
-                ready.append((span, tables.tensor(self.basis, found.coefficients[:, k, :count], lifted)))
-            self._fill(ready, out)
+            smooth = np.max(found.sizes[:, -LAST:], axis=1) <= self.limit
+            for k in _groups([len(span.chosen) if fine else 0 for span, fine in zip(block, smooth, strict=True)]):
+                needed = np.flatnonzero(np.max(found.sizes[k], axis=0) > 0.1 * self.limit)
+                full = self._tensors(found, k, max(2, int(np.max(needed, initial=-1)) + 1))
+                crew.do(self._fill, [block[j] for j in k], full, out)
+            yield from (span for span, fine in zip(block, smooth, strict=True) if not fine)
+
+    def _tensors(self, found: _Polynomials, chosen: Sequence[int], count: int) -> Array:
+        """Return polynomials of some spans as tensors over the axes, shape (k, count, R₁, R₂, …)."""
+        c = found.coefficients[chosen, :count]
+        lifted = None if found.lifted is None else found.lifted[chosen, :count]
+        flat = None if lifted is None else lifted.reshape(-1, lifted.shape[-1]).T
+        full = np.moveaxis(tables.tensor(self.basis, c.reshape(-1, c.shape[-1]).T, flat), -1, 0)
+        return full.reshape(*c.shape[:2], *full.shape[1:])
 
     def _polynomials(self, spans: Sequence[Array], moments: int) -> _Polynomials:
         """Look at coefficients at the nodes of spans, given by their ends."""
-        shape = (-1, len(spans), moments)
+        shape = (len(spans), moments, -1)
         nodes = np.concatenate([nodes_between(ends[0], ends[-1], moments) for ends in spans])
         values, data = self.coefficients(nodes)
-        c = to_polynomials(values.reshape(shape))
-        lifted = None if data is None else to_polynomials(data.reshape(shape))
+        c = to_coefficients(moments) @ values.T.reshape(shape)
         rows, lifting = self._sampled
-        seen = rows @ c.reshape(len(values), -1)
-        if lifted is not None:
-            seen += lifting @ lifted.reshape(len(lifted), -1)
-        return _Polynomials(c, lifted, np.max(np.abs(seen), axis=0).reshape(shape[1:]))
+        seen = c.reshape(len(nodes), -1) @ rows.T
+        lifted = None
+        if data is not None:
+            lifted = to_coefficients(moments) @ data.T.reshape(shape)
+            seen += lifted.reshape(len(nodes), -1) @ lifting.T
+        return _Polynomials(c, lifted, np.max(np.abs(seen), axis=1).reshape(shape[:2]))
 
     @cached_property
     def _sampled(self) -> tuple[Array, Array]:
@@ -238,58 +262,41 @@ class History:
         x = np.concatenate([x[np.argsort(column, kind="stable")[ranks.astype(int)]] for column in x.T])
         return self.basis.operator(x, self.terms), self.basis.lift_operator(x, self.terms)
 
-    def _fill(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
-        """Fill in spans with tensors (R₁, R₂, …, m): large ones by themselves, others with functions in common."""
-        together: list[tuple[_Span, Array]] = []
-        waiting = 0
-        for span, full in ready:
-            if len(span.chosen) >= _LARGE:
-                out[span.chosen, 0] = self._compressed_sum(span, full)
-                continue
-            together.append((span, full))
-            waiting += len(span.chosen)
-            if waiting >= _LARGE:
-                self._fill_together(together, out)
-                together, waiting = [], 0
-        if together:
-            self._fill_together(together, out)
-
-    def _compressed_sum(self, span: _Span, full: Array) -> Array:
-        order, arranged = _longest_first(full)
-        in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
-        out = np.zeros(len(in_time))
-        for summand in tables.summands(self.basis, self.terms):
-            places = self._along_axes(span.chosen, summand, order)
-            sorted_ = np.argsort(places[0].piece, kind="stable")
-            own = LocalSum(summand.scale * arranged, [p.table for p in places], self.limit).compressed()
-            out[sorted_] += own.at([p.part(sorted_) for p in places], in_time[sorted_])
-        return out
-
-    def _fill_together(self, ready: Sequence[tuple[_Span, Array]], out: Array) -> None:
-        order, _ = _longest_first(ready[0][1])
-        chosen = np.concatenate([span.chosen for span, _ in ready])
-        out[chosen] = 0.0
-        for summand in tables.summands(self.basis, self.terms):
-            functions = [p.functions(p.table) for p in self._along_axes(chosen, summand, order)]
-            start = 0
-            for span, full in ready:
-                in_time = chebvander(span.local(self.times[span.chosen]), full.shape[-1] - 1)
-                own = slice(start, start + len(in_time))
-                core = summand.scale * _longest_first(full)[1]
-                out[span.chosen, 0] += summed(core, [one[own] for one in functions], in_time)
-                start = own.stop
-
-    def _along_axes(self, chosen: Array, summand: Summand, order: Sequence[int]) -> list[AxisPlaces]:
+    @cached_property
+    def _summands(self) -> list[tuple[Summand, tuple[AxisFunctions, ...]]]:
+        """What is to be summed up, with the functions of the axes."""
         return [
-            AxisPlaces.of(tables.group_basis(self.basis, axis), summand.terms[axis], self.x[chosen, axis])
-            for axis in order
+            (
+                summand,
+                tuple(
+                    AxisFunctions.of(tables.group_basis(self.basis, axis), own, self.x[:, axis])
+                    for axis, own in enumerate(summand.terms)
+                ),
+            )
+            for summand in tables.summands(self.basis, self.terms)
         ]
 
+    def _fill(self, spans: Sequence[_Span], full: Array, out: Array) -> None:
+        """Fill in some spans from polynomials in time with tensors (k, m, R₁, R₂, …)."""
+        chosen = np.concatenate([span.chosen for span in spans])
+        owner = np.repeat(np.arange(len(spans)), [len(span.chosen) for span in spans])
+        times = np.concatenate([span.local(self.times[span.chosen]) for span in spans])
+        places = [self.x[chosen, axis] for axis in range(self.x.shape[1])]
+        sums = (LocalSum(s.scale * full, axes, self.limit).compressed() for s, axes in self._summands)
+        out[chosen, 0] = sum((own.at(places, owner, times) for own in sums), np.zeros(len(chosen)))
 
-def _longest_first(full: Array) -> tuple[list[int], Array]:
-    """Return the axes of a tensor (R₁, R₂, …, m) by their lengths, and the tensor with axes so, time second."""
-    order = np.argsort([-count for count in full.shape[:-1]], kind="stable").tolist()
-    return order, np.ascontiguousarray(np.moveaxis(full.transpose(*order, -1), -1, 1))
+
+def _groups(counts: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the numbers of spans with so many pairs, few ones together: they share their functions of space."""
+    together: list[int] = []
+    waiting = 0
+    for k, count in enumerate(counts):
+        if count:
+            together.append(k)
+            waiting += count
+        if waiting >= _LARGE or (together and k == len(counts) - 1):
+            yield together
+            together, waiting = [], 0
 
 
 def _alike(breaks: Array, together: int) -> Iterator[Array]:

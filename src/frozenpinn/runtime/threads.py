@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
 
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
 REFLECTIONS = 1e11  #: the same of QR factorisations, whose panels gain little: with 300 to 960 columns they take 1.4 to
 #: 2.8 times as long on two threads, and up to ten times beside other programs, as threads wait for each other so often
+_CREW = 4  # threads of Python that work beside each other, at most
 
 
 def _libraries() -> tuple[Any, ...]:
@@ -42,6 +46,43 @@ def one_thread() -> Iterator[None]:
     finally:
         for library, count in changed:
             library.set_num_threads(count)
+
+
+class Crew:
+    """Threads that do independent parts of some work, each on one BLAS thread; on one processor, nobody else does it.
+
+    A part that has failed raises its error when the crew is left, or before.
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._pool: ThreadPoolExecutor | None = None
+        self._open: deque[Future[None]] = deque()
+        self._count = min(
+            _CREW, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
+
+    def __enter__(self) -> Crew:
+        """Call the crew."""
+        self._stack.enter_context(one_thread())
+        if self._count > 1:
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(self._count))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Wait for all parts."""
+        with self._stack:
+            while self._open:
+                self._open.popleft().result()
+
+    def do(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Have a part done; while many wait, wait for the first of them, as each holds its arguments."""
+        if self._pool is None:
+            work(*arguments)
+            return
+        while len(self._open) >= 2 * self._count:
+            self._open.popleft().result()
+        self._open.append(self._pool.submit(work, *arguments))
 
 
 @contextmanager

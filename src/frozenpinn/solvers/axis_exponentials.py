@@ -96,21 +96,26 @@ class AxisExponentials:
         return np.asarray(x.reshape(m, -1))
 
     def mapped(self, times: Array, maps: Sequence[AxisFactor], derivative: int = 0) -> Array:
-        """Return (M₁ ⊗ M₂ ⊗ …) of the states, or of their time derivatives, shape (m, k₁k₂…): cheap for small maps."""
+        """Return (M₁ ⊗ M₂ ⊗ …) of the states, or of their time derivatives, shape (m, k₁k₂…): cheap for small maps.
+
+        Maps to more numbers than they are given are applied last.
+        """
         tau = np.asarray(times, dtype=float) - self.start
         out = np.empty((len(tau), prod(m.shape[0] for m in maps)))
+        small = [m if m.shape[0] <= m.shape[1] else None for m in maps]
         step = max(1, _HELD // len(self.state))
         for first in range(0, len(tau), step):
             part = tau[first : first + step]
-            carried = [self.exponentials(axis, part, m) for axis, m in enumerate(maps)]
-            if not derivative:
-                out[first : first + step] = self._contracted(carried)
-                continue
-            total = self.constant * self._contracted(carried)
-            for axis, m in enumerate(maps):
+            carried = [self.exponentials(axis, part, m) for axis, m in enumerate(small)]
+            total = self._contracted(carried) * (self.constant if derivative else 1.0)
+            for axis, m in enumerate(small if derivative else []):
                 own = self.exponentials(axis, part, m, derivative=1)
                 total += self._contracted([*carried[:axis], own, *carried[axis + 1 :]])
-            out[first : first + step] = total
+            found = total.reshape(len(part), *(own.shape[1] for own in carried))
+            for axis, m in enumerate(maps):
+                if small[axis] is None and isinstance(m, np.ndarray):
+                    found = np.moveaxis(np.tensordot(found, m, axes=(axis + 1, 1)), -1, axis + 1)
+            out[first : first + step] = found.reshape(len(part), -1)
         return out
 
     def rates(self, times: Array) -> Array:

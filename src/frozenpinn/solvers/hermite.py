@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from frozenpinn.solvers.protocol import NO_WORK, Work
 
@@ -64,10 +65,10 @@ class HermiteTrajectory:
         first = np.clip(right - 1 - nearer_left, 0, len(self.times) - count)
         nodes = self.times[first[:, None] + np.arange(count)]
         value, slope = weights(nodes, times)
-        out = np.zeros((len(times), self.states.shape[1]))
-        for k in range(count):
-            out += value[:, k, None] * self.states[first + k] + slope[:, k, None] * self.slopes[first + k]
-        return out
+        shape = (len(times), len(self.times))
+        ends, columns = np.arange(0, value.size + 1, count), (first[:, None] + np.arange(count)).ravel()
+        of_values, of_slopes = (csr_array((w.ravel(), columns, ends), shape=shape) for w in (value, slope))
+        return np.asarray(of_values @ self.states + of_slopes @ self.slopes)
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define the trajectory."""

@@ -110,12 +110,15 @@ class Observer:
         Size of the solution in an earlier stage, against which growth is judged; None takes the initial state.
     room
         Bytes that states and their derivatives at the steps may take.
+    fitting
+        Tells the width of which states take a part of what they take now.
     """
 
     stop: Callable[[float, Array], bool] | None = None
     announce: Callable[[float], None] | None = None
     reference_size: float | None = None
     room: float = np.inf
+    fitting: Callable[[float], str] | None = None
 
 
 NOBODY = Observer()
@@ -258,10 +261,13 @@ class Guard:
         self.kept += 2.0 * y.nbytes
         if self.kept > self.observer.room:
             needed = self.kept * (self.end - self.start) / max(t - self.start, 1e-300)
+            smaller = "a smaller width"
+            if self.observer.fitting is not None:
+                smaller = f"{self.observer.fitting(self.observer.room / needed)} (if it takes as many steps)"
             raise BudgetError(
                 f"the states at the steps of {self.name} up to t = {t:.6g} (of {self.end:g}) take {amount(self.kept)}, "
-                f"all of the memory that is left; about {amount(needed)} would be needed. Take a smaller width, or "
-                "a shorter time, and go on from there with initial=solution."
+                f"all of the memory that is left; about {amount(needed)} would be needed. Take {smaller}, or a shorter "
+                "time, and go on from there with initial=solution."
             )
 
     def failure(self, t: float, step: float, reason: str, trajectory: object = None) -> IntegrationError:

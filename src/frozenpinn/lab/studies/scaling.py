@@ -6,8 +6,9 @@ unknowns, which are fewer than products of neurons, as the SVD layer drops some.
 numbers take N^(1 + 1/d) operations, the ``law``; the exponent is fitted to the larger half of the sizes.
 
 ``memory`` is the peak of what was allocated for assembling and for a first right-hand side, as ``tracemalloc`` sees it,
-in units of the state and the values at the quadrature points. What is allocated for the statement (symbols, programs)
-is in it, some hundred kilobytes that matter for small sizes only.
+in units of the state and the values at the quadrature points. What a process allocates once (modules, libraries) is
+not in it, as a small size is assembled before; what is allocated for the statement (symbols, programs) is, some hundred
+kilobytes that matter for small sizes only.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ SHORT = 0.3  # seconds for which it is repeated
 ALLOWED = 10.0  # times state and values, drawn as a line
 FIT = "fit"
 _NAMES = "xyz"
+_SMALL = 8  # neurons per axis of the size that is not shown
 
 
 class MeasuredError(FrozenPinnError):
@@ -129,6 +131,7 @@ def _measured(size: Size, seeds: int, announce: Announce) -> Row:
     for seed in range(seeds):
         announce(f"{text}, seed {seed}")
         try:
+            measure(problem, (_SMALL,) * len(size), seed)
             found.append(timed(measure, problem, size, seed)[0])
         except FAILURES as error:
             row["failures"].append(f"{text}, seed {seed}: {failure(error)['reason']}")
