@@ -12,7 +12,7 @@ import scipy.linalg as sla
 
 from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
-from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, prior_root
 from frozenpinn.adaptivity.inverse.fit import Fit
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
@@ -95,15 +95,15 @@ class FieldInference:
         (free, smooth), grid = self.columns, self.question.rules.prior
         told = self.question.data.noise_is_known
         direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._whitening, grid, told, direct)
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._roots, grid, told, direct)
         self._recent[:] = [(slopes, sigmas, found), *self._recent[: _RECENT - 1]]
         return found
 
     @cached_property
-    def _whitening(self) -> list[Array]:
+    def _roots(self) -> list[Array]:
         return [
-            sla.block_diag(*(whitening(basis, length) for basis in self.numbers.fields))
-            for length in self.question.rules.prior.lengths
+            sla.block_diag(*(prior_root(basis, prior) for basis in self.numbers.fields))
+            for prior in self.question.rules.prior.priors
         ]
 
     def renewed(self, question: Question) -> FieldInference:

@@ -79,6 +79,6 @@ class InverseRules:
     field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
-    prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: expectations of a field that are averaged over
     steep: float = 0.05  #: part of the domain within which a field that changes by half of its range may jump
     few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior
