@@ -13,11 +13,11 @@ import scipy.linalg as sla
 from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, prior_root
-from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.fit import FAILURES, Fit
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.errors import ConvergenceError, IntegrationError
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
@@ -115,8 +115,10 @@ class FieldInference:
         """Return where a model is with values of the unknowns; what it predicts may be known."""
         prediction = model.at(theta, near) if known is None else known
         left = (self.question.data.values - prediction.values) / sigmas
-        posterior = self.posterior(prediction, theta, sigmas, covariance=False)
-        return Step(theta, prediction, posterior, float(left @ left))
+        squares = float(left @ left)
+        if not (np.isfinite(squares) and np.all(np.isfinite(prediction.slopes))):
+            raise ConvergenceError("what would be measured is not finite")
+        return Step(theta, prediction, self.posterior(prediction, theta, sigmas, covariance=False), squares)
 
     def descend(
         self, model: Model, theta: Array, sigmas: Array, most: int, known: Prediction | None = None
@@ -158,19 +160,24 @@ class FieldInference:
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
         rules, (lower, upper) = self.question.rules, self.numbers.bounds
-        count, length = len(sigmas), 1.0
+        count, length = len(sigmas), self._stride(change)
         for _ in range(rules.field_halvings):
             theta = current.theta + length * change
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
             try:
                 following = self.step(model, theta, sigmas, current.prediction.state)
-            except (ConvergenceError, IntegrationError):
+            except FAILURES:
                 length /= 2.0
                 continue
             if following.squares <= rules.worse * current.squares + count * current.posterior.variance:
                 return following
             length /= 2.0
         return None
+
+    def _stride(self, change: Array) -> float:
+        """Return which part of a step to try first: logarithms must not change so much that the field overflows."""
+        sizes = [float(np.linalg.norm(change[own])) for basis, own in self.numbers.parts() if basis.unknown.positive]
+        return min(1.0, self.question.rules.field_stride / max(sizes, default=1e-300))
 
 
 def _bend(before: Step, after: Step, sigmas: Array) -> float:

@@ -14,15 +14,16 @@ from frozenpinn.adaptivity.inverse.evidence import Posterior
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
 from frozenpinn.adaptivity.inverse.field_search import OTHER_SEED, FieldInference, Step, second_opinion, with_bases
-from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.fit import Fit, is_poor
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
+from frozenpinn.adaptivity.inverse.profile import refuse_unseen, runaway
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, ProblemError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
@@ -205,7 +206,17 @@ def _put_together(
     free = search.columns[0]
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
-    check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
+    poor = is_poor(fit, data, numbers, question.rules)
+    try:
+        check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
+    except ProblemError as objection:
+        refuse_unseen(question, fit.theta, poor, objection)
+    away = runaway(question, fit.theta) if poor else None
+    if away is not None:
+        raise ConvergenceError(
+            f"the data push {away}, and are not explained there: the equation does not describe them. Look for "
+            "outliers, give the noise, or start elsewhere."
+        )
     posterior = search.posterior(fit.prediction, fit.theta, sigmas)
     # the difference of two networks vanishes here and there, by chance: that of each coefficient counts by itself, too
     covariance = posterior.covariance + 0.5 * (np.outer(kept.gap, kept.gap) + np.diag(kept.gap**2))
@@ -230,7 +241,7 @@ def _put_together(
         kept.gap[:count],
         (),
         fit.steps,
-        _notes(question, posterior, squares, freedom, fields),
+        _notes(question, posterior, squares, freedom, fields, left),
         dict(watch.seconds),
         fields,
         lambda given: _again(kept, given),
@@ -276,7 +287,12 @@ def _judged(field: InferredField, basis: FieldBasis, rules: InverseRules) -> Inf
 
 
 def _notes(
-    question: Question, posterior: Posterior, squares: float, freedom: int, fields: Mapping[str, InferredField]
+    question: Question,
+    posterior: Posterior,
+    squares: float,
+    freedom: int,
+    fields: Mapping[str, InferredField],
+    left: Array,
 ) -> tuple[str, ...]:
     notes = [
         f"'{name}' changes by half of its range within {question.rules.steep:.0%} of the domain: if it jumps there, "
@@ -289,5 +305,18 @@ def _notes(
             f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "
             "assumption that it is smooth."
         )
-    objection = noise_objection(squares, freedom, question.rules) if question.data.noise_is_known else None
-    return (*notes, *told([objection] if objection else []))
+    return (*notes, *told(_objections(question, squares, freedom, left)))
+
+
+def _objections(question: Question, squares: float, freedom: int, left: Array) -> list[str]:
+    """Return what speaks against the noise as given, or against the equation if it is not."""
+    if question.data.noise_is_known:
+        objection = noise_objection(squares, freedom, question.rules)
+        return [objection] if objection else []
+    rest, spread = float(np.sqrt(np.mean(left**2))), float(np.std(question.data.values))
+    if rest <= question.rules.field_unexplained * spread:
+        return []
+    return [
+        f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does not "
+        "describe them. Look for outliers, or give the noise."
+    ]
