@@ -56,7 +56,9 @@ def spread_of(residuals: Array, slopes: Array, sigmas: Array, known: bool, level
     """Return the covariance of a fit.
 
     With known noise it is (JᵀWJ)⁻¹. Otherwise each residual tells of its own noise, which need not be the same
-    everywhere: the sandwich (JᵀJ)⁻¹ Jᵀ diag(r²/(1 − h)²) J (JᵀJ)⁻¹, with leverages h (MacKinnon & White 1985, HC3).
+    everywhere: the sandwich (JᵀJ)⁻¹ Jᵀ diag(r²/(1 − h)²) J (JᵀJ)⁻¹, with leverages h (MacKinnon & White 1985, HC3). That
+    is itself uncertain, and too small where few data count: no deviation is smaller than noise that is the same
+    everywhere would make it (Angrist & Pischke 2009, section 8.1).
     """
     count, size = slopes.shape
     left, weighted = residuals / sigmas, slopes / sigmas[:, None]
@@ -71,7 +73,9 @@ def spread_of(residuals: Array, slopes: Array, sigmas: Array, known: bool, level
     meat = (q * (left / (1.0 - leverage))[:, None] ** 2).T @ q
     quantile = float(stdtrit(max(freedom, 1), 0.5 + level / 2))
     noise = float(np.sqrt(np.sum(residuals**2) / max(freedom, 1)))
-    return Spread(inverse @ meat @ inverse.T, squares, freedom, noise, quantile)
+    covariance, even = inverse @ meat @ inverse.T, squares / max(freedom, 1) * np.sum(inverse**2, axis=1)
+    wider = np.sqrt(np.maximum(even / np.maximum(np.diag(covariance), 1e-300), 1.0))
+    return Spread(covariance * wider * wider[:, None], squares, freedom, noise, quantile)
 
 
 def noise_objection(chi_square: float, freedom: int, rules: InverseRules) -> str | None:
