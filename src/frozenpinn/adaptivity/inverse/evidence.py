@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.errors import ConvergenceError
+
 Array = np.ndarray
 _KEPT = 1e-3  # evidence relative to the best from which on a prior counts
 
@@ -51,7 +53,6 @@ class PriorGrid:
     weakest: float = 1e-3
     strongest: float = 1e3
     strengths: int = 37
-    direct: float = 0.5  #: part of the evidence of values of the field itself that is left out
 
     @property
     def priors(self) -> list[Prior]:
@@ -111,9 +112,6 @@ class Inversion:
         One matrix for each prior of the grid: B such that B Bᵀ is the covariance of the coefficients.
     grid, known
         The priors that are averaged over, and whether the noise is known.
-    direct
-        Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
-        field varies elsewhere: evidence counts them in part.
     """
 
     free: Array
@@ -121,15 +119,6 @@ class Inversion:
     roots: Sequence[Array]
     grid: PriorGrid
     known: bool
-    direct: Array | None = None
-
-    @cached_property
-    def _part(self) -> Inversion | None:
-        """The same for direct measurements alone; None if there are none or nothing else, or if noise is unknown."""
-        if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
-            return None
-        own = self.direct
-        return Inversion(self.free[own], self.slopes[own], self.roots, self.grid, self.known)
 
     @cached_property
     def _projected(self) -> Array:
@@ -155,13 +144,11 @@ class Inversion:
 
         Without ``covariance``, which takes longest, that is zero.
         """
-        members = self._all_members(y)
-        if self._part is not None:
-            assert self.direct is not None
-            less = [self.grid.direct * m.evidence for m in self._part._all_members(y[self.direct])]
-            members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
+        members = [m for m in self._all_members(y) if np.isfinite(m.evidence)]
+        if not members:
+            raise ConvergenceError("the slopes of what is measured are beyond the range of floating point numbers")
         best = max(m.evidence for m in members)
-        members = [m for m in members if m.evidence > best + np.log(_KEPT)]
+        members = [m for m in members if m.evidence >= best + np.log(_KEPT)]
         weights = np.exp([m.evidence - best for m in members])
         weights /= np.sum(weights)
         means = [m.mean for m in members]

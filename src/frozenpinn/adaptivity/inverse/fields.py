@@ -13,7 +13,14 @@ from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
-from frozenpinn.adaptivity.inverse.field_search import OTHER_SEED, FieldInference, Step, second_opinion, with_bases
+from frozenpinn.adaptivity.inverse.field_search import (
+    OTHER_SEED,
+    FieldInference,
+    SecondOpinion,
+    Step,
+    second_opinion,
+    with_bases,
+)
 from frozenpinn.adaptivity.inverse.fit import Fit, is_poor
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
 from frozenpinn.adaptivity.inverse.profile import refuse_unseen, runaway
@@ -47,13 +54,12 @@ class Kept(NamedTuple):
     solve: Callable[[Fit], Solution]
     fit: Fit
     sigmas: Array
-    blur: float
-    gap: Array
+    second: SecondOpinion
 
     def weights(self, question: Question, same: bool = True) -> Array:
         """Return deviations for data at the same places or others: known ones with the distance of two networks."""
         if question.data.noise_is_known:
-            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.blur**2)
+            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.second.blur**2)
         return self.sigmas if same else question.sigmas()
 
 
@@ -83,7 +89,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         return twin.fine(fit._replace(theta=theta), coarse._replace(family=fine.family), data, OTHER_SEED).model
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, sigmas, other)
+        second = second_opinion(question, fit, sigmas, other)
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     facts = solution.facts
@@ -99,7 +105,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     def solve(found: Fit) -> Solution:
         return inference.solution(fine, found.prediction, facts.singular)
 
-    kept = Kept(search, near, model, solve, fit, sigmas, blur, gap)
+    kept = Kept(search, near, model, solve, fit, sigmas, second)
     return _put_together(kept, search, fit, kept.weights(question), solution, watch)
 
 
@@ -127,7 +133,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         return EvolutionModel(twins, data, replace(task, seed=task.seed + OTHER_SEED), rules.tangent)
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, sigmas, other)
+        second = second_opinion(question, fit, sigmas, other)
 
     def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
         run = found.prediction.state or model.values(found.theta)[1]
@@ -152,7 +158,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
             return Straight(fit.theta, fit.prediction)
         return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach, first.bend)
 
-    kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
+    kept = Kept(search, near, renewed, solve, fit, sigmas, second)
     return _put_together(kept, search, fit, kept.weights(question), solve(fit), watch)
 
 
@@ -206,9 +212,11 @@ def _put_together(
     free = search.columns[0]
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
+    same = data.has_places_of(kept.search.question.data)
+    doubt = kept.second.slopes if same else np.zeros_like(slopes)
     poor = is_poor(fit, data, numbers, question.rules)
     try:
-        check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
+        check_seen(slopes, doubt, sigmas, names, np.ones(len(free)), question.rules.blind[0])
     except ProblemError as objection:
         refuse_unseen(question, fit.theta, poor, objection)
     away = runaway(question, fit.theta) if poor else None
@@ -218,8 +226,9 @@ def _put_together(
             "outliers, give the noise, or start elsewhere."
         )
     posterior = search.posterior(fit.prediction, fit.theta, sigmas)
+    gap = kept.second.gap
     # the difference of two networks vanishes here and there, by chance: that of each coefficient counts by itself, too
-    covariance = posterior.covariance + 0.5 * (np.outer(kept.gap, kept.gap) + np.diag(kept.gap**2))
+    covariance = posterior.covariance + 0.5 * (np.outer(gap, gap) + np.diag(gap**2))
     left = data.values - fit.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(free) - posterior.effective), 0)
@@ -238,7 +247,7 @@ def _put_together(
         squares,
         freedom,
         None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
-        kept.gap[:count],
+        gap[:count],
         (),
         fit.steps,
         _notes(question, posterior, squares, freedom, fields, left),

@@ -16,7 +16,7 @@ from frozenpinn.adaptivity.inverse.profile import open_ends, refuse_unseen
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
-from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
+from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, relative_sight, spread_of
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
 from frozenpinn.results.solution import Solution
@@ -142,6 +142,8 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
+        if relative_sight(slopes, sigmas, numbers.scales) < rules.doubtful:
+            second = second._replace(slopes=other.slopes(best.theta, second.state))
     solution = best.prediction.state.told(numbers.stated(best.theta))
     kept = KeptInTime(question, model, best, second, Local.moved(fits[0], best))
 

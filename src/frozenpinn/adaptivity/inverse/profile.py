@@ -27,7 +27,8 @@ def open_ends(
     numbers, notes = question.numbers, list[str]()
     for i, name in enumerate(numbers.names):
         std = float(np.sqrt(spread.covariance[i, i]))
-        if numbers.is_affine or std <= question.rules.wide * abs(best.theta[i]):
+        size = max(abs(best.theta[i]), question.rules.same * numbers.scales[i])
+        if numbers.is_affine or std <= question.rules.wide * size:
             continue
         step = spread.quantile * spread.covariance[:, i] / std
         ends = {side: best.theta + side * step for side in (-1, 1)}
@@ -78,7 +79,9 @@ def _remedy(question: Question, index: int) -> str:
 
 def refuse_unseen(question: Question, theta: Array, poor: bool, objection: ProblemError) -> NoReturn:
     """Raise an objection to slopes that vanish at a fit, and say so if that has run away or explains nothing."""
-    if not poor and runaway(question, theta) is None:
+    moved = np.max(np.abs(theta - question.numbers.start)[: len(question.numbers.names)], initial=0.0) > 0
+    moved = moved or any(np.any(theta[own]) for _, own in question.numbers.parts())
+    if not (poor and moved) and runaway(question, theta) is None:
         raise objection
     values = ", ".join(f"{name} = {value:.3g}" for name, (value, _) in _sizes(question, theta).items())
     raise ConvergenceError(

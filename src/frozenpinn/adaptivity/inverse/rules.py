@@ -54,6 +54,7 @@ class InverseRules:
     same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
     rivals: float = 9.0  #: difference of χ² up to which another minimum explains the data, too
     blind: tuple[float, float] = (1e-10, 1e-7)  #: smallest over largest slope that can be seen, static and in time
+    doubtful: float = 1e-3  #: smallest over largest slope in time below which a second network is asked for slopes
     farthest: float = 1e15  #: sizes of its start that a number without bounds may reach while a fit is looked for
     away: float = 1e2  #: sizes of its start from which on a number that nothing depends on is said to have run away
     wide: float = 0.1  #: deviation, relative to the value, from which on both ends of an interval are looked at
@@ -82,6 +83,7 @@ class InverseRules:
     field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too, …
     field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
     field_unexplained: float = 0.5  #: part of the spread of the data that a fit leaves, from which on that is told
+    field_tempers: tuple[float, ...] = (0.1, 0.3, 1.0)  #: parts of what is left that count as noise if a step fails
     field_stride: float = 3.0  #: mean change of the logarithm of a positive field in one step, at most
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
