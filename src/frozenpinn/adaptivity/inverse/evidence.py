@@ -53,6 +53,7 @@ class PriorGrid:
     weakest: float = 1e-3
     strongest: float = 1e3
     strengths: int = 37
+    direct: float = 0.4  #: part of the evidence of values of the field itself that is left out
 
     @property
     def priors(self) -> list[Prior]:
@@ -112,6 +113,9 @@ class Inversion:
         One matrix for each prior of the grid: B such that B Bᵀ is the covariance of the coefficients.
     grid, known
         The priors that are averaged over, and whether the noise is known.
+    direct
+        Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
+        field varies elsewhere: evidence counts them in part.
     """
 
     free: Array
@@ -119,6 +123,15 @@ class Inversion:
     roots: Sequence[Array]
     grid: PriorGrid
     known: bool
+    direct: Array | None = None
+
+    @cached_property
+    def _part(self) -> Inversion | None:
+        """The same for direct measurements alone; None if there are none or nothing else, or if noise is unknown."""
+        if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
+            return None
+        own = self.direct
+        return Inversion(self.free[own], self.slopes[own], self.roots, self.grid, self.known)
 
     @cached_property
     def _projected(self) -> Array:
@@ -144,7 +157,12 @@ class Inversion:
 
         Without ``covariance``, which takes longest, that is zero.
         """
-        members = [m for m in self._all_members(y) if np.isfinite(m.evidence)]
+        members = self._all_members(y)
+        if self._part is not None:
+            assert self.direct is not None
+            less = [self.grid.direct * m.evidence for m in self._part._all_members(y[self.direct])]
+            members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
+        members = [m for m in members if np.isfinite(m.evidence)]
         if not members:
             raise ConvergenceError("the slopes of what is measured are beyond the range of floating point numbers")
         best = max(m.evidence for m in members)

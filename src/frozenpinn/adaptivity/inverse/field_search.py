@@ -94,7 +94,8 @@ class FieldInference:
                 return known
         (free, smooth), grid = self.columns, self.question.rules.prior
         told = self.question.data.noise_is_known
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._roots, grid, told)
+        direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._roots, grid, told, direct)
         self._recent[:] = [(slopes, sigmas, found), *self._recent[: _RECENT - 1]]
         return found
 
