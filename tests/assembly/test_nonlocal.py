@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from frozenpinn import Box, Disk, Free, Interval, Problem, ProblemError, Settings, follow, load, solve
+from frozenpinn import Box, Disk, Free, Interval, Problem, ProblemError, Settings, Unknown, follow, load, solve
 
 LINE = Interval(0, 1)
 PERIOD = Interval(0, 2 * np.pi, periodic=True)
@@ -170,6 +170,13 @@ def test_error_texts(equation, domain, words):
     with pytest.raises(ProblemError) as error:
         Problem(equation, domain, (0, 1), "1", None if domain is PERIOD else "u = 1")
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("term", ["(-lap(u))^s", "fraclap(u, s)"])
+def test_an_unknown_power_of_a_laplacian_is_no_power_of_a_number(term):
+    words = r"fractional Laplacian is a number between 0 and 2, got s, and can't be unknown. Write .* as abs\(…\)\*\*s"
+    with pytest.raises(ProblemError, match=words):
+        Problem(f"u_t = -{term}", PERIOD, (0, 1), "1", parameters={"s": Unknown(0.7)})
 
 
 def test_nonlocal_terms_in_conditions_are_refused():

@@ -66,7 +66,11 @@ def fractional(parser: _Calls, value: sp.Expr, power: sp.Expr, token: Token) -> 
     """Return (−Δ)^power of an expression."""
     check_place(parser, value, token)
     if not power.is_number or not 0 < float(power) <= 2:
-        raise parser.fail(f"the power of a fractional Laplacian is a number between 0 and 2, got {power}.", token)
+        raise parser.fail(
+            f"the power of a fractional Laplacian is a number between 0 and 2, got {power}, and can't be unknown. "
+            f"Write the power of a number as abs(…)**{power}.",
+            token,
+        )
     return parser.scope.jets.quantity(Quantity(FRACTIONAL, value, power=float(power)))
 
 

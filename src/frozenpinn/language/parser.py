@@ -249,24 +249,27 @@ class _Parser(_Calls):
             sizes = [abs(constant_value(f)) for f in factors if f.is_number]
             if any(abs(power * math.log10(size)) > 300 for size in sizes if size):
                 raise self.fail("this constant is beyond the range of floating point numbers.", token)
+        elif not self.scope.jets.jets_in(exponent):
+            self.fractional(base, exponent, token)
         return self.compute(sp.Pow, base, exponent)
 
-    def fractional(self, base: sp.Expr, power: float, token: Token) -> sp.Expr | None:
+    def fractional(self, base: sp.Expr, power: float | sp.Expr, token: Token) -> sp.Expr | None:
         """Read (-lap(u))**0.9 as the operator that it means elsewhere; None for powers of numbers."""
         jets = self.scope.jets
-        split = jets.affine(base) if power != int(power) and jets.jets_in(base) else None
+        is_whole = isinstance(power, float) and power == int(power)
+        split = jets.affine(base) if not is_whole and jets.jets_in(base) else None
         if split is None or not any(jet.order and not jet.order % 2 for jet in split[0]):
             return None
         ((jet, factor), *more) = split[0].items()
-        plain = jets.field(jet.field)
+        plain, text = jets.field(jet.field), f"{power:g}" if isinstance(power, float) else str(power)
         laplacians = {replace(plain, laps=1), replace(plain, alpha=(2,)) if jets.dimension == 1 else None}
         if more or split[1] != 0 or jet not in laplacians or not factor.is_number or not factor < 0:
             raise self.fail(
-                f"'(…)**{power:g}' of a Laplacian is no number but an operator, a fractional Laplacian. Write it as "
-                f"(-lap(u))**{power:g} or fraclap(…, {power:g}), and the power of a number as abs(…)**{power:g}.",
+                f"'(…)**{text}' of a Laplacian is no number but an operator, a fractional Laplacian. Write it as "
+                f"(-lap(u))**{text} or fraclap(…, {text}), and the power of a number as abs(…)**{text}.",
                 token,
             )
-        return (-factor) ** power * fractional(self, jets.symbol(plain), sp.Float(power), token)
+        return (-factor) ** power * fractional(self, jets.symbol(plain), sp.sympify(power), token)
 
     def postfix(self) -> Value:
         value = self.atom()

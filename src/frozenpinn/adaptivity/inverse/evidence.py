@@ -1,8 +1,9 @@
-"""Linear inversion with a smoothness prior, averaged over its strength and length by their evidence.
+"""Linear inversion with a smoothness prior, averaged over its strength, length and order by their evidence.
 
-For y = J_f f + J a + noise, free numbers f are projected out, a ~ N(0, τ² R_ℓ⁻¹) with the roughness R_ℓ. One singular
-value decomposition for each length gives the evidence of all strengths. Where the noise is not known, its level is
-integrated out too. Averaging covers better than the best strength alone, much better than the discrepancy principle.
+For y = J_f f + J a + noise, free numbers f are projected out, a ~ N(0, τ² C) with the covariance C of a length and an
+order. One singular value decomposition for each C gives the evidence of all strengths. Where the noise is not known,
+its level is integrated out too. Averaging covers better than the best strength alone, much better than the discrepancy
+principle.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sla
 
+from frozenpinn.errors import ConvergenceError
+
 Array = np.ndarray
 _KEPT = 1e-3  # evidence relative to the best from which on a prior counts
 
 
+class Prior(NamedTuple):
+    """What is expected of a field: how many derivatives it has, and over which part of the domain it varies."""
+
+    smoothness: int
+    length: float
+
+
 class Posterior(NamedTuple):
-    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and length.
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and prior.
 
     The evidence is that of the best prior, as a logarithm.
     """
@@ -30,25 +40,31 @@ class Posterior(NamedTuple):
     effective: float
     variance: float
     strength: float
-    length: float
+    prior: Prior
     evidence: float = 0.0
 
 
 @dataclass(frozen=True)
 class PriorGrid:
-    """The strengths and lengths that are averaged over, the latter in units of the domain."""
+    """The smoothness, lengths and strengths that are averaged over, lengths in units of the domain."""
 
-    lengths: tuple[float, ...] = (0.03, 0.06, 0.12, 0.25, 0.5)
+    smoothness: tuple[int, ...] = (1, 3)  #: how many derivatives a field has
+    lengths: tuple[float, ...] = (0.06, 0.12, 0.25, 0.5, 1.0)
     weakest: float = 1e-3
     strongest: float = 1e3
     strengths: int = 37
-    direct: float = 0.5  #: part of the evidence of values of the field itself that is left out
+    direct: float = 0.4  #: part of the evidence of values of the field itself that is left out
+
+    @property
+    def priors(self) -> list[Prior]:
+        """All that is averaged over but the strength."""
+        return [Prior(own, length) for own in self.smoothness for length in self.lengths]
 
 
 class _Spectrum(NamedTuple):
-    """The singular value decomposition of whitened slopes for one length, and what takes whitened ones back."""
+    """The singular value decomposition of whitened slopes for one prior, and what takes whitened ones back."""
 
-    length: float
+    prior: Prior
     left: Array
     singular: Array
     right: Array
@@ -86,25 +102,25 @@ class _Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """Slopes, decomposed for all lengths: data come and go.
+    """Slopes, decomposed for all priors: data come and go.
 
     Attributes
     ----------
     free, slopes
         Derivatives by free numbers and by coefficients, all divided by the standard deviations, or by a size if these
         are not known.
-    whitening
-        One matrix for each length of the grid: B with B Bᵀ = R⁻¹ of the roughness R.
+    roots
+        One matrix for each prior of the grid: B such that B Bᵀ is the covariance of the coefficients.
     grid, known
         The priors that are averaged over, and whether the noise is known.
     direct
         Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
-        field varies elsewhere: strength and length count them in part.
+        field varies elsewhere: evidence counts them in part.
     """
 
     free: Array
     slopes: Array
-    whitening: Sequence[Array]
+    roots: Sequence[Array]
     grid: PriorGrid
     known: bool
     direct: Array | None = None
@@ -115,7 +131,7 @@ class Inversion:
         if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
             return None
         own = self.direct
-        return Inversion(self.free[own], self.slopes[own], self.whitening, self.grid, self.known)
+        return Inversion(self.free[own], self.slopes[own], self.roots, self.grid, self.known)
 
     @cached_property
     def _projected(self) -> Array:
@@ -125,9 +141,9 @@ class Inversion:
     @cached_property
     def _spectra(self) -> list[_Spectrum]:
         found, triangle = [], self._reduced[1]
-        for back, length in zip(self.whitening, self.grid.lengths, strict=True):
+        for back, prior in zip(self.roots, self.grid.priors, strict=True):
             u, s, vt = np.linalg.svd(triangle @ back, full_matrices=False)
-            found.append(_Spectrum(length, u, s, vt, back))
+            found.append(_Spectrum(prior, u, s, vt, back))
         return found
 
     @cached_property
@@ -146,8 +162,11 @@ class Inversion:
             assert self.direct is not None
             less = [self.grid.direct * m.evidence for m in self._part._all_members(y[self.direct])]
             members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
+        members = [m for m in members if np.isfinite(m.evidence)]
+        if not members:
+            raise ConvergenceError("the slopes of what is measured are beyond the range of floating point numbers")
         best = max(m.evidence for m in members)
-        members = [m for m in members if m.evidence > best + np.log(_KEPT)]
+        members = [m for m in members if m.evidence >= best + np.log(_KEPT)]
         weights = np.exp([m.evidence - best for m in members])
         weights /= np.sum(weights)
         means = [m.mean for m in members]
@@ -159,7 +178,7 @@ class Inversion:
         variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
         effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
         whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
-        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.length, float(best))
+        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.prior, float(best))
 
     def _all_members(self, y: Array) -> list[_Member]:
         q = self._projected
@@ -169,7 +188,7 @@ class Inversion:
         return [m for spectrum in self._spectra for m in self._members(along, rest, len(left), spectrum)]
 
     def _members(self, seen: Array, beside: float, size: int, spectrum: _Spectrum) -> list[_Member]:
-        """Return the posteriors of one length for all strengths; no coefficient explains the squares ``beside``."""
+        """Return the posteriors of one prior for all strengths; no coefficient explains the squares ``beside``."""
         s, grid, known = spectrum.singular, self.grid, self.known
         along = spectrum.left.T @ seen
         rest, count = max(float(seen @ seen - along @ along), 0.0) + beside, size - self._projected.shape[1]
@@ -184,13 +203,6 @@ class Inversion:
             _Member(float(evidence[i]), spectrum, along, gains[i], float(variances[i]), float(strengths[i]))
             for i in range(len(strengths))
         ]
-
-
-def whitened(roughness: Array) -> Array:
-    """Return B with B Bᵀ = R⁻¹, for R with a ridge of the size of round-off."""
-    ridge = 1e-12 * np.trace(roughness) / len(roughness) * np.eye(len(roughness))
-    root = sla.cholesky(roughness + ridge, lower=True)
-    return np.asarray(sla.solve_triangular(root, np.eye(len(root)), lower=True).T)
 
 
 def _with_free(

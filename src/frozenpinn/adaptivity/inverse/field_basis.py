@@ -1,7 +1,7 @@
-"""The functions that an unknown field is combined of: a small network, orthogonal, with a measure of smoothness.
+"""The functions that an unknown field is combined of: a small network, orthogonal, with covariances of smooth fields.
 
-γ(x) = start + a₀ + Σ aₖψₖ(x), where the ψₖ have mean zero and are orthonormal. How rough a combination is, is told by
-Σ_j C(3, j) ℓ^{2j} ∫ Dʲψ : Dʲψ.
+γ(x) = start + a₀ + Σ aₖψₖ(x), where the ψₖ have mean zero and are orthonormal. Before anything is measured, a field is
+expected to have a covariance k(|x − y|/ℓ) of Matérn's family, the same everywhere, here projected on the ψₖ.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from math import comb, factorial, prod
+from math import factorial
 
 import numpy as np
 
-from frozenpinn.adaptivity.inverse.evidence import whitened
+from frozenpinn.adaptivity.inverse.evidence import Prior
 from frozenpinn.assembly.sensitivity import Directions
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
@@ -31,7 +30,7 @@ from frozenpinn.statement.unknowns import UnknownField, as_function, atoms, fiel
 Array = np.ndarray
 _KEPT = 6  # sets of points at which functions of a field are kept, …
 _MOST = 1_000_000  # … if they have no more values than this
-_ORDER = 3  # of the derivatives whose size is smoothness
+_RIDGE = 1e-14  # least variance of a combination of functions, relative to the largest
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,8 @@ class FieldBasis:
         Which field it is, and where it is defined.
     hidden, mixing
         The neurons, and the combinations of them, shape (neurons + 1, size); the first is the constant one.
-    grams
-        ∫ Dʲψ : Dʲψ for j = 0 … 3, shape (size - 1, size - 1), without the constant, lengths in units of the domain.
+    nodes, projection
+        Points, and what takes values there to coefficients by ∫ ψₖ f, shape (points, size - 1), without the constant.
     """
 
     name: str
@@ -99,7 +98,8 @@ class FieldBasis:
     domain: Domain
     hidden: HiddenLayer
     mixing: Array
-    grams: tuple[Array, ...]
+    nodes: Array
+    projection: Array
     _places: Places = field(default_factory=Places, repr=False)
 
     @property
@@ -164,15 +164,43 @@ class FieldBasis:
         """Return the coefficients that come closest to values at points, less the start."""
         return np.asarray(np.linalg.lstsq(self.at(x), values - self.unknown.inner_start, rcond=1e-12)[0])
 
-    def roughness(self, length: float) -> Array:
-        """Return the matrix of the roughness on a scale, in units of the domain."""
-        return np.asarray(sum(comb(_ORDER, j) * length ** (2 * j) * gram for j, gram in enumerate(self.grams)))
+    @cached_property
+    def _apart(self) -> Array:
+        """How far nodes are apart, in units of the domain in space and of its length in time.
+
+        Along periodic axes that is measured on a circle, so that fields are periodic, too.
+        """
+        arguments, lengths = self.unknown.arguments(self.jets), self.domain.lengths
+        space = max((size for size, word in zip(lengths, arguments, strict=True) if word != TIME), default=1.0)
+        squares = np.zeros((len(self.nodes), len(self.nodes)))
+        for x, word, size, turns in zip(self.nodes.T, arguments, lengths, self.domain.periodic, strict=True):
+            gaps = x[:, None] - x
+            gaps = size / np.pi * np.sin(np.pi * gaps / size) if turns else gaps
+            squares += (gaps / (size if word == TIME else space)) ** 2
+        return np.sqrt(squares)
 
 
 @remembered
-def whitening(basis: FieldBasis, length: float) -> Array:
-    """Return B with B Bᵀ = R⁻¹ for the roughness R on a scale."""
-    return whitened(basis.roughness(length))
+def prior_root(basis: FieldBasis, prior: Prior) -> Array:
+    """Return B such that B Bᵀ is the covariance of the coefficients, without the constant, of a smooth field."""
+    covariance = basis.projection.T @ matern(basis._apart / prior.length, prior.smoothness) @ basis.projection
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, _RIDGE * values[-1])))
+
+
+def matern(distance: Array, order: int) -> Array:
+    """Return Matérn's covariance with ν = order + 1/2, whose fields have derivatives up to some order.
+
+    Examples
+    --------
+    >>> float(matern(np.array(2.0), 0)) == np.exp(-2.0)
+    True
+    """
+    r = np.sqrt(2 * order + 1) * distance
+    total = np.zeros_like(r)
+    for i in range(order + 1):
+        total = total * 2 * r + factorial(order + i) / (factorial(i) * factorial(order - i))
+    return np.asarray(factorial(order) / factorial(2 * order) * total * np.exp(-r))
 
 
 def where_defined(name: str, problem: Problem) -> Domain:
@@ -205,18 +233,5 @@ def field_basis(name: str, problem: Problem, rules: FieldSizes, seed: int) -> Fi
     mixing[: hidden.width, 1:] = right[:rank].T / singular[:rank]
     mixing[hidden.width, 1:] = -means[: hidden.width] @ mixing[: hidden.width, 1:]
     mixing[hidden.width, 0] = 1.0
-    grams = _grams(hidden, points.x, weights, mixing, float(np.max(domain.lengths)))
-    return FieldBasis(name, unknown, jets, domain, hidden, mixing, grams)
-
-
-def _grams(hidden: HiddenLayer, x: Array, weights: Array, mixing: Array, length: float) -> tuple[Array, ...]:
-    """Return ∫ Dʲψ : Dʲψ = Σ j!/α! ∫ (∂^α ψ)² of combinations; the first is the identity."""
-    size, roots = mixing.shape[1] - 1, np.sqrt(weights)[:, None]
-    found = [np.eye(size)]
-    for j in range(1, _ORDER + 1):
-        total = np.zeros((size, size))
-        for alpha in (a for a in product(range(j + 1), repeat=x.shape[1]) if sum(a) == j):
-            values = roots * (hidden.operator(x, [Term("", Derivative(alpha))]) @ mixing[:, 1:])
-            total += factorial(j) / prod(map(factorial, alpha)) * length ** (2 * j) * (values.T @ values)
-        found.append(total)
-    return tuple(found)
+    projection = weights[:, None] * (features @ mixing[:, 1:])
+    return FieldBasis(name, unknown, jets, domain, hidden, mixing, points.x, projection)

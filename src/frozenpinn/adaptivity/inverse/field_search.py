@@ -12,12 +12,12 @@ import scipy.linalg as sla
 
 from frozenpinn.adaptivity.inverse.data import Judged
 from frozenpinn.adaptivity.inverse.evidence import Inversion, Posterior
-from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, whitening
-from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.field_basis import FieldBasis, field_basis, prior_root
+from frozenpinn.adaptivity.inverse.fit import FAILURES, Fit
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.errors import ConvergenceError, IntegrationError
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.runtime.seeds import Seed
 
 Array = np.ndarray
@@ -95,15 +95,15 @@ class FieldInference:
         (free, smooth), grid = self.columns, self.question.rules.prior
         told = self.question.data.noise_is_known
         direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
-        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._whitening, grid, told, direct)
+        found = Inversion(weighted[:, free] / norms, weighted[:, smooth], self._roots, grid, told, direct)
         self._recent[:] = [(slopes, sigmas, found), *self._recent[: _RECENT - 1]]
         return found
 
     @cached_property
-    def _whitening(self) -> list[Array]:
+    def _roots(self) -> list[Array]:
         return [
-            sla.block_diag(*(whitening(basis, length) for basis in self.numbers.fields))
-            for length in self.question.rules.prior.lengths
+            sla.block_diag(*(prior_root(basis, prior) for basis in self.numbers.fields))
+            for prior in self.question.rules.prior.priors
         ]
 
     def renewed(self, question: Question) -> FieldInference:
@@ -113,10 +113,13 @@ class FieldInference:
 
     def step(self, model: Model, theta: Array, sigmas: Array, near: Any, known: Prediction | None = None) -> Step:
         """Return where a model is with values of the unknowns; what it predicts may be known."""
-        prediction = model.at(theta, near) if known is None else known
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            prediction = model.at(theta, near) if known is None else known
         left = (self.question.data.values - prediction.values) / sigmas
-        posterior = self.posterior(prediction, theta, sigmas, covariance=False)
-        return Step(theta, prediction, posterior, float(left @ left))
+        squares = float(left @ left)
+        if not (np.isfinite(squares) and np.all(np.isfinite(prediction.slopes))):
+            raise ConvergenceError("what would be measured is not finite")
+        return Step(theta, prediction, self.posterior(prediction, theta, sigmas, covariance=False), squares)
 
     def descend(
         self, model: Model, theta: Array, sigmas: Array, most: int, known: Prediction | None = None
@@ -138,6 +141,8 @@ class FieldInference:
                 break
             before = size
             following = self._shortened(model, current, change, sigmas)
+            if following is None or following.squares >= current.squares:
+                following = self._tempered(model, current, sigmas) or following
             if following is None:
                 break
             stalls = following.squares >= (1.0 - rules.field_stalls) * current.squares
@@ -158,19 +163,38 @@ class FieldInference:
     def _shortened(self, model: Model, current: Step, change: Array, sigmas: Array) -> Step | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none."""
         rules, (lower, upper) = self.question.rules, self.numbers.bounds
-        count, length = len(sigmas), 1.0
+        count, length = len(sigmas), self._stride(change)
         for _ in range(rules.field_halvings):
             theta = current.theta + length * change
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
             try:
                 following = self.step(model, theta, sigmas, current.prediction.state)
-            except (ConvergenceError, IntegrationError):
+            except FAILURES:
                 length /= 2.0
                 continue
             if following.squares <= rules.worse * current.squares + count * current.posterior.variance:
                 return following
             length /= 2.0
         return None
+
+    def _tempered(self, model: Model, current: Step, sigmas: Array) -> Step | None:
+        """Return the state after a step for data as noisy as what is left of them; None if that brings nothing.
+
+        Far from a fit, what the first order misses is no less than that, and would be taken for a rough field.
+        """
+        rules, excess = self.question.rules, np.sqrt(current.squares / (len(sigmas) * current.posterior.variance))
+        for share in rules.field_tempers if excess**2 > rules.poor else ():
+            softer = sigmas * max(share * excess, 1.0)
+            change = self.posterior(current.prediction, current.theta, softer, covariance=False).mean - current.theta
+            following = self._shortened(model, current, change, sigmas)
+            if following is not None and following.squares < current.squares:
+                return following
+        return None
+
+    def _stride(self, change: Array) -> float:
+        """Return which part of a step to try first: logarithms must not change so much that the field overflows."""
+        sizes = [float(np.linalg.norm(change[own])) for basis, own in self.numbers.parts() if basis.unknown.positive]
+        return min(1.0, self.question.rules.field_stride / max(sizes, default=1e-300))
 
 
 def _bend(before: Step, after: Step, sigmas: Array) -> float:
@@ -188,10 +212,18 @@ def with_bases(question: Question, seed: int = 0) -> Question:
     return replace(question, numbers=Numbers(problem, bases))
 
 
+class SecondOpinion(NamedTuple):
+    """By how much predictions, on average, unknowns, and slopes by free numbers differ on other networks."""
+
+    blur: float
+    gap: Array
+    slopes: Array
+
+
 def second_opinion(
     question: Question, fit: Fit, sigmas: Array, made: Callable[[Numbers, Array], Model]
-) -> tuple[float, Array]:
-    """Return by how much predictions, on average, and unknowns differ if networks of solution and fields are others."""
+) -> SecondOpinion:
+    """Return what changes if networks of solution and fields are others."""
     mine = question.numbers
     other = with_bases(question, question.task.seed + OTHER_SEED)
     theta, count = other.numbers.start, len(mine.names)
@@ -199,12 +231,14 @@ def second_opinion(
     pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
     for one, own, two, its, x in pairs:
         theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
-    first = FieldInference(other).step(made(other.numbers, theta), theta, sigmas, None)
+    twin = FieldInference(other)
+    first = twin.step(made(other.numbers, theta), theta, sigmas, None)
     found, gap = first.posterior.mean, np.zeros(len(fit.theta))
     gap[:count] = found[:count] - fit.theta[:count]
     for one, own, two, its, x in pairs:
         gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
-    return float(np.sqrt(np.mean((first.prediction.values - fit.prediction.values) ** 2))), gap
+    slopes = fit.prediction.slopes[:, FieldInference(question).columns[0]] - first.prediction.slopes[:, twin.columns[0]]
+    return SecondOpinion(float(np.sqrt(np.mean((first.prediction.values - fit.prediction.values) ** 2))), gap, slopes)
 
 
 def _places(basis: FieldBasis) -> Array:

@@ -13,16 +13,24 @@ from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.evidence import Posterior
 from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.field_basis import FieldBasis
-from frozenpinn.adaptivity.inverse.field_search import OTHER_SEED, FieldInference, Step, second_opinion, with_bases
-from frozenpinn.adaptivity.inverse.fit import Fit
+from frozenpinn.adaptivity.inverse.field_search import (
+    OTHER_SEED,
+    FieldInference,
+    SecondOpinion,
+    Step,
+    second_opinion,
+    with_bases,
+)
+from frozenpinn.adaptivity.inverse.fit import Fit, is_poor
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
+from frozenpinn.adaptivity.inverse.profile import refuse_unseen, runaway
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import StaticInference
 from frozenpinn.adaptivity.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, ProblemError
 from frozenpinn.results.inferred import Inferred
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.solution import Solution
@@ -46,13 +54,12 @@ class Kept(NamedTuple):
     solve: Callable[[Fit], Solution]
     fit: Fit
     sigmas: Array
-    blur: float
-    gap: Array
+    second: SecondOpinion
 
     def weights(self, question: Question, same: bool = True) -> Array:
         """Return deviations for data at the same places or others: known ones with the distance of two networks."""
         if question.data.noise_is_known:
-            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.blur**2)
+            return np.sqrt(question.sigmas(self.fit if same else None) ** 2 + self.second.blur**2)
         return self.sigmas if same else question.sigmas()
 
 
@@ -82,7 +89,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
         return twin.fine(fit._replace(theta=theta), coarse._replace(family=fine.family), data, OTHER_SEED).model
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, sigmas, other)
+        second = second_opinion(question, fit, sigmas, other)
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     facts = solution.facts
@@ -98,7 +105,7 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     def solve(found: Fit) -> Solution:
         return inference.solution(fine, found.prediction, facts.singular)
 
-    kept = Kept(search, near, model, solve, fit, sigmas, blur, gap)
+    kept = Kept(search, near, model, solve, fit, sigmas, second)
     return _put_together(kept, search, fit, kept.weights(question), solution, watch)
 
 
@@ -126,7 +133,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         return EvolutionModel(twins, data, replace(task, seed=task.seed + OTHER_SEED), rules.tangent)
 
     with watch.stage("second network"):
-        blur, gap = second_opinion(question, fit, sigmas, other)
+        second = second_opinion(question, fit, sigmas, other)
 
     def solve(found: Fit) -> Solution:  # what it can't resolve is seen by the second network
         run = found.prediction.state or model.values(found.theta)[1]
@@ -151,7 +158,7 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
             return Straight(fit.theta, fit.prediction)
         return Shifted(rough.values, base, fit.prediction, noise, rules.quick_reach, first.bend)
 
-    kept = Kept(search, near, renewed, solve, fit, sigmas, blur, gap)
+    kept = Kept(search, near, renewed, solve, fit, sigmas, second)
     return _put_together(kept, search, fit, kept.weights(question), solve(fit), watch)
 
 
@@ -205,10 +212,23 @@ def _put_together(
     free = search.columns[0]
     slopes = fit.prediction.slopes[:, free]
     names = (*numbers.names, *(f"the mean of {basis.name}" for basis in numbers.fields))
-    check_seen(slopes, np.zeros_like(slopes), sigmas, names, np.ones(len(free)), question.rules.blind[0])
+    same = data.has_places_of(kept.search.question.data)
+    doubt = kept.second.slopes if same else np.zeros_like(slopes)
+    poor = is_poor(fit, data, numbers, question.rules)
+    try:
+        check_seen(slopes, doubt, sigmas, names, np.ones(len(free)), question.rules.blind[0])
+    except ProblemError as objection:
+        refuse_unseen(question, fit.theta, poor, objection)
+    away = runaway(question, fit.theta) if poor else None
+    if away is not None:
+        raise ConvergenceError(
+            f"the data push {away}, and are not explained there: the equation does not describe them. Look for "
+            "outliers, give the noise, or start elsewhere."
+        )
     posterior = search.posterior(fit.prediction, fit.theta, sigmas)
+    gap = kept.second.gap
     # the difference of two networks vanishes here and there, by chance: that of each coefficient counts by itself, too
-    covariance = posterior.covariance + 0.5 * (np.outer(kept.gap, kept.gap) + np.diag(kept.gap**2))
+    covariance = posterior.covariance + 0.5 * (np.outer(gap, gap) + np.diag(gap**2))
     left = data.values - fit.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(free) - posterior.effective), 0)
@@ -227,10 +247,10 @@ def _put_together(
         squares,
         freedom,
         None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
-        kept.gap[:count],
+        gap[:count],
         (),
         fit.steps,
-        _notes(question, posterior, squares, freedom, fields),
+        _notes(question, posterior, squares, freedom, fields, left),
         dict(watch.seconds),
         fields,
         lambda given: _again(kept, given),
@@ -276,7 +296,12 @@ def _judged(field: InferredField, basis: FieldBasis, rules: InverseRules) -> Inf
 
 
 def _notes(
-    question: Question, posterior: Posterior, squares: float, freedom: int, fields: Mapping[str, InferredField]
+    question: Question,
+    posterior: Posterior,
+    squares: float,
+    freedom: int,
+    fields: Mapping[str, InferredField],
+    left: Array,
 ) -> tuple[str, ...]:
     notes = [
         f"'{name}' changes by half of its range within {question.rules.steep:.0%} of the domain: if it jumps there, "
@@ -289,5 +314,18 @@ def _notes(
             f"the data tell about {posterior.effective:.2g} degrees of freedom of the field only; the bars rest on the "
             "assumption that it is smooth."
         )
-    objection = noise_objection(squares, freedom, question.rules) if question.data.noise_is_known else None
-    return (*notes, *told([objection] if objection else []))
+    return (*notes, *told(_objections(question, squares, freedom, left)))
+
+
+def _objections(question: Question, squares: float, freedom: int, left: Array) -> list[str]:
+    """Return what speaks against the noise as given, or against the equation if it is not."""
+    if question.data.noise_is_known:
+        objection = noise_objection(squares, freedom, question.rules)
+        return [objection] if objection else []
+    rest, spread = float(np.sqrt(np.mean(left**2))), float(np.std(question.data.values))
+    if rest <= question.rules.field_unexplained * spread:
+        return []
+    return [
+        f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does not "
+        "describe them. Look for outliers, or give the noise."
+    ]

@@ -13,10 +13,11 @@ from frozenpinn.adaptivity.inverse.data import Data
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, TwoStages
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.errors import ConvergenceError, FrozenPinnError, IntegrationError
+from frozenpinn.errors import ConvergenceError, EvaluationError, FrozenPinnError, IntegrationError
 
 Array = np.ndarray
 _FAR = 1e4  # factor of the first guess within which other starts are looked for, where there are no bounds
+FAILURES = (ConvergenceError, EvaluationError, IntegrationError)  #: of values at which an equation has no solution
 _FAILED = 1e6  # weighted residual that stands for an equation without a solution
 
 
@@ -58,13 +59,15 @@ class _Evaluations:
         if self.last is not None and self.last[0] == key:
             return self.last[1]
         theta = scaled * self.scales
+        if np.max(np.abs(scaled), initial=0.0) > self.rules.farthest:
+            return None
         try:
             if isinstance(self.model, TwoStages):
                 values, state = self.model.values(theta)
                 prediction = Prediction(values, np.zeros((len(values), 0)), state)
             else:
                 prediction = self.model.at(theta, self.near)
-        except (ConvergenceError, IntegrationError):
+        except FAILURES:
             if self.near is None:
                 raise
             return None

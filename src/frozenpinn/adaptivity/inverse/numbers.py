@@ -12,11 +12,12 @@ from frozenpinn.adaptivity.inverse.evolution import EvolutionModel
 from frozenpinn.adaptivity.inverse.fit import Fit, fit_from_many, is_poor
 from frozenpinn.adaptivity.inverse.local import Local, local_fit
 from frozenpinn.adaptivity.inverse.model import Chord, Model, Prediction
+from frozenpinn.adaptivity.inverse.profile import open_ends, refuse_unseen
 from frozenpinn.adaptivity.inverse.question import Question, estimates_of, told
 from frozenpinn.adaptivity.inverse.rules import InverseRules
 from frozenpinn.adaptivity.inverse.static import Network, StaticInference, chord_steps, gauss_newton_step, refine
-from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, spread_of
-from frozenpinn.errors import warn
+from frozenpinn.adaptivity.inverse.uncertainty import Spread, check_seen, noise_objection, relative_sight, spread_of
+from frozenpinn.errors import ProblemError, warn
 from frozenpinn.results.inferred import Estimate, Inferred, Minimum
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
@@ -54,10 +55,14 @@ def _static(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("solution"):
         solution = inference.solution(fine, best.prediction)
     kept = Kept(fine, other, best, second, solution)
+
+    def predict(theta: Array) -> Array:
+        return fine.model.at(theta, best.prediction.state).values
+
     found = _put_together(
-        question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given)
+        question, fits, best, sigmas, second, solution, watch, lambda given: _again(question, kept, given), predict
     )
-    return replace(found, _predict=lambda theta: fine.model.at(theta, best.prediction.state).values)
+    return replace(found, _predict=predict)
 
 
 def _fits(model: Model, question: Question) -> list[Fit]:
@@ -137,10 +142,16 @@ def _evolution(question: Question, watch: Stopwatch) -> Inferred:
         tolerances = replace(task.tolerances, time=rules.looser * task.tolerances.time)
         other = replace(model, task=replace(task, seed=task.seed + _OTHER_SEED, tolerances=tolerances))
         second = Chord(other.values, slopes).at(best.theta)
+        if relative_sight(slopes, sigmas, numbers.scales) < rules.doubtful:
+            second = second._replace(slopes=other.slopes(best.theta, second.state))
     solution = best.prediction.state.told(numbers.stated(best.theta))
     kept = KeptInTime(question, model, best, second, Local.moved(fits[0], best))
-    found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again)
-    return replace(found, _predict=lambda theta: model.values(theta)[0])
+
+    def predict(theta: Array) -> Array:
+        return model.values(theta)[0]
+
+    found = _put_together(question, fits, best, sigmas, second, solution, watch, kept.again, predict)
+    return replace(found, _predict=predict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +220,19 @@ def _put_together(
     solution: Solution | Callable[[], Solution],
     watch: Stopwatch,
     renew: Callable[[Any], Inferred],
+    predict: Callable[[Array], Array] | None = None,
 ) -> Inferred:
-    """Return all that was found, with error bars that contain the noise and the distance of two networks."""
+    """Return all that was found, with error bars that contain the noise and the distance of two networks.
+
+    With ``predict``, which tells what would be measured elsewhere, the ends of wide intervals are looked at.
+    """
     numbers, data = question.numbers, question.data
     slopes, blind = best.prediction.slopes, question.rules.blind[not numbers.problem.is_static]
-    check_seen(slopes, slopes - second.slopes, sigmas, numbers.names, numbers.scales, blind)
+    poor = is_poor(best, data, numbers, question.rules)
+    try:
+        check_seen(slopes, slopes - second.slopes, sigmas, numbers.names, numbers.scales, blind)
+    except ProblemError as objection:
+        refuse_unseen(question, best.theta, poor, objection)
     blur = float(np.sqrt(np.mean((second.values - best.prediction.values) ** 2)))
     if data.noise_is_known:
         sigmas = np.sqrt(sigmas**2 + blur**2)
@@ -226,7 +245,8 @@ def _put_together(
     gap = there - rest
     covariance = spread.covariance + np.outer(gap, gap) + np.outer(rest, rest)
     estimates = estimates_of(question, best.theta, covariance, spread.quantile)
-    notes = _notes(question, best, estimates, spread)
+    ends = [] if predict is None else open_ends(question, best, sigmas, spread, predict, poor)
+    notes = told([*_notes(question, poor, estimates, spread), *ends])
     return Inferred(
         numbers.problem,
         data.parts,
@@ -247,11 +267,10 @@ def _put_together(
     )
 
 
-def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread: Spread) -> tuple[str, ...]:
-    """Return what to beware of, and warn of it."""
+def _notes(question: Question, poor: bool, estimates: dict[str, Estimate], spread: Spread) -> list[str]:
+    """Return what to beware of."""
     notes = []
     bounds = dict(zip(question.numbers.names, zip(*question.numbers.bounds, strict=True), strict=True))
-    poor = is_poor(best, question.data, question.numbers, question.rules)
     for name, estimate in estimates.items():
         if estimate.at_bound:
             bound = bounds[name][estimate.at_bound == "upper"]
@@ -268,8 +287,7 @@ def _notes(question: Question, best: Fit, estimates: dict[str, Estimate], spread
             "does not describe them, or a better minimum was missed. Give bounds, Unknown(1.0, lower=0.1, upper=10), "
             "and starts=20."
         )
-    notes += [objection] if objection else []
-    return told(notes)
+    return [*notes, objection] if objection else notes
 
 
 def _rivals(question: Question, fits: list[Fit], spread: Spread) -> tuple[Minimum, ...]:

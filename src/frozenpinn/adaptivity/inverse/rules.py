@@ -54,6 +54,11 @@ class InverseRules:
     same: float = 1e-3  #: relative distance of two fits up to which they are the same minimum
     rivals: float = 9.0  #: difference of χ² up to which another minimum explains the data, too
     blind: tuple[float, float] = (1e-10, 1e-7)  #: smallest over largest slope that can be seen, static and in time
+    doubtful: float = 1e-3  #: smallest over largest slope in time below which a second network is asked for slopes
+    farthest: float = 1e15  #: sizes of its start that a number without bounds may reach while a fit is looked for
+    away: float = 1e2  #: sizes of its start from which on a number that nothing depends on is said to have run away
+    wide: float = 0.1  #: deviation, relative to the value, from which on both ends of an interval are looked at
+    flat: float = 0.1  #: part of the rise of χ² up to there below which the end is open
     at_bound: float = 1e-6  #: distance from a bound, relative to the width of the bounds, that counts as being at it
     inconsistent: float = 1e-3  #: probability of χ² below which the noise given is called inconsistent
     reach: float = 1e-2  #: part of the size of the data below which relative noise does not shrink
@@ -77,8 +82,11 @@ class InverseRules:
     field_bend: float = 3.0  #: … or if so many times the second order that was seen before does not matter
     field_stalls: float = 1e-2  #: relative change of the misfit at which they stop, too, …
     field_slow: float = 0.7  #: … if the change at the sensors does not shrink below this part of the one before
+    field_unexplained: float = 0.5  #: part of the spread of the data that a fit leaves, from which on that is told
+    field_tempers: tuple[float, ...] = (0.1, 0.3, 1.0)  #: parts of what is left that count as noise if a step fails
+    field_stride: float = 3.0  #: mean change of the logarithm of a positive field in one step, at most
     field_halvings: int = 6  #: of one step, at most
     worse: float = 1.5  #: factor by which a step may raise the misfit
-    prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: strengths and lengths that are averaged over
+    prior: PriorGrid = dataclasses.field(default_factory=PriorGrid)  #: expectations of a field that are averaged over
     steep: float = 0.05  #: part of the domain within which a field that changes by half of its range may jump
     few: float = 5.0  #: effective degrees of freedom below which bars are said to rest on the prior

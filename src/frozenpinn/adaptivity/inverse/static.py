@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.adaptivity.inverse.data import Data
-from frozenpinn.adaptivity.inverse.fit import Fit, corrected_slopes
+from frozenpinn.adaptivity.inverse.fit import FAILURES, Fit, corrected_slopes
 from frozenpinn.adaptivity.inverse.model import Model, Prediction, StaticModel, extrapolated
 from frozenpinn.adaptivity.inverse.question import Question
 from frozenpinn.adaptivity.inverse.rules import InverseRules
@@ -20,7 +20,7 @@ from frozenpinn.adaptivity.static.plan import StaticPlan, static_plan
 from frozenpinn.adaptivity.static.solve import begin, made_solution
 from frozenpinn.assembly.collocation import Function
 from frozenpinn.assembly.conditioning import smallest_values
-from frozenpinn.errors import ConvergenceError, IntegrationError
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import fixed
@@ -155,7 +155,7 @@ def refine(
     for _ in range(rules.fine_steps):
         try:
             prediction = model.at(theta, near) if known is None else known
-        except (ConvergenceError, IntegrationError):
+        except FAILURES:
             if best is None:
                 raise
             break
@@ -179,6 +179,8 @@ def refine(
         if change > before:
             break
         before, near, theta = change, prediction.state, theta + step
+        if np.max(np.abs(theta) / numbers.scales, initial=0.0) > rules.farthest:
+            break
     assert best is not None
     return best, False
 

@@ -24,6 +24,12 @@ class Spread(NamedTuple):
     quantile: float
 
 
+def relative_sight(slopes: Array, sigmas: Array, scales: Array) -> float:
+    """Return how well the combination of unknowns is seen that is seen worst, relative to that which is seen best."""
+    singular = np.linalg.svd(slopes * scales / sigmas[:, None], compute_uv=False)
+    return float(singular[-1] / max(singular[0], 1e-300))
+
+
 def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...], scales: Array, blind: float) -> None:
     """Refuse unknowns, or combinations of them, that no sensor sees, given by how much the slopes may be wrong.
 
@@ -40,9 +46,12 @@ def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...
     direction = right[-1] * scales
     parts = [(name, float(c)) for name, c, r in zip(names, direction, right[-1], strict=True) if abs(r) > 1e-3]
     if len(parts) == 1:
+        name = parts[0][0]
+        field = name.removeprefix("the mean of ")
+        known = "give it a number" if field == name else f"say what it is somewhere, Measurements(…, field='{field}')"
         raise ProblemError(
-            f"the measurements do not depend on '{parts[0][0]}', so nothing can be learnt about it; measure elsewhere, "
-            "or give it a number."
+            f"the measurements do not depend on '{name}', so nothing can be learnt about it; measure elsewhere, or "
+            f"{known}."
         )
     size = max(abs(c) for _, c in parts)
     text = " ".join(f"{'+' if c >= 0 else '-'} {abs(c) / size:.3g}·{name}" for name, c in parts).removeprefix("+ ")
@@ -57,6 +66,8 @@ def spread_of(residuals: Array, slopes: Array, sigmas: Array, known: bool, level
 
     With known noise it is (JᵀWJ)⁻¹. Otherwise each residual tells of its own noise, which need not be the same
     everywhere: the sandwich (JᵀJ)⁻¹ Jᵀ diag(r²/(1 − h)²) J (JᵀJ)⁻¹, with leverages h (MacKinnon & White 1985, HC3).
+    That is itself uncertain, and too small where few data count: no deviation is smaller than noise that is the same
+    everywhere would make it (Angrist & Pischke 2009, section 8.1).
     """
     count, size = slopes.shape
     left, weighted = residuals / sigmas, slopes / sigmas[:, None]
@@ -71,7 +82,9 @@ def spread_of(residuals: Array, slopes: Array, sigmas: Array, known: bool, level
     meat = (q * (left / (1.0 - leverage))[:, None] ** 2).T @ q
     quantile = float(stdtrit(max(freedom, 1), 0.5 + level / 2))
     noise = float(np.sqrt(np.sum(residuals**2) / max(freedom, 1)))
-    return Spread(inverse @ meat @ inverse.T, squares, freedom, noise, quantile)
+    covariance, even = inverse @ meat @ inverse.T, squares / max(freedom, 1) * np.sum(inverse**2, axis=1)
+    wider = np.sqrt(np.maximum(even / np.maximum(np.diag(covariance), 1e-300), 1.0))
+    return Spread(covariance * wider * wider[:, None], squares, freedom, noise, quantile)
 
 
 def noise_objection(chi_square: float, freedom: int, rules: InverseRules) -> str | None:
