@@ -39,7 +39,8 @@ def axis_misfits(solution: Solution) -> tuple[float, ...]:
         system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES[not solution.problem.is_linear])
         if system is None or not all(space.network.is_product for space in system.spaces):
             return ()
-        states = [piece.initial_state[: system.coefficients], *_positions(piece, system, times[1:])]
+        first = piece.trajectory(times[:1])[0] if solution.problem.is_static else piece.initial_state
+        states = [first[: system.coefficients], *_positions(piece, system, times[1:])]
         for t, y in zip(times, states, strict=True):
             for block, space in zip(system.layout.blocks, system.spaces, strict=True):
                 found = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]

@@ -193,8 +193,8 @@ def matern(distance: Array, order: int) -> Array:
 
     Examples
     --------
-    >>> float(matern(np.array(2.0), 0)) == np.exp(-2.0)
-    True
+    >>> round(float(matern(np.array(2.0), 0)), 6)
+    0.135335
     """
     r = np.sqrt(2 * order + 1) * distance
     total = np.zeros_like(r)
