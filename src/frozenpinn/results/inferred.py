@@ -14,6 +14,7 @@ from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.results.inferred_field import InferredField
 from frozenpinn.results.rules import ChainRules
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import one_thread
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
@@ -221,7 +222,8 @@ class Inferred:
         """Infer from new data of the same problem, with all that is factorised already."""
         if self._renew is None:
             raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
-        return self._renew(data)
+        with one_thread():  # as the inference itself
+            return self._renew(data)
 
     def field(self, name: str) -> InferredField:
         """Return one unknown field."""
