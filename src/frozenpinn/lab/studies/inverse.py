@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import warnings
 from typing import Any
@@ -63,6 +64,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
 def _again(case: InverseCase, found: Inferred, seeds: int, first: float) -> dict[str, float]:
     """Return how many times faster new data are inferred: the first, which may pay for a local model, and others."""
     seconds = []
+    gc.collect()  # what the cases before have left is not to be paid for here
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for draw in range(1, 4):
