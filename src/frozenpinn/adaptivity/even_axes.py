@@ -12,12 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from frozenpinn.assembly.products import SMALL
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers import Sines
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.arrays import read_only
-
-SMALL = 200_000  #: points of a grid that is kept: 6 MB
 
 
 def even_grid(box: Box, counts: tuple[int, ...], method: str) -> Points:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
@@ -115,7 +116,7 @@ class Plan:
         """The sampler, or that of the first axis."""
         return self.samplers[0]
 
-    @property
+    @cached_property
     def width(self) -> Width:
         """Number of neurons; of each axis of a product, if they differ."""
         widths = tuple(sampler.width for sampler in self.samplers)
@@ -126,7 +127,7 @@ class Plan:
         """Numbers of points and of functions, about."""
         return float(prod(self.counts)), float(prod(sampler.width for sampler in self.samplers))
 
-    @property
+    @cached_property
     def bytes(self) -> float:
         """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
         return self._bytes_of(1.0)
@@ -146,7 +147,7 @@ class Plan:
         each = prod(share * sampler.width for sampler in self.samplers)
         return 16.0 * self.frame.tensors * self.frame.steps * each if self.frame.product else 0.0
 
-    @property
+    @cached_property
     def operations(self) -> float:
         """About how many floating point operations the factorisations take, and on products the first steps."""
         points, size = self._total
@@ -155,7 +156,7 @@ class Plan:
         small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
         return small + 4.0 * _STEPS * points * max(self.counts)
 
-    @property
+    @cached_property
     def _allowed(self) -> float:
         """Bytes that there are, and may be used."""
         return physical_memory() if self.task.memory is None else min(self.task.memory, physical_memory())

@@ -13,7 +13,10 @@ def listed(widths: tuple[int, ...]) -> str:
 
 def stepping(piece: Piece) -> float:
     """Return about how many operations the steps of a window have taken."""
-    work, size = piece.trajectory.work, piece.layout.size
+    work = piece.trajectory.work
+    if not (work.rhs or work.jacobians):
+        return 0.0
+    size = piece.layout.size
     each = sum(e.basis.flops for e in piece.expansions)  # of one map from coefficients to values
     matrices = 0 if any(e.basis.is_product for e in piece.expansions) else size * work.jacobians
     return 2.0 * each * (work.rhs + matrices)

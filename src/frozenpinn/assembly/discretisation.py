@@ -21,7 +21,15 @@ from frozenpinn.assembly.initial_data import fitted
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.assembly.projection import Projected, divided, field_columns, leading_rows, project, project_products
+from frozenpinn.assembly.projection import (
+    Projected,
+    divided,
+    field_columns,
+    is_constant_on_products,
+    leading_rows,
+    project,
+    project_products,
+)
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
@@ -31,6 +39,7 @@ from frozenpinn.geometry import Points
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
@@ -72,6 +81,8 @@ class Discretisation:
     @cached_property
     def layout(self) -> StateLayout:
         """Where coefficients and velocities stand in a state."""
+        if self.judged is not None:
+            return self.judged.layout
         return StateLayout(tuple(s.network.size for s in self.spaces), tuple(s.order for s in self.spaces))
 
     @property
@@ -204,12 +215,7 @@ class Discretisation:
     @cached_property
     def pointwise(self) -> PointwisePart | None:
         """The terms that must be evaluated at the points at each time; None if there are none."""
-        expressions: dict[str, sp.Expr] = {}
-        for equation in self.problem.equations:
-            symbol = self.problem.jets.symbol
-            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
-            if equation.nonlinear + timed != 0:
-                expressions[equation.field] = equation.nonlinear + timed
+        expressions = _pointwise_terms(self.problem)
         return PointwisePart(self.problem, self.spaces, self.points.x, expressions) if expressions else None
 
     @property
@@ -359,14 +365,37 @@ class Discretisation:
         return self.initial_state
 
 
+def _constant_part(problem: Problem, spaces: tuple[Space, ...]) -> tuple[Projected, LinearPart]:
+    """Return the projected terms and the linear part of them: other data and other times on the same basis share them."""
+    projected = project(problem, spaces, None)
+    layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
+    return projected, LinearPart(projected.position, projected.velocity, layout)
+
+
+@remembered
+def _pointwise_terms(problem: Problem) -> Mapping[str, sp.Expr]:
+    """Return what must be evaluated at the points in the equation of each field, where there is such a thing."""
+    expressions: dict[str, sp.Expr] = {}
+    for equation in problem.equations:
+        timed = sum((c * problem.jets.symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+        if equation.nonlinear + timed != 0:
+            expressions[equation.field] = equation.nonlinear + timed
+    return expressions
+
+
 def discretise(
     problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None, stage: Stage | None = None
 ) -> Discretisation:
     """Turn a problem and its trial spaces into a system of ordinary differential equations."""
     refuse_points(problem)
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
-    projected = project(problem, spaces, rcond)
     stage = Stage.whole(problem) if stage is None else stage
+    if is_constant_on_products(problem, spaces):
+        networks = tuple(space.network for space in spaces)
+        return Discretisation(
+            problem, spaces, stage, rcond, *recent(problem, networks, lambda: _constant_part(problem, spaces))
+        )
+    projected = project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
         from frozenpinn.assembly.lawful import LawfulDiscretisation
 

@@ -183,8 +183,10 @@ def _lift_maps(
     layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]], left: Mapping[str, list[Term]]
 ) -> list[Map]:
     """Return what time derivatives of lifted data add through the linear terms and the left-hand sides."""
-    zero = Derivative((0,) * layout.x.shape[1])
     maps: list[Map] = []
+    if not any(space.network.lift_size for space in layout.spaces):
+        return maps
+    zero = Derivative((0,) * layout.x.shape[1])
     for equation in layout.problem.equations:
         rows, projector = layout.rows(equation.field), layout.projector(equation.field)
         for space in (s for s in layout.spaces if s.network.lift_size):

@@ -24,7 +24,7 @@ from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_SMALL = 200_000  # points of a product that may be remembered: 6 MB
+SMALL = 200_000  #: points of a product that may be remembered: 6 MB
 
 
 @remembered
@@ -71,7 +71,7 @@ def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points
 
 def _product(factors: tuple[Network, ...], points: Points, lifts: bool, field: str) -> ProductNetwork:
     """Return the product of networks; small ones are remembered, with what is derived from them."""
-    return (_small_product if len(points) <= _SMALL else _any_product)(factors, points, lifts, field)
+    return (_small_product if len(points) <= SMALL else _any_product)(factors, points, lifts, field)
 
 
 def _any_product(factors: tuple[Network, ...], points: Points, lifts: bool, field: str) -> ProductNetwork:

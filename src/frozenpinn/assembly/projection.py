@@ -11,6 +11,7 @@ import scipy.sparse as sps
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.mass import inverse_mass, left_terms
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
+from frozenpinn.assembly.products import SMALL
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
@@ -101,6 +102,27 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     position = even.operator() if uneven_part is None else even.operator() + uneven_part
     speeds = velocity.operator(moving=True) if velocity.entries and len(layout.moving) else None
     return Projected(terms, projectors, position, speeds, uneven_part, relaxations, left, inverses)
+
+
+def is_constant_on_products(problem: Problem, spaces: Sequence[Space]) -> bool:
+    """Whether everything is a sum of products over the axes of small grids, with numbers as coefficients.
+
+    Such operators are few small matrices, and of a basis that is remembered they are worth being remembered, too.
+    """
+    return _has_plain_terms(problem) and all(
+        isinstance(s.network, ProductNetwork)
+        and len(s.network.points.weights) <= SMALL
+        and not s.laws
+        and s.soft is None
+        for s in spaces
+    )
+
+
+@remembered
+def _has_plain_terms(problem: Problem) -> bool:
+    """Whether linear terms have numbers as coefficients, and time derivatives stand alone."""
+    local = not any(equation.nonlocal_linear for equation in problem.equations)
+    return local and _constant_terms(problem) is not None and not left_terms(problem, problem.domain.lower[None])
 
 
 def _nonlocal_blocks(

@@ -185,6 +185,8 @@ class Piece:
     @cached_property
     def layout(self) -> StateLayout:
         """Where the coefficients stand in a state."""
+        if self.system is not None:
+            return self.system.layout
         return StateLayout(tuple(e.basis.size for e in self.expansions), tuple(e.order for e in self.expansions))
 
     def expansion_of(self, field: str) -> tuple[int, Expansion]:

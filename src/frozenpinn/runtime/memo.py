@@ -54,7 +54,7 @@ def remembered(
 
 
 _RECENT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_KEPT = 4  # results beside a value
+_KEPT = 6  # results beside a value
 
 
 def recent(value: Any, key: Any, compute: Callable[[], Result]) -> Result:
