@@ -111,16 +111,16 @@ def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
         return False
     if not isinstance(network, ProductNetwork):
         return False
-    found = bounds(_three_times(piece), [f.finest for f in network.factors])
+    telling = min(network.sizes) >= _TELLING
+    found = bounds(_three_times(piece), [f.finest for f in network.factors] if telling else [])
     if found is None:
         return False
     state = system.initial_state
     size = start = float(np.linalg.norm(state))
     if system.layout.order != 1:
         size = float(np.linalg.norm(state[system.layout.blocks[0]]))
-    grows, rough = (float(bound.max()) for bound in found)
-    resolved = min(network.sizes) < _TELLING or rough <= rules.unresolved * size
-    return bool(grows <= rules.growth * start and resolved)
+    grows, rough = (float(bound.max(initial=0.0)) for bound in found)
+    return grows <= rules.growth * start and rough <= rules.unresolved * size
 
 
 def _system(piece: Piece) -> Discretisation:

@@ -9,6 +9,7 @@ size, and nothing but time depends on it.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from frozenpinn.runtime.arrays import read_only
 
 def even_grid(box: Box, counts: tuple[int, ...], method: str) -> Points:
     """Return the tensor grid of a box; that of a small one is always the same object."""
-    if np.prod(np.array(counts, dtype=float)) > SMALL:
+    if prod(counts) > SMALL:
         return box.sample(counts, method)
     return _grid(tuple(box.lower.tolist()), tuple(box.upper.tolist()), tuple(box.periodic), counts, method)
 

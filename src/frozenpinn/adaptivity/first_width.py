@@ -129,10 +129,7 @@ def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
     """Return the plan of a solve of known sizes."""
-    plan = make_plan(problem, task, _grown(sizes, task))
-    if sizes.follows or plan.frame.renewal != "auto":
-        return plan
-    return replace(plan, frame=replace(plan.frame, renewal=None))
+    return make_plan(problem, task, _grown(sizes, task), sizes.follows)
 
 
 def _grown(sizes: Sizes, task: Task) -> Width | None:

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from frozenpinn.adaptivity.checks import raise_if_lost, warn_if_missed, warn_if_suspicious
 from frozenpinn.adaptivity.first_width import Lesson, Sizes, first_sizes, known_sizes, sized_plan, with_sizes
@@ -261,23 +261,26 @@ def _in(
     """Solve in given units, or in those of the problem."""
 
     def solve(scaled: Problem) -> Outcome:
-        return _in_these_coordinates(scaled, task, knowledge, progress)
+        solution, found = _in_these_coordinates(scaled, task, knowledge, progress)
+        return Outcome(solution, replace(knowledge, scales=scales, **found))
 
-    outcome = solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
-    return outcome._replace(knowledge=replace(outcome.knowledge, scales=scales))
+    return solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
 
 
 # ---- the solve itself -------------------------------------------------------------------------------
 
 
-def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None) -> Outcome:
+def _in_these_coordinates(
+    problem: Problem, task: Task, knowledge: Knowledge, progress: Progress | None
+) -> tuple[Solution, dict[str, Any]]:
+    """Return a solution, and what it teaches."""
     watch, asked = Stopwatch(progress), task.tolerances.solution is not None
     if problem.is_static:
         from frozenpinn.adaptivity.static.solve import solve_static  # most problems need none of it
 
         earlier = solve_static(problem, task, knowledge.earlier, watch)
-        known = replace(knowledge, sizes=Sizes(None, False), earlier=earlier)
-        return Outcome(replace(earlier.solution, seconds=dict(watch.seconds)), known)
+        taught = {"sizes": Sizes(None, False), "earlier": earlier}
+        return replace(earlier.solution, seconds=dict(watch.seconds)), taught
     sizes = knowledge.sizes
     if isinstance(sizes, Lesson):
         sizes = sizes.for_effort(task.effort)
@@ -296,5 +299,4 @@ def _in_these_coordinates(problem: Problem, task: Task, knowledge: Knowledge, pr
                 warn_if_missed(solution, task.rules.checks)
             else:
                 warn_if_suspicious(solution, task.rules)
-    lesson = Lesson(solution, task, sizes)
-    return Outcome(replace(solution, seconds=dict(watch.seconds)), replace(knowledge, sizes=lesson))
+    return replace(solution, seconds=dict(watch.seconds)), {"sizes": Lesson(solution, task, sizes)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
@@ -53,7 +53,7 @@ class Frame:
     steps: int = 0  #: in time that are taken at least, after each of which a state and its rate are kept
 
     @classmethod
-    def of(cls, problem: Problem, settings: Settings, width: Width | None = None) -> Frame:
+    def of(cls, problem: Problem, settings: Settings, width: Width | None = None, follows: bool = True) -> Frame:
         """Choose what the settings leave open; one width for each axis, also for a single one, asks for a product."""
         d, few = problem.domain.dimension, settings.rules.sizing.dimensions
         most = settings.rules.static.product_dimensions if problem.is_static else few
@@ -71,7 +71,9 @@ class Frame:
             method = "spectral" if product else "gauss" if d <= few else "sobol"
         tensors = sum(max(1, equation.order) for equation in problem.equations)
         steps = 0 if problem.is_linear or problem.is_static else _LEAST
-        return cls(product, strategy, method, _renewal(problem, settings.windows, product), tensors, steps)
+        renewal = _renewal(problem, settings.windows, product)
+        renewal = None if renewal == "auto" and not follows else renewal
+        return cls(product, strategy, method, renewal, tensors, steps)
 
     def samplers(self, problem: Problem, settings: Settings, width: Width | None = None) -> tuple[Sampler, ...]:
         """Return the sampler, or one for each axis of a product: of a given width, the settings' or a default."""
@@ -79,7 +81,7 @@ class Frame:
         if self.product:
             widths = _widths(problem, settings, width)
             periods = [float(n) if p else None for n, p in _axes(problem)]
-            return tuple(Sines(n, period=period) for n, period in zip(widths, periods, strict=True))
+            return tuple(map(_sines, widths, periods))
         if isinstance(width, tuple):
             raise SettingsError(
                 f"width={width} is for products of networks on boxes in two and three dimensions, with one number for "
@@ -220,14 +222,14 @@ class Plan:
         Each window of time draws its own neurons; ``pool`` are the points they are drawn from, if not the cloud.
         """
         task, settings = self.task, self.task.settings
+        if self.frame.product and window == 0:
+            own = cast(tuple[Sines, ...], self.samplers)
+            layers = [even_layer(s, cloud.along(i), int(task.seed), i) for i, s in enumerate(own)]
+            return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
-            if window == 0:
-                own = cast(tuple[Sines, ...], self.samplers)
-                layers = [even_layer(s, cloud.along(i), int(task.seed), i) for i, s in enumerate(own)]
-            else:
-                rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
-                layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
+            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+            layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
         if settings.sampler is None:
@@ -270,9 +272,17 @@ class Plan:
         return max(rules.fewest_boundary_points, int(rules.boundary_rows * self.sampler.width / sides))
 
 
-def make_plan(problem: Problem, task: Task, width: Width | None = None) -> Plan:
-    """Choose kind of basis, width and points where the settings leave them open."""
-    frame = Frame.of(problem, task.settings, width)
+@lru_cache(maxsize=256)
+def _sines(width: int, period: float | None) -> Sines:
+    return Sines(width, period=period)
+
+
+def make_plan(problem: Problem, task: Task, width: Width | None = None, follows: bool = True) -> Plan:
+    """Choose kind of basis, width and points where the settings leave them open.
+
+    Without ``follows`` the basis is renewed only if the settings ask for it.
+    """
+    frame = Frame.of(problem, task.settings, width, follows)
     samplers = frame.samplers(problem, task.settings, width)
     return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
 

@@ -17,7 +17,7 @@ import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
-from frozenpinn.assembly.initial_data import fitted
+from frozenpinn.assembly.initial_data import fitted, fitted_along_axes
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_load import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
@@ -31,12 +31,12 @@ from frozenpinn.assembly.projection import (
     project_products,
 )
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Snapshot, Stage
+from frozenpinn.assembly.stage import Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.geometry import Points
-from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
+from frozenpinn.operators import Dense, MatrixFree, Operator, ProductSum, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent, remembered
@@ -348,16 +348,30 @@ class Discretisation:
         """Least-squares coefficients of the initial data."""
         if self.stage.state is not None:
             return self.stage.state
-        (start, _), values, velocities = self.stage[:3]
-        position = [self._fit(i, values, 0, start) for i in range(len(self.spaces))]
-        moving = [self._fit(i, velocities, 1, start) for i, s in enumerate(self.spaces) if s.order == 2]
-        return read_only(np.concatenate(position + moving))
+        known = zip(self._initial_data, self.initial_products, strict=True)
+        found = [self._fit(*own) if products is None else products.full() for own, products in known]
+        return read_only(found[0] if len(found) == 1 else np.concatenate(found))
 
-    def _fit(self, index: int, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
-        space = self.spaces[index]
+    @property
+    def _initial_data(self) -> list[tuple[int, int]]:
+        """The space and the time derivative of each part of a state."""
+        moving = [(i, 1) for i, space in enumerate(self.spaces) if space.order == 2]
+        return [*((i, 0) for i in range(len(self.spaces))), *moving]
+
+    @cached_property
+    def initial_products(self) -> tuple[ProductSum | None, ...]:
+        """The coefficients of the initial data, then velocities, where they are short sums of products over axes."""
+        if self.stage.state is not None:
+            return (None,) * len(self._initial_data)
+        (start, _), *data = self.stage[:3]
+        return tuple(fitted_along_axes(self.spaces[i], data[order], start) for i, order in self._initial_data)
+
+    def _fit(self, index: int, order: int) -> Array:
+        (start, _), *both = self.stage[:3]
+        space, data = self.spaces[index], both[order]
         same = space.soft is None and (self.rcond is None or not space.network.is_orthonormal)
         projector = self.projected.projectors[index] if same else space.network.projector(self.rcond)
-        return fitted(space, projector, data, order, t)
+        return fitted(space, projector, data, order, start)
 
     @property
     def c0(self) -> Array:
@@ -366,7 +380,7 @@ class Discretisation:
 
 
 def _constant_part(problem: Problem, spaces: tuple[Space, ...]) -> tuple[Projected, LinearPart]:
-    """Return the projected terms and the linear part of them: other data and other times on the same basis share them."""
+    """Return the projected terms and their linear part, which other data and times on the same basis share."""
     projected = project(problem, spaces, None)
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
     return projected, LinearPart(projected.position, projected.velocity, layout)

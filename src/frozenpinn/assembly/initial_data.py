@@ -12,7 +12,7 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.language.functions import PointFunction
-from frozenpinn.operators import Operator
+from frozenpinn.operators import Operator, ProductSum
 
 Array = np.ndarray
 _ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
@@ -22,11 +22,8 @@ _POINTS = 20_000  # at which data are evaluated at a time
 def fitted(space: Space, projector: Operator, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
     """Return the coefficients of values (order 0) or velocities (order 1) of the fields of a space at one time."""
     network, known = space.network, [data[name] for name in space.fields]
-    if not network.lift_size:
-        if all(isinstance(d, PointFunction) and d.is_zero for d in known):
-            return np.zeros(network.size)
-        if isinstance(network, ProductNetwork) and (found := _along_axes(network, known[0], t)) is not None:
-            return found
+    if not network.lift_size and all(isinstance(d, PointFunction) and d.is_zero for d in known):
+        return np.zeros(network.size)
     zero = Derivative((0,) * network.points.x.shape[1])
     targets = []
     for name, datum in zip(space.fields, known, strict=True):
@@ -37,12 +34,20 @@ def fitted(space: Space, projector: Operator, data: Mapping[str, Snapshot], orde
     return np.asarray(projector @ np.concatenate(targets))
 
 
-def _along_axes(network: ProductNetwork, datum: Snapshot, t: float) -> Array | None:
-    """Fit a sum of products of functions of one coordinate each: no value on the grid is needed."""
-    axes = getattr(network.points, "axes", ())
-    if len(axes) < 2 or not isinstance(datum, PointFunction):
+def fitted_along_axes(space: Space, data: Mapping[str, Snapshot], t: float) -> ProductSum | None:
+    """Fit a sum of products of functions of one coordinate each: no value on a grid is needed.
+
+    None where data are none, or nothing is to be gained.
+    """
+    network = space.network
+    if not isinstance(network, ProductNetwork) or network.lift_size:
         return None
-    factors = datum.along_axes(axes, t)
+    datum, axes = data[space.fields[0]], getattr(network.points, "axes", ())
+    if not isinstance(datum, PointFunction):
+        return None
+    if datum.is_zero:
+        return ProductSum.nothing(network.sizes)
+    factors = datum.along_axes(axes, t) if len(axes) > 1 else None
     return None if factors is None else network.projected_products(factors)
 
 

@@ -121,6 +121,11 @@ class LawfulDiscretisation(Discretisation):
         """Return ∂y'/∂y as an operator."""
         return Dense(self.jacobian(t, y))
 
+    @property
+    def initial_products(self) -> tuple[None, ...]:
+        """Laws move states away from products."""
+        return (None,) * len(self._initial_data)
+
     @cached_property
     def initial_state(self) -> Array:
         """The state next to the initial data that obeys the laws."""

@@ -14,6 +14,7 @@ from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.product_sum import ProductSum
 from frozenpinn.operators.tensor import along_axes
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -33,14 +34,19 @@ class Summand(NamedTuple):
     scale: float = 1.0
 
 
-def axis_summands(terms: Sequence[Term]) -> list[Summand]:
+def axis_summands(terms: Sequence[Term]) -> tuple[Summand, ...]:
     """Write Σ coefficient·D, with numbers as coefficients, as a sum of products over axes."""
+    return _summands(tuple((term.field, term.derivative, float(term.coefficient)) for term in terms))
+
+
+@lru_cache(maxsize=256)
+def _summands(terms: tuple[tuple[str, Derivative, float], ...]) -> tuple[Summand, ...]:
     result = []
-    for term in terms:
-        for alpha, factor in pure(term.derivative, len(term.derivative.alpha)):
-            own = tuple((Term(term.field, Derivative((order,))),) for order in alpha)
-            result.append(Summand(own, factor * float(term.coefficient)))
-    return result
+    for field, derivative, coefficient in terms:
+        for alpha, factor in pure(derivative, len(derivative.alpha)):
+            own = tuple((Term(field, Derivative((order,))),) for order in alpha)
+            result.append(Summand(own, factor * coefficient))
+    return tuple(result)
 
 
 def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
@@ -50,7 +56,7 @@ def functions_of(basis: Basis, x: Array, terms: Sequence[Term]) -> Array:
     they come from a table.
     """
     own = own_terms(basis, terms)
-    if x.shape[1] > 1 or any(np.ndim(term.coefficient) for term in own):
+    if x.shape[1] > 1 or any(getattr(term.coefficient, "ndim", 0) for term in own):
         return _functions(basis, x, own)
     if len(x) <= _FEW and len(x) * basis.size <= _SMALL:
         return _at_few_places(cast(Hashable, basis), x.tobytes(), own)
@@ -117,6 +123,16 @@ def grid_axes(x: Array) -> list[Array] | None:
     if not axes or np.prod([float(len(axis)) for axis in axes]) != len(x):
         return None
     return axes if np.array_equal(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(x.shape), x) else None
+
+
+def products_at(factors: Sequence[Basis], x: Array, terms: Sequence[Term], known: ProductSum) -> Array:
+    """Return a sum of products of functions of the axes, without lifting functions, at points (n, d), shape (n,)."""
+    total = np.zeros(len(x))
+    for summand in axis_summands(terms):
+        triples = zip(factors, x.T, summand.terms, known.factors, strict=True)
+        parts = [functions_of(factor, c[:, None], own)[:, : len(column)] @ column for factor, c, own, column in triples]
+        total += summand.scale * np.sum(prod(parts[1:], start=parts[0]), axis=1)
+    return total
 
 
 def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full: Array) -> Array:

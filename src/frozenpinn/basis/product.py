@@ -22,7 +22,7 @@ from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import SettingsError
-from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker, tensor
+from frozenpinn.operators import KroneckerSum, Operator, Product, ProductSum, Selection, kronecker, tensor
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
@@ -162,21 +162,17 @@ class ProductNetwork:
         """The same for each axis."""
         return tuple(map(_axis_projector, self.factors))
 
-    def projected_products(self, tables: Sequence[Array]) -> Array | None:
+    def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:
         """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) of the factors at the points of each axis.
 
         None if the products cancel so that digits are lost.
         """
-        parts = [p @ f for p, f in zip(self.projectors, tables, strict=True)]
-        rest = parts[-1]
-        for part in parts[-2:0:-1]:
-            rest = (part[:, None] * rest).reshape(-1, rest.shape[1])
-        total: Array = (parts[0] @ rest.T).reshape(-1)
-        if rest.shape[1] > 1:
-            largest = np.max(prod(np.einsum("ij,ij->j", part, part) for part in parts))
-            if largest > _CANCELLING**2 * float(total @ total):
+        found = ProductSum(tuple(p @ f for p, f in zip(self.projectors, tables, strict=True)))
+        if found.rank > 1:
+            size = float(np.sum(prod(f.T @ f for f in found.factors)))  # the square of the norm of the sum
+            if found.largest > _CANCELLING**2 * size:
                 return None
-        return total
+        return found
 
     def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
         """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""

@@ -32,7 +32,7 @@ def group_basis(basis: Basis, group: int) -> Basis:
     return basis.factors[group] if isinstance(basis, ProductNetwork) else basis
 
 
-def summands(basis: Basis, terms: Sequence[Term]) -> list[Summand]:
+def summands(basis: Basis, terms: Sequence[Term]) -> Sequence[Summand]:
     """Write Σ coefficient·D as a sum of products over groups; the coefficients are numbers."""
     return axis_summands(terms) if isinstance(basis, ProductNetwork) else [Summand((tuple(terms),))]
 

@@ -195,7 +195,7 @@ class Program:
         for slot, constant in self._constants:
             memory[slot] = constant
         for slot, function, arguments in self._code:
-            memory[slot] = function(*(memory[i] for i in arguments))
+            memory[slot] = function(*[memory[i] for i in arguments])  # a generator would be noticed
         return [memory[slot] for slot in self._outputs]
 
     @functools.cached_property

@@ -12,6 +12,7 @@ from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.least_squares import LeastSquares
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
+from frozenpinn.operators.product_sum import ProductSum
 from frozenpinn.operators.protocol import DENSE_LIMIT, Factor, Operator, Spectrum, Tag
 from frozenpinn.operators.sparse import Sparse
 from frozenpinn.operators.stack import stack
@@ -35,6 +36,7 @@ __all__ = [
     "ModeMatrices",
     "Operator",
     "Product",
+    "ProductSum",
     "Selection",
     "Sparse",
     "Spectrum",

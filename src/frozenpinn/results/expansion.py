@@ -18,7 +18,7 @@ from frozenpinn.analysis.subspace import Subspace, chain_rule
 from frozenpinn.assembly.boundary import BoundaryData, derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.basis.along_axes import grid_tables, on_grid
+from frozenpinn.basis.along_axes import grid_tables, on_grid, products_at
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
@@ -299,6 +299,8 @@ class Piece:
 
     def _at_start(self, x: Array, field: str) -> Array:
         index, expansion = self.expansion_of(field)
+        if (found := self._products_at_start(x, field, index)) is not None:
+            return found
         coefficients = np.stack(self.layout.split(self.initial_state)[index], axis=1)
         lifted = None
         if expansion.basis.lift_size:
@@ -310,6 +312,18 @@ class Piece:
             _, terms = expansion.pulled(x, [Term(field, zero)])
             return on_grid(basis.factors, axes, terms, basis.tensor(coefficients, lifted)).reshape(len(x), -1)
         return expansion.basis.combine(*expansion.pulled(x, [Term(field, zero)]), coefficients, lifted)
+
+    def _products_at_start(self, x: Array, field: str, index: int) -> Array | None:
+        """Return the same at few places of data that are short sums of products; None of others."""
+        expansion, basis = self.expansions[index], self.expansions[index].basis
+        few = len(x) < _FEW_PLACES and len(self.expansions) == 1
+        if not few or self.system is None or not isinstance(basis, ProductNetwork):
+            return None
+        known = self.system.initial_products
+        if any(products is None for products in known):
+            return None
+        x, terms = expansion.pulled(x, [Term(field, Derivative((0,) * x.shape[1]))])
+        return np.stack([products_at(basis.factors, x, terms, own) for own in known if own is not None], axis=1)
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""

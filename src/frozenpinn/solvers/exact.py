@@ -8,12 +8,13 @@ matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
-from frozenpinn.operators import Dense
+from frozenpinn.operators import Dense, KroneckerSum, Operator, ProductSum
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.solvers.axis_exponentials import AxisExponentials
 from frozenpinn.solvers.axis_ladder import axis_ladder
@@ -89,8 +90,7 @@ class ExactPropagator:
         free = load is not None and not np.any(load)
         if free and modes.order == 1 and parts.axes is not None:
             return AxisExponentials(start, end, parts.axes, system.initial_state, parts.constant)
-        orders = system.initial_state.reshape(modes.order, -1)
-        state = np.stack([left @ part if np.any(part) else np.zeros(len(modes.eigenvalues)) for part in orders])
+        state = _in_modes(system, left, modes.order)
         if free:
             return unforced(modes, vectors, state, start, end)
         if load is not None:
@@ -113,6 +113,21 @@ class ExactPropagator:
             return self.fallback.integrate(system, observer)
         # few coefficients are mapped to the modes, instead of the many values they were found from
         return forced(modes, vectors, state, [Window(w.start, w.length, (left @ w.coefficients.T).T) for w in windows])
+
+
+def _in_modes(system: OdeSystem, left: Operator, order: int) -> Array:
+    """Return the initial state in modal coordinates, shape (order, modes); of products, by their factors."""
+    parts = system.initial_state.reshape(order, -1)
+    products: Sequence[ProductSum | None] = getattr(system, "initial_products", ())
+    by_axes = len(products) == order and isinstance(left, KroneckerSum) and left.is_plain_product
+    known = products if by_axes else [None] * order
+    found = []
+    for part, own in zip(parts, known, strict=True):
+        if own is not None:
+            found.append(own.mapped(left.products[0].factors).full())  # type: ignore[attr-defined]
+        else:
+            found.append(left @ part if np.any(part) else np.zeros(left.shape[0]))
+    return found[0][None] if order == 1 else np.stack(found)
 
 
 def _check_finite(*arrays: Array) -> None:

@@ -140,7 +140,7 @@ class ModalTrajectory:
         factors, sizes = vectors.products[0].factors, [f.shape[1] for f in vectors.products[0].factors]
         stretch = prod(vectors.axis_norms)
         images = []
-        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=True)):
+        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=False)):
             mixed = np.abs(np.asarray(tensor.multiplied(own, factor)))
             image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
             images.append(float(image) * stretch / norm)

@@ -1,0 +1,50 @@
+"""Tensors that are short sums of products of vectors, one for each axis: mapped by their factors, not as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.operators.protocol import Array
+from frozenpinn.operators.tensor import AxisFactor
+
+
+class ProductSum(NamedTuple):
+    """Σₖ ⊗ₐ factorsₐ[:, k].
+
+    Examples
+    --------
+    >>> ProductSum((np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]]))).full()
+    array([3., 4., 6., 8.])
+    """
+
+    factors: tuple[Array, ...]
+
+    @classmethod
+    def nothing(cls, sizes: Sequence[int]) -> ProductSum:
+        """Return zero."""
+        return cls(tuple(np.zeros((n, 0)) for n in sizes))
+
+    @property
+    def rank(self) -> int:
+        """How many products there are."""
+        return int(self.factors[0].shape[1])
+
+    def full(self) -> Array:
+        """Multiply out, the last axis varying fastest."""
+        rest = self.factors[-1]
+        for part in self.factors[-2:0:-1]:
+            rest = (part[:, None] * rest).reshape(len(part) * len(rest), -1)
+        return (self.factors[0] @ rest.T).reshape(-1)
+
+    def mapped(self, maps: Sequence[AxisFactor]) -> ProductSum:
+        """Apply a matrix to each axis."""
+        return ProductSum(tuple(np.asarray(m @ f) for m, f in zip(maps, self.factors, strict=True)))
+
+    @property
+    def largest(self) -> float:
+        """The square of the norm of the largest product."""
+        return float(max(prod((f * f).sum(axis=0) for f in self.factors), default=0.0))
