@@ -49,7 +49,7 @@ def test_data_that_are_lifted_take_the_grid_too():
     solution, problem = solved("1 + sin(pi*x)*(1 + y)*(2 - y)", "u = 1")
     space = solution.system.spaces[0]
     assert space.network.lift_size
-    again = fitted(space, space.network.projector(), problem.initial, 0, 0.0)
+    (again,) = fitted(space, space.network.projector(), {0: problem.initial}, 0.0)
     np.testing.assert_array_equal(again, solution.system.initial_state)
     x = BOX.sample(50, "random", 1).x
     np.testing.assert_allclose(solution(x, 0.0), problem.initial["u"](x, 0.0), atol=1e-7)

@@ -31,7 +31,7 @@ from frozenpinn.assembly.projection import (
     project_products,
 )
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Stage
+from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import PointSet
@@ -348,30 +348,29 @@ class Discretisation:
         """Least-squares coefficients of the initial data."""
         if self.stage.state is not None:
             return self.stage.state
-        known = zip(self._initial_data, self.initial_products, strict=True)
-        found = [self._fit(*own) if products is None else products.full() for own, products in known]
-        return read_only(found[0] if len(found) == 1 else np.concatenate(found))
-
-    @property
-    def _initial_data(self) -> list[tuple[int, int]]:
-        """The space and the time derivative of each part of a state."""
-        moving = [(i, 1) for i, space in enumerate(self.spaces) if space.order == 2]
-        return [*((i, 0) for i in range(len(self.spaces))), *moving]
+        found = [self._fit(i) for i in range(len(self.spaces))]
+        parts = [own[0] for own in found] + [velocity for own in found for velocity in own[1:]]
+        return read_only(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     @cached_property
-    def initial_products(self) -> tuple[ProductSum | None, ...]:
-        """The coefficients of the initial data, then velocities, where they are short sums of products over axes."""
+    def initial_products(self) -> tuple[Sequence[ProductSum | None], ...]:
+        """Initial values and velocities of each space, where their coefficients are short sums of products."""
         if self.stage.state is not None:
-            return (None,) * len(self._initial_data)
-        (start, _), *data = self.stage[:3]
-        return tuple(fitted_along_axes(self.spaces[i], data[order], start) for i, order in self._initial_data)
+            return tuple([None] * max(1, space.order) for space in self.spaces)
+        return tuple(fitted_along_axes(space, self._data(space), self.time[0]) for space in self.spaces)
 
-    def _fit(self, index: int, order: int) -> Array:
-        (start, _), *both = self.stage[:3]
-        space, data = self.spaces[index], both[order]
+    def _data(self, space: Space) -> dict[int, Mapping[str, Snapshot]]:
+        """Return the initial values and, at second order, velocities."""
+        return dict(enumerate((self.stage.values, self.stage.velocities)[: max(1, space.order)]))
+
+    def _fit(self, index: int) -> list[Array]:
+        """Return the coefficients of the initial values of a space and, at second order, of velocities."""
+        space, products = self.spaces[index], self.initial_products[index]
+        left = {order: own for order, own in self._data(space).items() if products[order] is None}
         same = space.soft is None and (self.rcond is None or not space.network.is_orthonormal)
         projector = self.projected.projectors[index] if same else space.network.projector(self.rcond)
-        return fitted(space, projector, data, order, start)
+        fits = iter(fitted(space, projector, left, self.time[0]) if left else ())
+        return [next(fits) if own is None else own.full() for own in products]
 
     @property
     def c0(self) -> Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,52 +13,54 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.language.functions import PointFunction
+from frozenpinn.language.joint import factors_along_axes, on_grid
 from frozenpinn.operators import Operator, ProductSum
 
 Array = np.ndarray
+Data: TypeAlias = Mapping[int, Mapping[str, Snapshot]]  #: by order in time, then by field
 _ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
 _POINTS = 20_000  # at which data are evaluated at a time
 
 
-def fitted(space: Space, projector: Operator, data: Mapping[str, Snapshot], order: int, t: float) -> Array:
-    """Return the coefficients of values (order 0) or velocities (order 1) of the fields of a space at one time."""
-    network, known = space.network, [data[name] for name in space.fields]
-    if not network.lift_size and all(isinstance(d, PointFunction) and d.is_zero for d in known):
-        return np.zeros(network.size)
-    zero = Derivative((0,) * network.points.x.shape[1])
-    targets = []
-    for name, datum in zip(space.fields, known, strict=True):
-        target = on_points(datum, network.points, t)
-        if network.lift_size:
-            target = target - network.lift_at_points([Term(name, zero)]) @ space.data(t, order)
-        targets.append(target)
-    return np.asarray(projector @ np.concatenate(targets))
+def fitted(space: Space, projector: Operator, data: Data, t: float) -> list[Array]:
+    """Return the coefficients of values (order 0) and velocities (order 1) of the fields of a space at one time."""
+    network, zero = space.network, Derivative((0,) * space.network.points.x.shape[1])
+    targets = dict.fromkeys(data, np.zeros(0))
+    for name in space.fields:
+        values = on_points([own[name] for own in data.values()], network.points, t)
+        for order, own in zip(data, values, strict=True):
+            lifted = network.lift_at_points([Term(name, zero)]) @ space.data(t, order) if network.lift_size else 0.0
+            targets[order] = np.concatenate([targets[order], own - lifted])
+    return [np.asarray(projector @ target) for target in targets.values()]
 
 
-def fitted_along_axes(space: Space, data: Mapping[str, Snapshot], t: float) -> ProductSum | None:
-    """Fit a sum of products of functions of one coordinate each: no value on a grid is needed.
+def fitted_along_axes(space: Space, data: Data, t: float) -> list[ProductSum | None]:
+    """Fit sums of products of functions of one coordinate each: no value on a grid is needed.
 
-    None where data are none, or nothing is to be gained.
+    None stands for other data, and where nothing is to be gained.
     """
-    network = space.network
-    if not isinstance(network, ProductNetwork) or network.lift_size:
-        return None
-    datum, axes = data[space.fields[0]], getattr(network.points, "axes", ())
-    if not isinstance(datum, PointFunction):
-        return None
-    if datum.is_zero:
-        return ProductSum.nothing(network.sizes)
-    factors = datum.along_axes(axes, t) if len(axes) > 1 else None
-    return None if factors is None else network.projected_products(factors)
+    network, known = space.network, [own[space.fields[0]] for own in data.values()]
+    formulas = [f for f in known if isinstance(f, PointFunction)]
+    if not isinstance(network, ProductNetwork) or network.lift_size or len(formulas) < len(known):
+        return [None] * len(known)
+    axes, others = getattr(network.points, "axes", ()), [f for f in formulas if not f.is_zero]
+    factors = factors_along_axes(others, axes, t) if len(axes) > 1 else None
+    fits = iter([None] * len(others) if factors is None else map(network.projected_products, factors))
+    return [ProductSum.nothing(network.sizes) if f.is_zero else next(fits) for f in formulas]
 
 
-def on_points(data: Snapshot, points: PointSet, t: float) -> Array:
+def on_points(data: Sequence[Snapshot], points: PointSet, t: float) -> list[Array]:
     """Evaluate data, along the axes of a grid if possible, else some points at a time.
 
     Formulas need memory for every function in them.
     """
     x, axes = points.x, getattr(points, "axes", ())
-    if len(axes) > 1 and isinstance(data, PointFunction) and len(x) <= _ON_GRIDS:
-        return data.on_grid(axes, x, t)
+    formulas = [f for f in data if isinstance(f, PointFunction)]
+    if len(axes) > 1 and len(formulas) == len(data) and len(x) <= _ON_GRIDS:
+        return on_grid(formulas, axes, x, t)
+    return [_in_parts(own, x, t) for own in data]
+
+
+def _in_parts(data: Snapshot, x: Array, t: float) -> Array:
     parts = (x[start : start + _POINTS] for start in range(0, len(x), _POINTS))
     return data(x, t) if len(x) <= _POINTS else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])

@@ -122,9 +122,9 @@ class LawfulDiscretisation(Discretisation):
         return Dense(self.jacobian(t, y))
 
     @property
-    def initial_products(self) -> tuple[None, ...]:
+    def initial_products(self) -> tuple[list[None], ...]:
         """Laws move states away from products."""
-        return (None,) * len(self._initial_data)
+        return tuple([None] * max(1, space.order) for space in self.spaces)
 
     @cached_property
     def initial_state(self) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from math import prod
 from typing import NamedTuple, cast
 
@@ -125,14 +126,20 @@ def grid_axes(x: Array) -> list[Array] | None:
     return axes if np.array_equal(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(x.shape), x) else None
 
 
-def products_at(factors: Sequence[Basis], x: Array, terms: Sequence[Term], known: ProductSum) -> Array:
-    """Return a sum of products of functions of the axes, without lifting functions, at points (n, d), shape (n,)."""
-    total = np.zeros(len(x))
+def products_at(factors: Sequence[Basis], x: Array, terms: Sequence[Term], known: Sequence[ProductSum]) -> Array:
+    """Return sums of products of functions of the axes, without lifting functions, at points (n, d), shape (n, m)."""
+    columns = [
+        f[0] if len(f) == 1 else np.concatenate(f, axis=1) for f in zip(*(p.factors for p in known), strict=True)
+    ]
+    edges = list(pairwise(accumulate((p.rank for p in known), initial=0)))
+    out = np.zeros((len(x), len(known)))
     for summand in axis_summands(terms):
-        triples = zip(factors, x.T, summand.terms, known.factors, strict=True)
-        parts = [functions_of(factor, c[:, None], own)[:, : len(column)] @ column for factor, c, own, column in triples]
-        total += summand.scale * np.sum(prod(parts[1:], start=parts[0]), axis=1)
-    return total
+        triples = zip(factors, x.T, summand.terms, columns, strict=True)
+        parts = [functions_of(factor, c[:, None], own)[:, : len(f)] @ f for factor, c, own, f in triples]
+        values = prod(parts[1:], start=parts[0])
+        for k, (start, end) in enumerate(edges):
+            out[:, k] += summand.scale * values[:, start:end].sum(axis=1)
+    return out
 
 
 def at_scattered(factors: Sequence[Basis], x: Array, terms: Sequence[Term], full: Array) -> Array:

@@ -21,7 +21,6 @@ from frozenpinn.language.lexer import shortened
 from frozenpinn.language.parser import parse_value
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import POINT, Scope
-from frozenpinn.language.separation import AxisProducts
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
 
@@ -299,9 +298,19 @@ class PointFunction:
         return Program([self.expression], [*self._scope.jets.x, self._scope.jets.t], self._functions)
 
     @cached_property
-    def _is_formula(self) -> bool:
+    def is_formula(self) -> bool:
         """Whether no Python function is called."""
         return self.expression is not None and not self.expression.atoms(AppliedUndef)
+
+    @property
+    def scope(self) -> Scope:
+        """The names that its text may use."""
+        return self._scope
+
+    @property
+    def functions(self) -> Mapping[str, Any]:
+        """Python functions and numbers behind the names in it."""
+        return self._functions
 
     @property
     def source(self) -> object:
@@ -330,22 +339,11 @@ class PointFunction:
             values = values[0] if values.shape == (1,) else values  # of a Python function of time alone
             return checked_values(values, len(x), self.what, place_of(x, t))
 
-    @cached_property
-    def _products(self) -> AxisProducts | None:
-        """The value as a short sum of products of functions of one coordinate each, if it is one."""
-        if self.expression is None or not self._is_formula:
-            return None
-        return AxisProducts.of(self.expression, tuple(self._scope.jets.x), self._scope.jets.t, self._functions)
-
-    def along_axes(self, axes: Sequence[Array], t: float = 0.0) -> list[Array] | None:
-        """Return the factors (n, products) of each axis if the values on their grid are a short sum of products."""
-        return None if self._products is None else self._products.values(axes, t)
-
     def on_grid(self, axes: Sequence[Array], x: Array, t: float = 0.0) -> Array:
         """Evaluate at all points ``x`` of the grid of some axes; parts of one coordinate are computed along it."""
         if self.function is not None and hasattr(self.function.function, "on_grid"):
             return self.function.on_grid(axes, x, t)
-        if not self._is_formula:
+        if not self.is_formula:
             return self(x, t)  # Python functions may rely on getting one value for each point
         mesh = np.meshgrid(*axes, indexing="ij", sparse=True)
         with np.errstate(all="ignore"):

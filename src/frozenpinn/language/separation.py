@@ -58,20 +58,25 @@ def is_smooth(history: sp.Expr) -> bool:
 
 
 class AxisProducts(NamedTuple):
-    """A function of several coordinates as a sum of products of functions of one each: one program for each axis."""
+    """Functions of several coordinates as sums of products of functions of one each: one program for each axis.
+
+    ``ranks`` tells how many products each function has.
+    """
 
     programs: tuple[Program, ...]
+    ranks: tuple[int, ...]
 
     @classmethod
     def of(
-        cls, expression: sp.Expr, axes: tuple[sp.Symbol, ...], t: sp.Symbol, functions: Mapping[str, Any]
+        cls, expressions: Sequence[sp.Expr], axes: tuple[sp.Symbol, ...], t: sp.Symbol, functions: Mapping[str, Any]
     ) -> AxisProducts | None:
-        """Compile an expression; None if it is no short sum of products."""
-        found = axis_products(expression, axes)
-        if found is None:
+        """Compile expressions; None if one is no short sum of products."""
+        found = [axis_products(expression, axes) for expression in expressions]
+        if any(products is None for products in found):
             return None
-        columns = zip(axes, zip(*found, strict=True), strict=True)
-        return cls(tuple(Program(own, [x, t], functions) for x, own in columns))
+        columns = zip(axes, zip(*(term for products in found for term in products or ()), strict=True), strict=True)
+        programs = tuple(Program(own, [x, t], functions) for x, own in columns)
+        return cls(programs, tuple(len(products or ()) for products in found))
 
     def values(self, axes: Sequence[Array], t: float) -> list[Array] | None:
         """Return the factors along each axis, shape (n, products); None if one is too large for a float."""

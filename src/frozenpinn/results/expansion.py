@@ -319,11 +319,11 @@ class Piece:
         few = len(x) < _FEW_PLACES and len(self.expansions) == 1
         if not few or self.system is None or not isinstance(basis, ProductNetwork):
             return None
-        known = self.system.initial_products
-        if any(products is None for products in known):
+        known = [products for products in self.system.initial_products[0] if products is not None]
+        if len(known) < expansion.order:
             return None
         x, terms = expansion.pulled(x, [Term(field, Derivative((0,) * x.shape[1]))])
-        return np.stack([products_at(basis.factors, x, terms, own) for own in known if own is not None], axis=1)
+        return products_at(basis.factors, x, terms, known)
 
     def paired(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return the values at (xᵢ, tᵢ), shape (n,)."""

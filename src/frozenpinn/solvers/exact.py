@@ -118,9 +118,9 @@ class ExactPropagator:
 def _in_modes(system: OdeSystem, left: Operator, order: int) -> Array:
     """Return the initial state in modal coordinates, shape (order, modes); of products, by their factors."""
     parts = system.initial_state.reshape(order, -1)
-    products: Sequence[ProductSum | None] = getattr(system, "initial_products", ())
-    by_axes = len(products) == order and isinstance(left, KroneckerSum) and left.is_plain_product
-    known = products if by_axes else [None] * order
+    spaces: Sequence[Sequence[ProductSum | None]] = getattr(system, "initial_products", ())
+    by_axes = len(spaces) == 1 and isinstance(left, KroneckerSum) and left.is_plain_product
+    known = spaces[0] if by_axes else [None] * order
     found = []
     for part, own in zip(parts, known, strict=True):
         if own is not None:
