@@ -199,7 +199,7 @@ def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
 def _warn_if_laws_are_missed(solution: Solution, rules: CheckRules) -> None:
     """Warn about nonlinear or changing conditions that are not met."""
     problem, (start, end) = solution.problem, solution.problem.time
-    times = beside_jumps(problem, np.array([start + 0.3 * (end - start), end]))
+    times = beside_jumps(problem, np.array([start + 0.3 * (end - start), end])) if problem.laws else np.zeros(0)
     for law in problem.laws:
         points = problem.domain.sample_side(law.side, 20, "random", np.random.default_rng(Seed.BOUNDARY_CHECK))
         missed = float(np.max(np.abs(law_gap(solution, law, points, times))))

@@ -165,14 +165,12 @@ class ProductNetwork:
     def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:
         """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) of the factors at the points of each axis.
 
-        None if the products cancel so that digits are lost.
+        None if the products cancel so that digits are lost, or are too large for a float.
         """
-        found = ProductSum(tuple(p @ f for p, f in zip(self.projectors, tables, strict=True)))
-        if found.rank > 1:
-            size = float(np.sum(prod(f.T @ f for f in found.factors)))  # the square of the norm of the sum
-            if found.largest > _CANCELLING**2 * size:
-                return None
-        return found
+        with np.errstate(all="ignore"):
+            found = ProductSum(tuple(p @ f for p, f in zip(self.projectors, tables, strict=True)))
+            pairs = found.inner_products()
+            return found if pairs.diagonal().max() <= _CANCELLING**2 * pairs.sum() < np.inf else None
 
     def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
         """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""

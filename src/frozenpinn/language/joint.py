@@ -18,9 +18,9 @@ Array = np.ndarray
 def factors_along_axes(functions: Sequence[PointFunction], axes: Sequence[Array], t: float) -> list[list[Array]] | None:
     """Return the factors (n, products) of each axis, for each function; None if one is no short sum of products."""
     known = _products(*functions) if functions else None
-    tables = None if known is None else known.values(axes, t)
-    if known is None or tables is None:
+    if known is None:
         return None
+    tables = known.values(axes, t)
     if len(functions) == 1:
         return [tables]
     edges = pairwise(accumulate(known.ranks, initial=0))

@@ -78,8 +78,8 @@ class AxisProducts(NamedTuple):
         programs = tuple(Program(own, [x, t], functions) for x, own in columns)
         return cls(programs, tuple(len(products or ()) for products in found))
 
-    def values(self, axes: Sequence[Array], t: float) -> list[Array] | None:
-        """Return the factors along each axis, shape (n, products); None if one is too large for a float."""
+    def values(self, axes: Sequence[Array], t: float) -> list[Array]:
+        """Return the factors along each axis, shape (n, products); where they are too large for a float, infinities."""
         tables = []
         with np.errstate(all="ignore"):
             for program, x in zip(self.programs, axes, strict=True):
@@ -88,7 +88,7 @@ class AxisProducts(NamedTuple):
                 for column, factor in zip(table.T, factors, strict=True):
                     column[:] = factor
                 tables.append(table)
-            return tables if all(np.isfinite(table.sum()) for table in tables) else None
+        return tables
 
 
 @lru_cache(maxsize=256)

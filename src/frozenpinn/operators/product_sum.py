@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +43,10 @@ class ProductSum(NamedTuple):
         """Apply a matrix to each axis."""
         return ProductSum(tuple(np.asarray(m @ f) for m, f in zip(maps, self.factors, strict=True)))
 
-    @property
-    def largest(self) -> float:
-        """The square of the norm of the largest product."""
-        return float(max(prod((f * f).sum(axis=0) for f in self.factors), default=0.0))
+    def inner_products(self) -> Array:
+        """Return the inner products of all pairs of products, shape (rank, rank): their sum is the norm squared."""
+        first, *others = self.factors
+        found = first.T @ first
+        for other in others:
+            found *= other.T @ other
+        return found
