@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.language.functions import PointFunction, checked_values, place_of
 from frozenpinn.language.program import Program
-from frozenpinn.language.separation import AxisProducts
+from frozenpinn.language.separation import AxisProducts, split_by_axes
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -47,5 +47,6 @@ def on_grid(functions: Sequence[PointFunction], axes: Sequence[Array], x: Array,
 
 @remembered
 def _program(first: PointFunction, *others: PointFunction) -> Program:
-    jets, expressions = first.scope.jets, [f.expression for f in (first, *others)]
-    return Program(expressions, [*jets.x, jets.t], first.functions)
+    jets, axes = first.scope.jets, tuple(first.scope.jets.x)
+    expressions = [split_by_axes(f.expression, axes) for f in (first, *others) if f.expression is not None]
+    return Program(expressions, [*axes, jets.t], first.functions)

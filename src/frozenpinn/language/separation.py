@@ -123,6 +123,23 @@ def _products(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] |
     return None
 
 
+def split_by_axes(expression: sp.Expr, axes: tuple[sp.Symbol, ...]) -> sp.Expr:
+    """Write waves of sums over axes by their theorem of addition: on a grid that takes products, and few sines.
+
+    Examples
+    --------
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> split_by_axes(sp.exp(sp.cos(x - y)), (x, y))
+    exp(sin(x)*sin(y) + cos(x)*cos(y))
+    """
+
+    def split(node: sp.Expr) -> sp.Expr:
+        products = None if _is_along_one(node, axes) else _of_sum(node, axes)
+        return node if products is None else sp.Add(*(sp.Mul(*factors) for factors in products))
+
+    return expression.replace(lambda node: isinstance(node, sp.sin | sp.cos), split)
+
+
 def _is_along_one(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> bool:
     return len(node.free_symbols & set(axes)) <= 1
 

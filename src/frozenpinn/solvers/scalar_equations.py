@@ -122,16 +122,20 @@ class Modes:
             found[0] = z
             return found
         found[1] += v  # a bound of the energy, which never grows
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = found[1] / frequencies
-        far[frequencies == 0] = np.inf
-        np.minimum(far, z + duration * found[1], out=found[0])
+        np.fmin(found[1] * self._periods, z + duration * found[1], out=found[0])
         return found
 
     @cached_property
     def _frequencies(self) -> Array | None:
         """√|κ| of modes that do not grow; None if there are others."""
         return None if np.max(self.eigenvalues.real, initial=0.0) > 0 else np.sqrt(np.abs(self.eigenvalues))
+
+    @cached_property
+    def _periods(self) -> Array:
+        """1/√|κ|; not a number where κ = 0."""
+        frequencies = self._frequencies
+        assert frequencies is not None, "of modes that do not grow"
+        return 1.0 / np.where(frequencies == 0, np.nan, frequencies)
 
     def particular(self, length: float) -> tuple[Array, Array]:
         """Return the maps from β to p on windows of one length, for fast and for slow modes.
