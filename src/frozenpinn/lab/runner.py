@@ -43,6 +43,8 @@ Announce = Callable[[str], None]
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 WARM_UP = 2.0  #: seconds of a first solve from which on it counts: libraries take a second at most to get going
+QUICK = 0.02  #: seconds of a solve that is timed several times: one time of a millisecond says little
+REPEATS = 15  #: of these, of which the median counts
 #: What may go wrong in one run of many; anything else is a mistake in the program.
 FAILURES = (FrozenPinnError, np.linalg.LinAlgError, ArithmeticError, MemoryError, RuntimeError)
 
@@ -143,7 +145,7 @@ def chosen_variants(variants: Sequence[Variant], labels: Sequence[str]) -> list[
 
 
 def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
-    """Solve for all seeds; where that is quick, the first solve is a warm-up and not timed."""
+    """Solve for all seeds; where that is quick, a warm-up comes first, and very short solves are timed several times."""
     check_choice("method", run.method, METHODS)
     problem = run.case.problem(**run.variant.problem)
     job = frozen_pinn_job(problem, run) if run.method == FROZEN_PINN else peer_job(problem, run)
@@ -169,6 +171,8 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
             solution, seconds = _solved(job, seed)
             if seed == run.chosen[0] and not run.is_costly and seconds < WARM_UP:
                 solution, seconds = _solved(job, seed)
+            if seconds < QUICK:
+                seconds = float(np.median([_solved(job, seed)[1] for _ in range(REPEATS)]))
             measured.add(solution, seconds, worst_error(solution, problem, **at), job.estimate(solution))
             measured.stopped[-1] |= job.is_cut
     except FAILURES as error:
