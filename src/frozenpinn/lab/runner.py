@@ -145,7 +145,7 @@ def chosen_variants(variants: Sequence[Variant], labels: Sequence[str]) -> list[
 
 
 def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
-    """Solve for all seeds; where that is quick, a warm-up comes first, and very short solves are timed several times."""
+    """Solve for all seeds: after a warm-up where that is quick, and several times where it is very short."""
     check_choice("method", run.method, METHODS)
     problem = run.case.problem(**run.variant.problem)
     job = frozen_pinn_job(problem, run) if run.method == FROZEN_PINN else peer_job(problem, run)
