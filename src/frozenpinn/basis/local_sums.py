@@ -26,7 +26,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 
 Array = np.ndarray
-_NEAR = 120_000  # numbers in the innermost sums
+_NEAR = 400_000  # numbers in the innermost sums: with fewer, calls take longer than sums
 _MANY = 16_000  # places at which functions without pieces are tabulated together
 _LEFT_OUT = 0.1  # of what is taken for round-off: how much all degrees that are left out may add up to, …
 _MIXED = 0.5  # … and the norm of all combinations that are
