@@ -25,7 +25,8 @@ _EVEN = 4.0  # … if their lengths differ by this factor at most …
 _SHORT = 7  # … and polynomials in time have so many coefficients at most …
 _SPARE = 3  # … beside as many more, as other spans may need one, …
 _TAIL = 2  # … the last of which are small and tell that they are enough
-_PROBED = 4  # spans that tell all this
+_PROBED = 4  # spans that tell all this …
+_STEPS = 12  # … if there are more steps
 _LEFT_OUT = 0.1  # of what is taken for round-off: coefficients that are left out
 _HALVINGS = 10  # of the time between two breaks
 _BLOCK = 1_000_000  # numbers held at a time: memory that is reused, not asked for anew
@@ -217,6 +218,8 @@ class History:
         """Return breaks of spans, as many steps as short polynomials pass through, and at how many moments to look."""
         groups: list[Array] = []
         needed = 0
+        if len(self.breaks[0]) - 1 <= _STEPS:
+            return list(_alike(self.breaks[0], 1)), NODES
         for together in _TOGETHER:
             longer = list(_alike(self.breaks[0], together))
             if len(longer) == len(groups):
