@@ -138,10 +138,10 @@ class History:
 
     def _directly(self, places: Array) -> Array:
         """Evaluate a few pairs, or pairs at times that nothing smooth connects."""
-        out = np.empty((len(places), 1))
+        out, order = np.empty((len(places), 1)), np.argsort(places[:, 0], kind="stable")  # each time in one block
         rows = max(4, _BLOCK // max(1, self.basis.size + self.basis.lift_size))
         for start in range(0, len(places), rows):
-            part = slice(start, start + rows)
+            part = order[start : start + rows]
             distinct, inverse = np.unique(places[part, 0], return_inverse=True)
             c, lifted = self.coefficients(distinct)
             x = places[part, 1:]
@@ -234,7 +234,7 @@ class History:
                 break
         return groups, min(NODES, max(needed, 2) + _SPARE)
 
-    def _spans(self, groups: Sequence[Array]) -> list[_Span]:
+    def _spans(self, groups: list[Array]) -> list[_Span]:
         """Sort the pairs by the spans that have these breaks."""
         starts = np.array([ends[0] for ends in groups[1:]])
         own = np.searchsorted(starts, self.times, side="right").astype(np.min_scalar_type(len(groups)))
