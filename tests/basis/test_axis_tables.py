@@ -29,6 +29,14 @@ def test_steep_functions_get_more_pieces():
     assert np.min(lengths) < np.max(lengths) / 8
 
 
+def test_functions_of_a_thin_front_are_as_large_as_they_are_there():
+    """Evenly spread places would all miss it, take the function for tiny, and never find it exact."""
+    front = np.array([-1.0, -0.1, -0.01, -0.002, 0.0, 0.002, 0.01, 0.1, 1.0])
+    x = np.concatenate([X, X / 500])
+    table = tabulated(lambda x: np.exp(-((x[:, None] / 1e-3) ** 2)), front)
+    np.testing.assert_allclose(table(x)[:, 0], np.exp(-((x / 1e-3) ** 2)), rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("function", [np.abs, np.sign, lambda x: np.sqrt(np.abs(x - 0.123)), lambda x: x * np.nan])
 def test_functions_with_kinks_are_not_tabulated(function):
     assert tabulated(lambda x: function(x)[:, None], np.array([-1.0, 0.9])) is None

@@ -58,6 +58,21 @@ def test_degrees_below_the_limit_are_left_out():
     assert np.max(np.abs(rough.at(*places) - expected)) < 1e-4
 
 
+@pytest.mark.parametrize("count", [20, 3000])
+def test_high_degrees_go_with_the_first_polynomials_in_time(count):
+    """Products of two small ones are smaller than round-off."""
+    core, axes, places, _ = made((20, 6), 8, count)
+    core = core * 10.0 ** (-2.0 * np.arange(8)[:, None, None] - np.arange(20)[:, None])
+    x, span, times = places
+    own = LocalSum(core, axes, LIMIT)
+    counts = own._best_way(count).counts
+    assert counts == sorted(counts, reverse=True)
+    assert 0 < counts[-1] < counts[0] / 2
+    functions = [waves(r)(c) for r, c in zip((20, 6), x, strict=True)]
+    expected = np.einsum("ntab,nt,na,nb->n", core[span], chebvander(times, 7), *functions, optimize=True)
+    assert np.max(np.abs(own.at(*places) - expected)) < LIMIT
+
+
 def test_pieces_are_merged_for_as_long_as_polynomials_suffice():
     core, axes, *_ = made((6, 3), 2, 20)
     own = LocalSum(core, axes, 1e-12)

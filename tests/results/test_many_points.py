@@ -260,15 +260,40 @@ def test_what_tables_lose_is_round_off_near_the_sides_too(kind, solution_of):
     assert np.max(np.abs(found[few] - expected)) < 2e-13 * np.max(np.abs(found))
 
 
-def test_steps_are_taken_together_where_polynomials_pass_through(solution_of):
-    basis = solution_of("torus").pieces[0].expansions[0].basis
-    x, c = places_in(solution_of("torus"), 20_000), 1 / (1 + np.arange(basis.size)) ** 2
-    times = np.concatenate([np.linspace(0, 0.001, 5), np.linspace(0.1, 0.5, 33)])
-    terms = [Term("u", Derivative((0, 0)))]
+def history_of(solution, course, breaks):
+    """Fixed coefficients times a course in time."""
+    basis = solution.pieces[0].expansions[0].basis
+    x, c = places_in(solution, 20_000), 1 / (1 + np.arange(basis.size)) ** 2
     when = RNG.uniform(0, 0.5, len(x))
-    own = history.History(basis, terms, lambda t: (np.outer(c, np.cos(t / 4)), None), times, x, when)
-    spans = own._spans()
+    terms = [Term("u", Derivative((0, 0)))]
+    return history.History(basis, terms, lambda t: (np.outer(c, course(t)), None), breaks, x, when)
+
+
+def test_steps_are_taken_together_where_polynomials_pass_through(solution_of):
+    times = np.concatenate([np.linspace(0, 0.001, 5), np.linspace(0.1, 0.5, 33)])
+    own = history_of(solution_of("torus"), lambda t: np.cos(t / 4), times)
+    groups, moments = own._plan()
+    spans = own._spans(groups)
     lengths = [np.diff(span.ends) for span in spans]
     assert max(map(len, lengths)) == 8
+    assert moments < 12
     assert all(np.max(each) <= 4 * np.min(each) for each in lengths)
-    assert sum(len(span.chosen) for span in spans) == len(x)
+    assert sum(len(span.chosen) for span in spans) == len(own.x)
+
+
+def test_steps_that_do_not_join_smoothly_are_taken_one_by_one(solution_of):
+    """Jumps that are hardly seen would be passed through here and not there, and found out one span after the other."""
+    steps = np.linspace(0, 0.5, 33)
+    own = history_of(solution_of("torus"), lambda t: 1 + 1e-11 * np.floor(64 * t) + t**2, steps)
+    groups, moments = own._plan()
+    assert len(groups) == 32
+    assert moments < 8
+
+
+def test_moments_are_those_that_long_steps_need(solution_of):
+    own = history_of(solution_of("torus"), lambda t: np.cos(30 * t), np.linspace(0, 0.5, 6))
+    groups, moments = own._plan()
+    assert len(groups) == 5
+    assert 10 <= moments <= 16
+    found = own.by_spans()[::100]
+    np.testing.assert_allclose(found, own._directly(own.places[::100]), rtol=0, atol=1e-12 * np.max(np.abs(found)))

@@ -44,7 +44,8 @@ from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_AT_ONCE = 256  # times at which values at all points are held together
+_AT_ONCE = 256  # times at which values at all points are held together, …
+_NEAR = 400_000  # … and how many values at most: with more, memory takes longer than sums
 _TAGS = {
     "symmetric": frozenset({Tag.SYMMETRIC}),
     "skew-symmetric": frozenset({Tag.SKEW}),
@@ -259,8 +260,9 @@ class Discretisation:
         """Return y' at several times, shape (m, size), by products of matrices."""
         layout, linear = self.layout, self.linear
         out = np.empty(states.shape)
-        for start in range(0, len(times), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
+        step = int(np.clip(_NEAR // len(self.points.x), 1, _AT_ONCE))
+        for start in range(0, len(times), step):
+            part = slice(start, start + step)
             y = states[part]
             c, v = y[:, : layout.coefficients], y[:, layout.coefficients :]
             highest = (linear.position @ c.T).T + self.semilinear(times[part], y)

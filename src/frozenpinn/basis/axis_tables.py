@@ -101,9 +101,14 @@ def axis_breaks(origins: Array, low: float, high: float) -> Array:
 
 
 def tabulated(values: Callable[[Array], Array], breaks: Array) -> AxisTable | None:
-    """Tabulate functions (n, R) of one variable; None if they are too rough for it."""
-    places = breaks[0] + (breaks[-1] - breaks[0]) * (np.arange(_PROBED) + 0.5) / _PROBED
-    limit = round_off_limit(lambda x: values(x[:, 0]), places[:, None], [breaks])
+    """Tabulate functions (n, R) of one variable; None if they are too rough for it.
+
+    Breaks are dense where neurons are, and so are the places that tell the size of functions and their round-off: a
+    function that is large in a front alone would else seem small, and never exact enough.
+    """
+    places = np.interp(np.linspace(0, len(breaks) - 1, 2 * _PROBED + 1)[1::2], np.arange(len(breaks)), breaks)
+    known = values(nodes_between(breaks[:-1, None], breaks[1:, None]).ravel())
+    limit = round_off_limit(lambda x: values(x[:, 0]), places[:, None], [breaks], known)
     if not np.all(np.isfinite(limit)):
         return None
     pending, edges = np.stack([breaks[:-1], breaks[1:]], axis=1), [breaks]

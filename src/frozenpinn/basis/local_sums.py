@@ -3,8 +3,9 @@
 Between two breaks a solution is Σ F[k, i, j, …] Tₖ(t) ψᵢ(x) ψⱼ(y) …, with polynomials Tₖ in time. Of each axis it needs
 fewer functions than there are, combinations that pivoted QR decompositions of F find (Tucker's form). On a piece of the
 first axis they are short polynomials (see axis_tables.py): where that is less, the sum over i is done once for each
-piece, and a place costs a sum over the degrees instead. What is left out, combinations and degrees, is a part of what
-is taken for round-off. Places stand last in all arrays, in blocks that stay near the processor.
+piece, and a place costs a sum over the degrees instead, high ones beside the first polynomials in time alone. What is
+left out, combinations and degrees, is a part of what is taken for round-off. Places stand last in all arrays, in blocks
+that stay near the processor.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 
 Array = np.ndarray
-_NEAR = 120_000  # numbers in the innermost sums
+_NEAR = 400_000  # numbers in the innermost sums: with fewer, calls take longer than sums
 _MANY = 16_000  # places at which functions without pieces are tabulated together
 _LEFT_OUT = 0.1  # of what is taken for round-off: how much all degrees that are left out may add up to, …
 _MIXED = 0.5  # … and the norm of all combinations that are
@@ -62,11 +63,24 @@ class AxisFunctions:
 
 
 class _Way(NamedTuple):
-    """How a sum is done: the polynomials of the first axis if it goes by pieces, what it takes, and numbers a place."""
+    """How a sum is done: the polynomials of the first axis if it goes by pieces, what it takes, and numbers a place.
+
+    ``counts`` tells how many of the polynomials, or functions, go with each polynomial in time.
+    """
 
     first: AxisTable | None
+    counts: list[int]
     cost: float
     numbers: int
+
+    def weights(self, first: Array, in_time: Array) -> Array:
+        """Return products of those of the first axis (degrees, n) with those in time, (K, n)."""
+        polynomials = chebyshev(in_time, len(self.counts))
+        out, end = np.empty((sum(self.counts), len(in_time))), 0
+        for count, own in zip(self.counts, polynomials, strict=True):
+            start, end = end, end + count
+            np.multiply(first[:count], own, out=out[start:end])
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +130,20 @@ class LocalSum:
         """Those of each axis of the degrees that matter, on fewer and fewer pieces; none of axes without a table."""
         return [self._coarser(axis) for axis in range(len(self.axes))]
 
+    @cached_property
+    def _sums(self) -> list[Array]:
+        """How much each function of an axis may add up to beside each polynomial in time, (spans, m, R) for each."""
+        result = []
+        for axis in range(len(self.axes)):
+            sums = np.moveaxis(np.abs(self.core), axis + 2, 2)
+            for own in (self.axes[a] for a in range(len(self.axes)) if a != axis):
+                sums = np.tensordot(sums, np.ones(sums.shape[3]) if own.table is None else own.table.sizes, axes=(3, 0))
+            result.append(sums)
+        return result
+
     def _coarser(self, axis: int) -> list[AxisTable]:
         whole = table = self.axes[axis].table
-        sums = np.moveaxis(np.abs(self.core).sum(axis=1).max(axis=0), axis, 0)
-        for own in (self.axes[a] for a in range(len(self.axes)) if a != axis):
-            sums = np.tensordot(sums, np.ones(sums.shape[1]) if own.table is None else own.table.sizes, axes=(1, 0))
+        sums = np.max(self._sums[axis].sum(axis=1), axis=0)
         found: list[AxisTable] = []
         while whole is not None:
             behind = np.cumsum(np.max(np.abs(whole.coefficients) @ sums, axis=0)[::-1])[::-1]
@@ -140,13 +163,30 @@ class LocalSum:
         """Tell what a way takes at so many places."""
         spans, moments, *_ = self.core.shape
         size, *others = (self.core.shape[axis + 2] for axis in self.order)
-        rest, pieces, degrees, build = prod(others), 1, size, count * _PASS * 3.0 * size
+        rest, pieces, build = prod(others), 1, count * _PASS * 3.0 * size
         if first is not None:
             pieces, degrees = first.coefficients.shape[:2]
             build = spans * pieces * moments * degrees * size * rest
-        numbers = moments * degrees + 2 * rest + sum(others)
-        cost = count * (moments * degrees * rest + _PASS * numbers) + build + _CALL * min(count, spans * pieces)
-        return _Way(first, float(cost), numbers)
+        counts = self._counts(first)
+        numbers = sum(counts) + 2 * rest + sum(others)
+        cost = count * (sum(counts) * rest + _PASS * numbers) + build + _CALL * min(count, spans * pieces)
+        return _Way(first, counts, float(cost), numbers)
+
+    def _counts(self, first: AxisTable | None) -> list[int]:
+        """Return how many polynomials, or functions, of the first axis matter beside each polynomial in time."""
+        own, sums = self.axes[self.order[0]].table, np.max(self._sums[self.order[0]], axis=0).T
+        if first is not None:
+            bounds = np.max(np.abs(first.coefficients) @ sums, axis=0)
+        elif own is not None:
+            bounds = sums * own.sizes[:, None]
+        else:
+            return [len(sums)] * sums.shape[1]
+        ranks = np.argsort(bounds, axis=None, kind="stable")
+        added = np.cumsum(bounds.ravel()[ranks])
+        large = np.empty(bounds.shape, dtype=bool)
+        large.ravel()[ranks] = added > max(_LEFT_OUT * self.limit, _NOISE * added[-1])
+        large[0, 0] = True
+        return [int(np.max(np.flatnonzero(column), initial=-1)) + 1 for column in large.T]
 
     def at(self, places: Sequence[Array], span: Array, in_time: Array) -> Array:
         """Return the sums at places, given by their coordinates (n,) along each axis.
@@ -159,8 +199,8 @@ class LocalSum:
         piece = span if way.first is None else way.first.located(x[0])
         cell = span if way.first is None else piece + span * len(way.first.coefficients)
         order = _sorted(cell)
-        tables = _CellTables(self.core.transpose(0, self.order[0] + 2, 1, *(a + 2 for a in self.order[1:])), way.first)
-        moments, out = self.core.shape[1], np.empty(len(order))
+        tables = _CellTables(self.core.transpose(0, self.order[0] + 2, 1, *(a + 2 for a in self.order[1:])), way)
+        out = np.empty(len(order))
         rows = max(64, _NEAR // way.numbers)
         for many in (order[start : start + _MANY] for start in range(0, len(order), _MANY)):
             front = functions[0].at(x[0][many]) if way.first is None else np.empty((0, len(many)))
@@ -169,7 +209,7 @@ class LocalSum:
                 part = slice(start, start + rows)
                 chosen = many[part]
                 first = front[:, part] if way.first is None else way.first.powers(x[0][chosen], piece[chosen])
-                weights = (first[:, None] * chebyshev(in_time[chosen], moments)).reshape(-1, len(chosen))
+                weights = way.weights(first, in_time[chosen])
                 out[chosen] = _summed(tables, cell[chosen], weights, [own[:, part] for own in others])
         return out
 
@@ -189,17 +229,19 @@ class _CellTables:
     ``core`` is (spans, R₁, m, R₂, …). Those that were asked for last are kept.
     """
 
-    def __init__(self, core: Array, first: AxisTable | None) -> None:
+    def __init__(self, core: Array, way: _Way) -> None:
         self._core = np.ascontiguousarray(core).reshape(*core.shape[:3], -1)
-        self._first = None if first is None else first.coefficients
+        self._first = None if way.first is None else way.first.coefficients
+        self._rows = np.concatenate([np.arange(count) for count in way.counts])  # as the weights of a way
+        self._moments = np.repeat(np.arange(len(way.counts)), way.counts)
         self._last = (-1, -1)
         self._kept = self._core[:0]
 
     def __getitem__(self, cell: int) -> Array:
-        """Return the table of a cell, (degrees · m) × (what is left of the other axes)."""
+        """Return the table of a cell, (what matters of the first axis and time) × (what is left of the other axes)."""
         _, size, moments, rest = self._core.shape
         if self._first is None:
-            return np.asarray(self._core[cell].reshape(size * moments, rest))
+            return np.asarray(self._core[cell][self._rows, self._moments])
         pieces, degrees, _ = self._first.shape
         together = max(1, _NEAR // (degrees * moments * rest))
         span, piece = divmod(cell, pieces)
@@ -207,7 +249,8 @@ class _CellTables:
         if (span, block) != self._last:
             polynomials = self._first[block * together : (block + 1) * together]
             found = polynomials.reshape(-1, size) @ self._core[span].reshape(size, -1)
-            self._last, self._kept = (span, block), found.reshape(len(polynomials), degrees * moments, rest)
+            found = found.reshape(len(polynomials), degrees, moments, rest)
+            self._last, self._kept = (span, block), found[:, self._rows, self._moments]
         return np.asarray(self._kept[own])
 
 

@@ -19,11 +19,15 @@ from frozenpinn.runtime.threads import Crew
 
 Array = np.ndarray
 _MANY = 500  # pairs, from which on coefficients are looked at as functions of time
-_MOMENTS = 10  # at which they are looked at first: steps are short
 _LARGE = 100_000  # pairs of one or more spans for which the functions that matter are looked for
-_TOGETHER = (8, 4, 2, 1)  # steps that may be one span …
-_EVEN = 4.0  # … if their lengths differ by this factor at most
-_PROBED = 4  # spans that tell how many
+_TOGETHER = (1, 2, 4, 8)  # steps that may be one span …
+_EVEN = 4.0  # … if their lengths differ by this factor at most …
+_SHORT = 7  # … and polynomials in time have so many coefficients at most …
+_SPARE = 3  # … beside as many more, as other spans may need one, …
+_TAIL = 2  # … the last of which are small and tell that they are enough
+_PROBED = 4  # spans that tell all this …
+_STEPS = 12  # … if there are more steps
+_LEFT_OUT = 0.1  # of what is taken for round-off: coefficients that are left out
 _HALVINGS = 10  # of the time between two breaks
 _BLOCK = 1_000_000  # numbers held at a time: memory that is reused, not asked for anew
 _FEATURE = 25.0  # operations of one neuron
@@ -134,10 +138,10 @@ class History:
 
     def _directly(self, places: Array) -> Array:
         """Evaluate a few pairs, or pairs at times that nothing smooth connects."""
-        out = np.empty((len(places), 1))
+        out, order = np.empty((len(places), 1)), np.argsort(places[:, 0], kind="stable")  # each time in one block
         rows = max(4, _BLOCK // max(1, self.basis.size + self.basis.lift_size))
         for start in range(0, len(places), rows):
-            part = slice(start, start + rows)
+            part = order[start : start + rows]
             distinct, inverse = np.unique(places[part, 0], return_inverse=True)
             c, lifted = self.coefficients(distinct)
             x = places[part, 1:]
@@ -180,12 +184,18 @@ class History:
 
     def by_spans(self) -> Array:
         """Evaluate all pairs of a separable function: polynomials in time, whose last coefficients are round-off."""
-        if len(self.places) < _MANY or not np.isfinite(self.limit):
-            return self._directly(self.places)
+        out = self._from_polynomials() if len(self.places) >= _MANY else None
+        return self._directly(self.places) if out is None else out
+
+    def _from_polynomials(self) -> Array | None:
+        """Evaluate span by span; None if polynomials are of no use."""
         out = np.empty((len(self.places), 1))
-        moments, pending = _MOMENTS, self._spans()
-        assert self._summands  # made here, not by the crew
         with Crew() as crew:
+            if not np.isfinite(self.limit):
+                return None
+            groups, moments = self._plan()
+            pending = self._spans(groups)
+            assert self._summands  # made here, not by the crew
             while pending:
                 few = [s for s in pending if len(s.chosen) <= NODES or s.depth > _HALVINGS]
                 if few:
@@ -195,7 +205,7 @@ class History:
                 rough = list(self._smooth_filled(many, moments, out, crew))
                 pending = rough if moments < NODES else [half for s in rough for half in s.halves(self.times)]
                 moments = NODES
-        return out if self._is_right(out) else self._directly(self.places)
+        return out if self._is_right(out) else None
 
     def _is_right(self, out: Array) -> bool:
         """Tell whether some of the values are the direct ones but for round-off, which may be larger at some times."""
@@ -204,14 +214,28 @@ class History:
         far = off > _WRONG * self.limit
         return not np.any(far) or bool(np.max(off) <= _WRONG * self._round_off_at(self.places[checked[far]]))
 
-    def _spans(self) -> list[_Span]:
-        """Cut the time into spans of as many steps as polynomials of few degrees pass through, and sort the pairs."""
+    def _plan(self) -> tuple[list[Array], int]:
+        """Return breaks of spans, as many steps as short polynomials pass through, and at how many moments to look."""
+        groups: list[Array] = []
+        needed = 0
+        if len(self.breaks[0]) - 1 <= _STEPS:
+            return list(_alike(self.breaks[0], 1)), NODES
         for together in _TOGETHER:
-            groups = list(_alike(self.breaks[0], together))
-            some = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, _PROBED).astype(int))]
-            sizes = self._polynomials(some, _MOMENTS).sizes if together > 1 else np.zeros((1, 1))
-            if np.max(sizes[:, -LAST:]) <= self.limit:
+            longer = list(_alike(self.breaks[0], together))
+            if len(longer) == len(groups):
                 break
+            some = [longer[k] for k in np.unique(np.linspace(0, len(longer) - 1, _PROBED).astype(int))]
+            allowed = _LEFT_OUT * self.limit if groups else self.limit  # jumps at breaks have long tails
+            large = np.max(self._polynomials(some, NODES).sizes, axis=0) > allowed
+            count = int(np.max(np.flatnonzero(large), initial=-1)) + 1
+            if not groups or count <= _SHORT:
+                groups, needed = longer, count
+            if count > _SHORT:
+                break
+        return groups, min(NODES, max(needed, 2) + _SPARE)
+
+    def _spans(self, groups: list[Array]) -> list[_Span]:
+        """Sort the pairs by the spans that have these breaks."""
         starts = np.array([ends[0] for ends in groups[1:]])
         own = np.searchsorted(starts, self.times, side="right").astype(np.min_scalar_type(len(groups)))
         order = np.argsort(own, kind="stable")
@@ -220,13 +244,14 @@ class History:
 
     def _smooth_filled(self, spans: Sequence[_Span], moments: int, out: Array, crew: Crew) -> Iterator[_Span]:
         """Fill in spans on which so many moments tell the polynomials in time; yield the others."""
+        tail = _TAIL if moments < NODES else LAST
         step = max(1, _BLOCK // (moments * (self.basis.size + self.basis.lift_size)))
         for start in range(0, len(spans), step):
             block = spans[start : start + step]
             found = self._polynomials([span.ends for span in block], moments)
-            smooth = np.max(found.sizes[:, -LAST:], axis=1) <= self.limit
+            smooth = np.max(found.sizes[:, -tail:], axis=1) <= self.limit
             for k in _groups([len(span.chosen) if fine else 0 for span, fine in zip(block, smooth, strict=True)]):
-                needed = np.flatnonzero(np.max(found.sizes[k], axis=0) > 0.1 * self.limit)
+                needed = np.flatnonzero(np.max(found.sizes[k], axis=0) > _LEFT_OUT * self.limit)
                 full = self._tensors(found, k, max(2, int(np.max(needed, initial=-1)) + 1))
                 crew.do(self._fill, [block[j] for j in k], full, out)
             yield from (span for span, fine in zip(block, smooth, strict=True) if not fine)

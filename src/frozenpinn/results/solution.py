@@ -201,13 +201,12 @@ class Solution(Shown):
             return grid.laid_out(self._on_grid([c.ravel() for c in coordinates], t.ravel(), jet), shape)
         space = np.broadcast_shapes(*(c.shape for c in coordinates))
         outer = arrangement([space, t.shape])
-        x = np.stack([np.broadcast_to(c, shape if outer is None else space).ravel() for c in coordinates], axis=1)
+        x = np.stack([np.broadcast_to(c, shape if outer is None else space).ravel() for c in coordinates]).T
         check_inside(self.problem, x, t)
         self._warn_if_noisy(x, t, jet)
         if outer is None:
             return self.paired_values(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
-        # no axis varies in both space and time: a matrix product instead of one product per value
-        return outer.laid_out(self.jet_values(x, t.ravel(), jet), shape)
+        return outer.laid_out(self.jet_values(x, t.ravel(), jet), shape)  # matrix products: space and time are apart
 
     def _on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
         """Return the values on a tensor grid, shape (n₁, n₂, …, m)."""
@@ -309,6 +308,8 @@ class Solution(Shown):
     def paired_values(self, x: Array, times: Array, jet: Jet) -> Array:
         """Return one derivative at pairs of points (n, d) and times (n,), shape (n,)."""
         x, times = self.problem.domain.wrap(x), np.asarray(times, dtype=float)
+        if len(self.pieces) == 1:
+            return self.pieces[0].paired(x, times, jet)
         out, window = np.empty(len(x)), self._window(times)
         for k in np.unique(window):
             out[window == k] = self.pieces[k].paired(x[window == k], times[window == k], jet)
