@@ -237,6 +237,32 @@ class ProductNetwork:
             full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
         return full
 
+    def on_axes(
+        self,
+        axes: Sequence[Array],
+        derivatives: Sequence[tuple[tuple[int, ...], int]],
+        coefficients: Array,
+        lifted: Array | None = None,
+    ) -> list[Array]:
+        """Return derivatives (alpha, laps) of one function on the grid of some coordinates, shape (n₁, n₂, …) each.
+
+        Neurons are evaluated once for all of them.
+        """
+        full = self.tensor(coefficients[:, None], None if lifted is None else lifted[:, None])[..., 0]
+        pures = [pure(Derivative(alpha, laps), len(axes)) for alpha, laps in derivatives]
+        tables = []
+        for axis, (factor, x) in enumerate(zip(self.factors, axes, strict=True)):
+            orders = sorted({alpha[axis] for parts in pures for alpha, _ in parts})
+            tables.append(dict(zip(orders, factor.derivatives(x[:, None], orders), strict=True)))
+        out = []
+        for parts in pures:
+            terms = [
+                scale * tensor.along_axes([tables[axis][k] for axis, k in enumerate(alpha)], full.reshape(-1))
+                for alpha, scale in parts
+            ]
+            out.append(sum(terms[1:], terms[0]).reshape([len(x) for x in axes]))
+        return out
+
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r): large, so for few points only."""
         return self.operator(x, [Term(name, derivative)])

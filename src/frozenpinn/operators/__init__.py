@@ -10,6 +10,7 @@ from frozenpinn.operators.factors import IterativeFactor, as_linear_operator
 from frozenpinn.operators.inverse import Inverse
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.least_squares import LeastSquares
+from frozenpinn.operators.mapping import mapping
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.protocol import DENSE_LIMIT, Factor, Operator, Spectrum, Tag
@@ -45,6 +46,7 @@ __all__ = [
     "detect",
     "diagonal_blocks",
     "kronecker",
+    "mapping",
     "operator_arrays",
     "operator_from_arrays",
     "stack",

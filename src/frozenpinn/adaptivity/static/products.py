@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
-from frozenpinn.adaptivity.static.judging import left_over
+from frozenpinn.adaptivity.static.grid_judging import left_on_grid
 from frozenpinn.adaptivity.static.plan import StaticPlan
-from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.adaptivity.static.trust import warn_if_singular
 from frozenpinn.assembly.collocation import Function, nobody
 from frozenpinn.assembly.conditioning import lowest
@@ -94,7 +93,7 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         operations=own.operations,
         provenance=task,
     )
-    left = left_over(problem, SolutionStart(solution.jet_values), rules)
+    left = left_on_grid(problem, spaces, found.state, rules)
     if not left < promised:
         return None
     singular = lowest(found.eigenvalues)
