@@ -83,7 +83,8 @@ class ModalEquations:
         """Return the modal coefficients of values of some equations at the points."""
         size, n = self._sizes
         if self._one and len(values) == 1:
-            return self._after[0][0](np.broadcast_to(values[0], n))
+            value = values[0]
+            return self._after[0][0](value if np.shape(value) == (n,) else np.broadcast_to(value, n))
         out = np.zeros(size)
         for (own, block), value in zip(self._after, values, strict=True):
             out[block] += own(np.broadcast_to(value, n))

@@ -113,18 +113,18 @@ class NullSpace:
     """The exact null space of few rows, by Householder reflectors that are never multiplied out."""
 
     def __init__(self, rows: Array) -> None:
-        scale = np.linalg.norm(rows, axis=1)
+        scale = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if np.any(scale == 0):
             raise SettingsError("a boundary condition acts on none of the basis functions; use a wider network.")
-        (reflectors, self._tau), r = sla.qr((rows / scale[:, None]).T, mode="raw", check_finite=False)
-        self._reflectors = np.asfortranarray(reflectors)
+        self._reflectors, self._tau, _, _ = sla.lapack.dgeqrf((rows / scale[:, None]).T)
         self.count, self.size = rows.shape
         self.reduced = self.size - self.count
-        diagonal = np.abs(np.diag(r))
+        r = self._reflectors[: self.count]  # in its upper triangle
+        diagonal = np.abs(np.diagonal(r))
         if diagonal.min() < 1e-10 * diagonal.max():
             raise SettingsError("two boundary conditions at the same point say the same; remove one of them.")
         coefficients = np.zeros((self.size, self.count))
-        coefficients[: self.count] = sla.solve_triangular(r[: self.count], np.diag(1.0 / scale), trans="T")
+        coefficients[: self.count] = sla.lapack.dtrtrs(r, np.diag(1.0 / scale), trans=1)[0]
         self.lifting = self._apply("L", coefficients)
 
     def _apply(self, side: str, matrix: Array) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from math import prod
 
 import numpy as np
@@ -27,6 +27,9 @@ from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
+_APART = 1e-6  # part of lifting functions outside the basis that can be told from round-off
+_SMALL = 50_000  # entries of a table of an axis, which then is kept, with its projection, …
+_LOW = 2  # … of derivatives up to this order: they are evaluated together
 _CANCELLING = 100.0  # times their sum, from which on products lose digits
 
 
@@ -123,6 +126,26 @@ class ProductNetwork:
         factor = self.factors[axis]
         return np.asarray(factor.at_points([Term(factor.fields[0], Derivative((order,)))]).dense())
 
+    def projected_table(self, axis: int, order: int) -> Array | None:
+        """Return the projection of a derivative of the functions of an axis onto them; None if tables are large."""
+        factor = self.factors[axis]
+        if len(factor.points.weights) * factor.size > _SMALL or order > _LOW:
+            return None
+        return projected_table(factor, order)[:, : self.sizes[axis]]
+
+    def lifted_projection(self, terms: Sequence[Term], lifted: Array) -> Array | None:
+        """Return the coefficients of Σ number·D of what boundary data lift; None if that takes values at the points."""
+        small = all(len(f.points.weights) * f.size <= _SMALL for f in self.factors)
+        if not small or any(np.ndim(term.coefficient) or term.derivative.order > _LOW for term in terms):
+            return None
+        full = self.tensor(np.zeros((self.size, 1)), lifted[:, None]).reshape(-1)
+        out = np.zeros(self.size)
+        for term in terms:
+            for alpha, factor in pure(term.derivative, len(self.factors)):
+                tables = [projected_table(f, order) for f, order in zip(self.factors, alpha, strict=True)]
+                out += (factor * float(term.coefficient)) * tensor.along_axes(tables, full)
+        return out
+
     def _tables(self, order: int) -> tuple[Array, ...]:
         """Return a derivative of basis and lifting functions of every axis at its points."""
         return tuple(_table(f, order) for f in self.factors)
@@ -185,9 +208,7 @@ class ProductNetwork:
     @cached_property
     def _lifted(self) -> Selection:
         """The products with a lifting function, among those of all functions of the axes."""
-        inner = np.ones(self.sizes, dtype=bool)
-        outer = [(0, f.lift_size) for f in self.factors]
-        return Selection(np.argwhere(~np.pad(inner, outer)), tuple(f.size + f.lift_size for f in self.factors))
+        return _with_lifts(self.sizes, tuple(f.lift_size for f in self.factors))
 
     # ---- anywhere ------------------------------------------------------------------------------------------
 
@@ -315,14 +336,50 @@ class ProductNetwork:
     def _axis_fit(self, axis: int) -> Array:
         """Return the map from values at the points of an axis to coefficients of its functions."""
         weight = np.sqrt(self.factors[axis].points.weights)
-        table = self._tables(0)[axis]
-        return np.asarray(sla.pinv(weight[:, None] * table, rtol=1e-13) * weight)
+        table, size = weight[:, None] * self._tables(0)[axis], self.sizes[axis]
+        return np.asarray(_inverse(table[:, :size], table[:, size:]) * weight)
+
+
+def _inverse(basis: Array, others: Array) -> Array:
+    """Return the pseudo-inverse of the columns of an orthonormal basis and some others, from what these add to it."""
+    along = basis.T @ others
+    rest = others - basis @ along
+    again = basis.T @ rest  # the first pass loses digits
+    rest -= basis @ again
+    along += again
+    q, r = np.linalg.qr(rest)
+    if not np.min(np.abs(np.diagonal(r)), initial=np.inf) > _APART * np.max(np.abs(others), initial=0.0):
+        return np.asarray(sla.pinv(np.concatenate([basis, others], axis=1), rtol=1e-13))
+    below = np.linalg.solve(r, q.T)
+    return np.concatenate([basis.T - along @ below, below])
+
+
+@lru_cache(maxsize=16)
+def _with_lifts(sizes: tuple[int, ...], lifts: tuple[int, ...]) -> Selection:
+    """Return the entries of a tensor of basis and lifting functions that belong to one of the latter at least."""
+    outer = [(0, own) for own in lifts]
+    chosen = np.argwhere(~np.pad(np.ones(sizes, dtype=bool), outer))
+    return Selection(read_only(chosen), tuple(size + own for size, own in zip(sizes, lifts, strict=True)))
+
+
+@remembered
+def projected_table(factor: Network, order: int) -> Array:
+    """Return the projection of a derivative of basis and lifting functions of one axis onto the basis."""
+    return read_only(_axis_projector(factor) @ _table(factor, order))
+
+
+@remembered
+def _low_tables(factor: Network) -> tuple[Array, ...]:
+    """Return the first and the second derivative of basis and lifting functions of one axis at its points."""
+    return tuple(map(read_only, factor.derivatives(factor.points.x, (1, 2))))
 
 
 @remembered
 def _table(factor: Network, order: int) -> Array:
     """Return a derivative of basis and lifting functions of one axis at its points."""
     terms = [Term(factor.fields[0], Derivative((order,)))]
+    if order in (1, 2):
+        return _low_tables(factor)[order - 1]
     if order:
         return read_only(factor.all_functions(factor.points.x, terms))
     return read_only(np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1))

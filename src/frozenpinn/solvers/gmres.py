@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import hypot
 
 import numpy as np
+from scipy.linalg.lapack import dtrtrs
 
 Array = np.ndarray
 _ROUND_OFF = 1e-15  # part of a new direction that is left when it is no new one
@@ -85,4 +86,4 @@ def _cycle(product: Callable[[Array], Array], rest: Array, gap: float, least: fl
 
 def _combined(triangle: Array, right: list[float], basis: Array) -> Array:
     """Return the combination of directions whose factors solve a triangular system."""
-    return np.asarray(np.linalg.solve(triangle, np.array(right)) @ basis)
+    return np.asarray(dtrtrs(triangle, np.array(right))[0] @ basis)
