@@ -31,6 +31,7 @@ from frozenpinn.geometry import Points
 from frozenpinn.operators import Dense, MatrixFree, Operator, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
@@ -204,12 +205,7 @@ class Discretisation:
     @cached_property
     def pointwise(self) -> PointwisePart | None:
         """The terms that must be evaluated at the points at each time; None if there are none."""
-        expressions: dict[str, sp.Expr] = {}
-        for equation in self.problem.equations:
-            symbol = self.problem.jets.symbol
-            timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
-            if equation.nonlinear + timed != 0:
-                expressions[equation.field] = equation.nonlinear + timed
+        expressions = _pointwise_expressions(self.problem)
         return PointwisePart(self.problem, self.spaces, self.points.x, expressions) if expressions else None
 
     @property
@@ -357,6 +353,17 @@ class Discretisation:
     def c0(self) -> Array:
         """The initial state, under the paper's name."""
         return self.initial_state
+
+
+@remembered
+def _pointwise_expressions(problem: Problem) -> dict[str, sp.Expr]:
+    """Return what must be evaluated at the points in the equation of each field, without those that have nothing."""
+    found, symbol = dict[str, sp.Expr](), problem.jets.symbol
+    for equation in problem.equations:
+        timed = sum((c * symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+        if equation.nonlinear + timed != 0:
+            found[equation.field] = equation.nonlinear + timed
+    return found
 
 
 def discretise(

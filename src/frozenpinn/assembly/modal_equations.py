@@ -83,8 +83,8 @@ class ModalEquations:
         """Return the modal coefficients of values of some equations at the points."""
         size, n = self._sizes
         if self._one and len(values) == 1:
-            value = values[0]
-            return self._after[0][0](value if np.shape(value) == (n,) else np.broadcast_to(value, n))
+            only = np.asarray(values[0])
+            return self._after[0][0](only if only.shape == (n,) else np.broadcast_to(only, n))
         out = np.zeros(size)
         for (own, block), value in zip(self._after, values, strict=True):
             out[block] += own(np.broadcast_to(value, n))

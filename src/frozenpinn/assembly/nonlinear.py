@@ -300,7 +300,7 @@ class PointwisePart:
         """
         with np.errstate(all="ignore"):
             slopes = self._jacobian_program(*self.x.T, t, *values)
-        if not all(np.all(np.isfinite(own)) for own in values):
+        if all(np.isfinite(slope).all() for slope in slopes) or not all(np.isfinite(own).all() for own in values):
             return list(slopes)
         return [slope if np.all(np.isfinite(slope)) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
 

@@ -15,7 +15,14 @@ import scipy.linalg as sla
 from scipy.sparse import csr_array
 
 from frozenpinn.basis.activation import activation
-from frozenpinn.basis.boundary_layer import BoundaryLayer, Combined, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.boundary_layer import (
+    BoundaryLayer,
+    Combined,
+    Functional,
+    Unconstrained,
+    boundary_layer,
+    functional_rows,
+)
 from frozenpinn.basis.finest import finest_part
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
@@ -105,9 +112,7 @@ class Network:
 
         ``combined`` are the combinations of raw features that may be used, in columns; None for all features.
         """
-        raw = len(self.fields) * self.hidden.size
-        blocks = [f.rows(self.hidden, self.fields) for f in functionals]
-        rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
+        rows = functional_rows(functionals, self.hidden, self.fields)
         kept = None if active is None else tuple(active)
         layer = boundary_layer(rows) if combined is None else Combined(boundary_layer(rows @ combined), combined)
         return Network(self.hidden, self.points, self.fields, layer, kept, shapes=shapes)

@@ -10,26 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from math import prod
 
 import numpy as np
-import scipy.linalg as sla
 
 from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of
+from frozenpinn.basis.axis_maps import (
+    LOW,
+    axis_projector,
+    axis_table,
+    inverse_of,
+    keeps_tables,
+    projected_table,
+    with_lifts,
+)
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import KroneckerSum, Operator, Product, Selection, kronecker, tensor
-from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-_APART = 1e-6  # part of lifting functions outside the basis that can be told from round-off
-_SMALL = 50_000  # entries of a table of an axis, which then is kept, with its projection, …
-_LOW = 2  # … of derivatives up to this order: they are evaluated together
 _CANCELLING = 100.0  # times their sum, from which on products lose digits
 
 
@@ -129,14 +133,14 @@ class ProductNetwork:
     def projected_table(self, axis: int, order: int) -> Array | None:
         """Return the projection of a derivative of the functions of an axis onto them; None if tables are large."""
         factor = self.factors[axis]
-        if len(factor.points.weights) * factor.size > _SMALL or order > _LOW:
+        if not keeps_tables(factor) or order > LOW:
             return None
         return projected_table(factor, order)[:, : self.sizes[axis]]
 
     def lifted_projection(self, terms: Sequence[Term], lifted: Array) -> Array | None:
         """Return the coefficients of Σ number·D of what boundary data lift; None if that takes values at the points."""
-        small = all(len(f.points.weights) * f.size <= _SMALL for f in self.factors)
-        if not small or any(np.ndim(term.coefficient) or term.derivative.order > _LOW for term in terms):
+        small = all(map(keeps_tables, self.factors))
+        if not small or any(np.ndim(term.coefficient) or term.derivative.order > LOW for term in terms):
             return None
         full = self.tensor(np.zeros((self.size, 1)), lifted[:, None]).reshape(-1)
         out = np.zeros(self.size)
@@ -148,7 +152,7 @@ class ProductNetwork:
 
     def _tables(self, order: int) -> tuple[Array, ...]:
         """Return a derivative of basis and lifting functions of every axis at its points."""
-        return tuple(_table(f, order) for f in self.factors)
+        return tuple(axis_table(f, order) for f in self.factors)
 
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the tensor grid, axis by axis."""
@@ -183,7 +187,7 @@ class ProductNetwork:
     @cached_property
     def projectors(self) -> tuple[Array, ...]:
         """The same for each axis."""
-        return tuple(map(_axis_projector, self.factors))
+        return tuple(map(axis_projector, self.factors))
 
     def projected_products(self, tables: Sequence[Array]) -> Array | None:
         """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) of the factors at the points of each axis.
@@ -208,7 +212,7 @@ class ProductNetwork:
     @cached_property
     def _lifted(self) -> Selection:
         """The products with a lifting function, among those of all functions of the axes."""
-        return _with_lifts(self.sizes, tuple(f.lift_size for f in self.factors))
+        return with_lifts(self.sizes, tuple(f.lift_size for f in self.factors))
 
     # ---- anywhere ------------------------------------------------------------------------------------------
 
@@ -337,54 +341,4 @@ class ProductNetwork:
         """Return the map from values at the points of an axis to coefficients of its functions."""
         weight = np.sqrt(self.factors[axis].points.weights)
         table, size = weight[:, None] * self._tables(0)[axis], self.sizes[axis]
-        return np.asarray(_inverse(table[:, :size], table[:, size:]) * weight)
-
-
-def _inverse(basis: Array, others: Array) -> Array:
-    """Return the pseudo-inverse of the columns of an orthonormal basis and some others, from what these add to it."""
-    along = basis.T @ others
-    rest = others - basis @ along
-    again = basis.T @ rest  # the first pass loses digits
-    rest -= basis @ again
-    along += again
-    q, r = np.linalg.qr(rest)
-    if not np.min(np.abs(np.diagonal(r)), initial=np.inf) > _APART * np.max(np.abs(others), initial=0.0):
-        return np.asarray(sla.pinv(np.concatenate([basis, others], axis=1), rtol=1e-13))
-    below = np.linalg.solve(r, q.T)
-    return np.concatenate([basis.T - along @ below, below])
-
-
-@lru_cache(maxsize=16)
-def _with_lifts(sizes: tuple[int, ...], lifts: tuple[int, ...]) -> Selection:
-    """Return the entries of a tensor of basis and lifting functions that belong to one of the latter at least."""
-    outer = [(0, own) for own in lifts]
-    chosen = np.argwhere(~np.pad(np.ones(sizes, dtype=bool), outer))
-    return Selection(read_only(chosen), tuple(size + own for size, own in zip(sizes, lifts, strict=True)))
-
-
-@remembered
-def projected_table(factor: Network, order: int) -> Array:
-    """Return the projection of a derivative of basis and lifting functions of one axis onto the basis."""
-    return read_only(_axis_projector(factor) @ _table(factor, order))
-
-
-@remembered
-def _low_tables(factor: Network) -> tuple[Array, ...]:
-    """Return the first and the second derivative of basis and lifting functions of one axis at its points."""
-    return tuple(map(read_only, factor.derivatives(factor.points.x, (1, 2))))
-
-
-@remembered
-def _table(factor: Network, order: int) -> Array:
-    """Return a derivative of basis and lifting functions of one axis at its points."""
-    terms = [Term(factor.fields[0], Derivative((order,)))]
-    if order in (1, 2):
-        return _low_tables(factor)[order - 1]
-    if order:
-        return read_only(factor.all_functions(factor.points.x, terms))
-    return read_only(np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1))
-
-
-@remembered
-def _axis_projector(factor: Network) -> Array:
-    return read_only(factor.projector().dense())
+        return np.asarray(inverse_of(table[:, :size], table[:, size:]) * weight)

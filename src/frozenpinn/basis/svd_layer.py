@@ -58,7 +58,7 @@ def compress(features: Array, cutoff: float) -> Compression:
 
 def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:
     """Return Q and the singular value decomposition of R, features = Q R; few features take LAPACK as it is."""
-    n, m = features.shape
+    m = features.shape[1]
     if m > _FEW:
         q, r = sla.qr(features, mode="economic", overwrite_a=True, check_finite=False)
         return (q, *sla.svd(r, overwrite_a=True, check_finite=False))

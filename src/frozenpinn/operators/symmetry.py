@@ -39,7 +39,7 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
     ranked = matrix if sorted_already else matrix[np.ix_(order, order)]
     leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
     block = ranked[:leading, :leading]
-    sizes = np.maximum(np.linalg.norm(block, axis=1), 1e-300)
+    sizes = np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), 1e-300)
     # a weak term must not hide behind a strong one, except as round-off of the larger of two rows
     allowed = _EXACT * np.sqrt(np.outer(sizes, sizes)) + _ROUND_OFF * np.maximum.outer(sizes, sizes)
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))

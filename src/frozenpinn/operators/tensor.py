@@ -121,7 +121,10 @@ class Step(NamedTuple):
 def axis_steps(factors: Sequence[AxisFactor]) -> tuple[Step, ...]:
     """Return in which order factors are applied to a tensor: those that shrink it most first."""
     sizes, steps = [f.shape[1] for f in factors], []
-    for axis in sorted(active_axes(factors), key=lambda a: _cost(*factors[a].shape)):
+    axes = active_axes(factors)
+    if len(axes) > 1:
+        axes.sort(key=lambda a: _cost(*factors[a].shape))
+    for axis in axes:
         steps.append(Step(np.asarray(factors[axis]), prod(sizes[:axis]), prod(sizes[axis + 1 :])))
         sizes[axis] = factors[axis].shape[0]
     return tuple(steps)
