@@ -71,7 +71,7 @@ def _jets(problem: Problem) -> tuple[Jet, ...]:
     found += [jet for name in problem.fields for jet in slopes_of(problem, name).jets]
     found += [jet for condition in problem.conditions for jet in condition.jets]
     d = problem.domain.dimension
-    return tuple(dict.fromkeys(own for jet in found for own in laplacian_parts(jet, d) or [jet]))
+    return tuple(dict.fromkeys(own for jet in found for own in laplacian_parts(jet, d) or (jet,)))
 
 
 class _OnGrid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Once:
         where = x if part is None else self._places.around
         known = self._known.setdefault(id(where), {})
         sums = {jet: laplacian_parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
-        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or [jet]))
+        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or (jet,)))
         missing = [jet for jet in wanted if jet not in known]
         if missing:
             known |= zip(missing, self._function.jets(where, missing), strict=True)
@@ -201,12 +202,13 @@ def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Seq
     return [partial * v for jet, partial in pairs for v in function.jets(x, laplacian_parts(jet, x.shape[1]))]
 
 
-def laplacian_parts(jet: Jet, dimension: int) -> list[Jet]:
+@lru_cache(maxsize=256)
+def laplacian_parts(jet: Jet, dimension: int) -> tuple[Jet, ...]:
     """Return the second derivatives of which a Laplacian is the sum; none of other jets."""
     if jet.laps != 1 or dimension == 1:
-        return []
+        return ()
     shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(dimension)]
-    return [replace(jet, alpha=alpha, laps=0) for alpha in shifted]
+    return tuple(replace(jet, alpha=alpha, laps=0) for alpha in shifted)
 
 
 def _condition_gap(
