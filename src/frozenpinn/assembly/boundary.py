@@ -16,6 +16,7 @@ from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.separation import compiled, is_smooth, separate
 from frozenpinn.operators import Dense, Operator
+from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -64,6 +65,19 @@ class BoundaryData:
         return self.parts if time is None else tuple((datum.during(time), x, m) for datum, x, m in self.parts)
 
     @cached_property
+    def _fixed(self) -> Array:
+        """Data that do not change in time."""
+        out, start = np.zeros(self.size), 0
+        for datum, x, matrix in self._now:
+            values = datum(x, self.time[0])
+            if matrix is None:
+                out[start : start + len(x)] = values
+                start += len(x)
+            else:
+                out += matrix @ values
+        return read_only(out)
+
+    @cached_property
     def separated(self) -> tuple[Array, tuple[sp.Expr, ...], sp.Symbol] | None:
         """The data as a matrix times smooth functions of time; None if they can't be written so."""
         found = self._columns
@@ -101,6 +115,8 @@ class BoundaryData:
 
     def batch(self, times: Array, derivative: int = 0) -> Array:
         """Return ℓ or its derivative at several times, shape (m, size)."""
+        if not self.depends_on_time:
+            return np.tile(self(0.0, derivative), (len(times), 1))
         if self.separated is None:
             return np.array([self(float(t), derivative) for t in times])
         matrix, histories, symbol = self.separated
@@ -110,6 +126,8 @@ class BoundaryData:
 
     def __call__(self, t: float, derivative: int = 0) -> Array:
         """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
+        if not self.depends_on_time:
+            return np.zeros(self.size) if derivative else self._fixed
         if self.separated is not None:
             columns, histories, symbol = self.separated
             with np.errstate(all="ignore"):

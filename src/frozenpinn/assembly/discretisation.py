@@ -20,9 +20,10 @@ from frozenpinn.assembly.forcing import Forcing, Layout
 from frozenpinn.assembly.initial_data import fitted, fitted_along_axes
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_load import modal_load
-from frozenpinn.assembly.nonlinear import PointwisePart
+from frozenpinn.assembly.nonlinear import PointwisePart, pointwise_terms
 from frozenpinn.assembly.projection import (
     Projected,
+    constant_part,
     divided,
     field_columns,
     is_constant_on_products,
@@ -39,7 +40,6 @@ from frozenpinn.geometry import Points
 from frozenpinn.operators import Dense, MatrixFree, Operator, ProductSum, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
-from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
@@ -216,7 +216,7 @@ class Discretisation:
     @cached_property
     def pointwise(self) -> PointwisePart | None:
         """The terms that must be evaluated at the points at each time; None if there are none."""
-        expressions = _pointwise_terms(self.problem)
+        expressions = pointwise_terms(self.problem)
         return PointwisePart(self.problem, self.spaces, self.points.x, expressions) if expressions else None
 
     @property
@@ -380,24 +380,6 @@ class Discretisation:
         return self.initial_state
 
 
-def _constant_part(problem: Problem, spaces: tuple[Space, ...]) -> tuple[Projected, LinearPart]:
-    """Return the projected terms and their linear part, which other data and times on the same basis share."""
-    projected = project(problem, spaces, None)
-    layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
-    return projected, LinearPart(projected.position, projected.velocity, layout)
-
-
-@remembered
-def _pointwise_terms(problem: Problem) -> Mapping[str, sp.Expr]:
-    """Return what must be evaluated at the points in the equation of each field, where there is such a thing."""
-    expressions: dict[str, sp.Expr] = {}
-    for equation in problem.equations:
-        timed = sum((c * problem.jets.symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
-        if equation.nonlinear + timed != 0:
-            expressions[equation.field] = equation.nonlinear + timed
-    return expressions
-
-
 def discretise(
     problem: Problem, spaces: Space | Sequence[Space], rcond: float | None = None, stage: Stage | None = None
 ) -> Discretisation:
@@ -406,10 +388,7 @@ def discretise(
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     stage = Stage.whole(problem) if stage is None else stage
     if is_constant_on_products(problem, spaces):
-        networks = tuple(space.network for space in spaces)
-        return Discretisation(
-            problem, spaces, stage, rcond, *recent(problem, networks, lambda: _constant_part(problem, spaces))
-        )
+        return Discretisation(problem, spaces, stage, rcond, *constant_part(problem, spaces))
     projected = project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
         from frozenpinn.assembly.lawful import LawfulDiscretisation

@@ -15,6 +15,7 @@ import sympy as sp
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
@@ -64,7 +65,10 @@ class Forcing:
         for equation in layout.problem.equations:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
-        maps = [*_lift_maps(layout, terms, left), *_soft_maps(layout, relaxations)]
+        maps, fixed = _lift_maps(layout, terms, left)
+        maps += _soft_maps(layout, relaxations)
+        for rows, vector in fixed:
+            self._static[rows] += vector
         self._maps: list[Map] = []
         for part in maps:
             space, order, rows, matrix = part
@@ -179,13 +183,26 @@ class Forcing:
 Map: TypeAlias = tuple[Space, int, slice, Operator]  #: what a time derivative of a space's data adds to some rows
 
 
+def _fixed_lift(layout: Layout, field: str, space: Space, terms: Sequence[Term]) -> Array | None:
+    """Return what data that never change add through linear terms of their own field, axis by axis; None if not so."""
+    network, data = space.network, space.boundary_data
+    own = field in space.fields and isinstance(network, ProductNetwork) and not data.depends_on_time
+    if not own or layout.projector(field) is not network.projector():
+        return None
+    assert isinstance(network, ProductNetwork)
+    return network.lifted_projection(terms, data(layout.problem.time[0]))
+
+
 def _lift_maps(
     layout: Layout, linear: Mapping[str, Mapping[int, list[Term]]], left: Mapping[str, list[Term]]
-) -> list[Map]:
-    """Return what time derivatives of lifted data add through the linear terms and the left-hand sides."""
-    maps: list[Map] = []
+) -> tuple[list[Map], list[tuple[slice, Array]]]:
+    """Return what time derivatives of lifted data add through the linear terms and the left-hand sides.
+
+    What data that never change add is returned by itself where that takes no map.
+    """
+    maps, fixed = list[Map](), list[tuple[slice, Array]]()
     if not any(space.network.lift_size for space in layout.spaces):
-        return maps
+        return maps, fixed
     zero = Derivative((0,) * layout.x.shape[1])
     for equation in layout.problem.equations:
         rows, projector = layout.rows(equation.field), layout.projector(equation.field)
@@ -201,9 +218,12 @@ def _lift_maps(
                     lifted = Dense(matrix @ space.network.lift_at_points([term]).dense())
                     maps.append((space, 0, rows, projector @ lifted))
             for order, own in table.items():
-                if own:
+                vector = _fixed_lift(layout, equation.field, space, own) if own and order == 0 else None
+                if vector is not None:
+                    fixed.append((rows, vector))
+                elif own:
                     maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))
-    return maps
+    return maps, fixed
 
 
 def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[Map]:

@@ -27,6 +27,17 @@ Array = np.ndarray
 _KEPT = 1_000_000  # entries of a matrix of a product that is kept for further Jacobians
 
 
+@remembered
+def pointwise_terms(problem: Problem) -> Mapping[str, sp.Expr]:
+    """Return what must be evaluated at the points in the equation of each field, where there is such a thing."""
+    expressions: dict[str, sp.Expr] = {}
+    for equation in problem.equations:
+        timed = sum((c * problem.jets.symbol(j) for j, c in equation.linear_in_time.items()), sp.Integer(0))
+        if equation.nonlinear + timed != 0:
+            expressions[equation.field] = equation.nonlinear + timed
+    return expressions
+
+
 class _Hidden(NamedTuple):
     """A nonlocal quantity at the points: which jet it is, the matrix to it, programs of what is under the integral."""
 
@@ -100,8 +111,8 @@ class PointwisePart:
         self.quantities = {jet: problem.jets.quantities[jet.field] for jet in read.nonlocal_jets}
         self._names = list(expressions)
         self.space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
-        self._program, self._jacobian_program = read.program, read.jacobian_program
-        self._vectorised = self._program.is_vectorised and not self.quantities  # functions take points, not grids
+        self.program, self._jacobian_program = read.program, read.jacobian_program
+        self._vectorised = self.program.is_vectorised and not self.quantities  # functions take points, not grids
         self._hidden = [
             _Hidden.of(problem, k, self.quantities[jet], self.jets, x, spaces[0].network.points.weights)
             for k, jet in enumerate(self.jets)
@@ -142,6 +153,25 @@ class PointwisePart:
             value = self._lifted_cache[moment] = np.asarray(self._lift[key] @ data(t, key[1]))
         return value
 
+    def maps(self) -> list[Operator]:
+        """Return the map from coefficients to each jet, where all spaces are products and there are no integrals."""
+        return [
+            self._parts[key][self.groups[key].index(k)]
+            for k, jet in enumerate(self.jets)
+            if (key := (self.space_index[jet.field], jet.time))
+        ]
+
+    def lifts(self, t: float) -> list[Array | float] | None:
+        """Return what boundary data add to each jet; None if there is nothing."""
+        if not self._lift:
+            return None
+        n, found = len(self.x), list[Array | float]([0.0] * len(self.jets))
+        for key in self._lift:
+            lifted = np.asarray(self._lifted(key, t))
+            for i, k in enumerate(self.groups[key]):
+                found[k] = lifted[i * n : (i + 1) * n]
+        return found
+
     def _rows(self, k: int) -> Array:
         """Return the matrix from coefficients to one jet at the points, whatever its size: the Jacobian needs it."""
         if k in self._dense:
@@ -171,7 +201,7 @@ class PointwisePart:
     def values(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
         """Yield (space, field, values at the points) of the pointwise part of each equation."""
         with np.errstate(all="ignore"):
-            results = self._program(*self.x.T, t, *self.jet_values(t, state))
+            results = self.program(*self.x.T, t, *self.jet_values(t, state))
         for name, result in zip(self._names, results, strict=True):
             yield self.space_index[name], name, np.broadcast_to(result, len(self.x))
 
@@ -209,7 +239,7 @@ class PointwisePart:
             np.dot(before, z, out=stacked)
             for key, view in lifted:
                 np.add(view, self._lifted(key, t), out=view)
-            for target, result in zip(targets, self._program(*coordinates, t, *views), strict=True):
+            for target, result in zip(targets, self.program(*coordinates, t, *views), strict=True):
                 target[:] = result
             return np.dot(after, results)
 
@@ -239,7 +269,7 @@ class PointwisePart:
                 for i, k in enumerate(self.groups[key]):
                     values[k] = stacked[i * n : (i + 1) * n]
             out = np.zeros(size, dtype=z.dtype)
-            for name, result in zip(self._names, self._program(*coordinates, t, *values), strict=True):
+            for name, result in zip(self._names, self.program(*coordinates, t, *values), strict=True):
                 out[blocks[self.space_index[name]]] += lefts[name] @ np.broadcast_to(result, n)
             return out
 
@@ -264,7 +294,7 @@ class PointwisePart:
             for i, k in enumerate(members):
                 jets[k] = stacked[i * n : (i + 1) * n]
         with np.errstate(all="ignore"):
-            results = self._program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
+            results = self.program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
         for name, result in zip(self._names, results, strict=True):
             yield self.space_index[name], name, np.broadcast_to(result, (n, len(times))).T
 
@@ -272,16 +302,16 @@ class PointwisePart:
         """Return the derivative of the values in the direction of other coefficients, without any matrix."""
         values = self.jet_values(t, state)
         inner = {part.place: (part.matrix, part.slopes(self.x, t, values)) for part in self._hidden}
-        return Differential(self, self._slopes(t, values), inner)
+        return Differential(self, self.slopes(t, values), inner)
 
-    def _slopes(self, t: float, values: Sequence[Array]) -> list[Array]:
+    def slopes(self, t: float, values: Sequence[Array]) -> list[Array]:
         """Return the partial derivatives at the points.
 
         Where they are infinite, as that of √max(u, 0) at zero is, zero is taken: they steer iterations, no more.
         """
         with np.errstate(all="ignore"):
             slopes = self._jacobian_program(*self.x.T, t, *values)
-        if not all(np.all(np.isfinite(own)) for own in values):
+        if all(np.isfinite(slope).all() for slope in slopes) or not all(np.isfinite(own).all() for own in values):
             return list(slopes)
         return [slope if np.all(np.isfinite(slope)) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
 
@@ -289,7 +319,7 @@ class PointwisePart:
         self, t: float, state: Sequence[Sequence[Array]], weights: Array
     ) -> Iterator[tuple[str, Jet, float]]:
         """Yield (field, jet, mean of the derivative of the field's part by that jet)."""
-        partials = self._slopes(t, self.jet_values(t, state))
+        partials = self.slopes(t, self.jet_values(t, state))
         for (name, k), partial in zip(self.partials, partials, strict=True):
             if self.jets[k] not in self.quantities:
                 yield name, self.jets[k], float(np.broadcast_to(partial, weights.shape) @ weights)
@@ -297,7 +327,7 @@ class PointwisePart:
     def jacobian(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, int, int, Array]]:
         """Yield (row space, field, column space, time order, ∂values/∂coefficients)."""
         values = self.jet_values(t, state)
-        partials = self._slopes(t, values)
+        partials = self.slopes(t, values)
         sums: dict[tuple[str, tuple[int, int]], Array] = {}
         hidden = {part.place: part for part in self._hidden}
         for (name, k), partial in zip(self.partials, partials, strict=True):

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.assembly.boundary import BoundaryData, condition_terms, matched_derivatives
 from frozenpinn.assembly.layers import Cut, axis_cuts, cut_functionals, cut_layer
@@ -60,13 +61,30 @@ def build_product_spaces(problem: Problem, layers: Sequence[HiddenLayer], points
     spaces = []
     for (field,) in problem.groups:
         own = [c for c in problem.conditions if field in c.fields]
-        lifts = any(not c.value.is_zero for c in own)
+        lifts = _has_data(problem, field)
         ends = _ends(problem, field)
         factors = tuple(_axis_network(h, points.along(i), ends[i], cutoff) for i, h in enumerate(layers))
         products = _product(factors, points, lifts, field)
         data = _product_data(problem, own, products) if lifts else BoundaryData(0, problem.time)
         spaces.append(Space(products, data, problem.equation(field).order))
     return spaces
+
+
+@remembered
+def _has_data(problem: Problem, field: str) -> bool:
+    """Whether any condition of a field asks for something else than zero."""
+    own = [c for c in problem.conditions if field in c.fields]
+    return any(not _vanishes(c, cast(Box, problem.domain)) for c in own)
+
+
+def _vanishes(condition: LinearCondition, box: Box) -> bool:
+    """Whether data are zero on their side, as sin(π x) is at x = 1, if that follows from the formula at once."""
+    datum, side = condition.value, _side(condition)
+    if datum.is_zero or datum.expression is None:
+        return datum.is_zero
+    end = float((box.lower, box.upper)[side.end][side.axis])
+    place = {symbol: sp.Rational(repr(end)) for k, symbol in enumerate(datum.coordinates) if k == side.axis}
+    return bool(datum.expression.subs(place) == 0)
 
 
 def _product(factors: tuple[Network, ...], points: Points, lifts: bool, field: str) -> ProductNetwork:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sps
 
 from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.mass import inverse_mass, left_terms
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.products import SMALL
@@ -18,7 +19,7 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.operators import Block, Dense, Operator, Sparse
-from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -123,6 +124,17 @@ def _has_plain_terms(problem: Problem) -> bool:
     """Whether linear terms have numbers as coefficients, and time derivatives stand alone."""
     local = not any(equation.nonlocal_linear for equation in problem.equations)
     return local and _constant_terms(problem) is not None and not left_terms(problem, problem.domain.lower[None])
+
+
+def constant_part(problem: Problem, spaces: Sequence[Space]) -> tuple[Projected, LinearPart]:
+    """Return such projected terms and their linear part, which other data and times on the same basis share."""
+
+    def found() -> tuple[Projected, LinearPart]:
+        projected = project(problem, spaces, None)
+        layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
+        return projected, LinearPart(projected.position, projected.velocity, layout)
+
+    return recent(problem, tuple(space.network for space in spaces), found)
 
 
 def _nonlocal_blocks(

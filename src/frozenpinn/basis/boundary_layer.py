@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg as sla
 from scipy.sparse import csr_array
 
+from frozenpinn.basis.activation import activation
 from frozenpinn.basis.hidden import HiddenLayer, Term
 from frozenpinn.errors import SettingsError
 
@@ -38,6 +39,26 @@ class Functional(NamedTuple):
                 if own:
                     out[:, i * hidden.size : (i + 1) * hidden.size] += hidden.operator(x, own)
         return out
+
+
+def functional_rows(functionals: Sequence[Functional], hidden: HiddenLayer, fields: Sequence[str]) -> Array:
+    """Return all rows of some functionals; neurons of one variable are evaluated once for those at single places."""
+    if not functionals:
+        return np.zeros((0, len(fields) * hidden.size))
+    single = all(len(f.parts) == 1 and len(f.parts[0][0]) == 1 for f in functionals)
+    if not single or hidden.dimension > 1 or hidden.singular is not None or len(fields) > 1:
+        return np.concatenate([f.rows(hidden, fields) for f in functionals])
+    places, terms = zip(*(f.parts[0] for f in functionals), strict=True)
+    orders = sorted({term.derivative.order for own in terms for term in own})
+    found = activation(hidden.activation)(hidden.pre_activation(np.concatenate(places)), orders)
+    values = dict(zip(orders, found, strict=True))
+    out = np.zeros((len(functionals), hidden.size))
+    for row, own in enumerate(terms):
+        for _, derivative, coefficient in own:
+            number, k = np.asarray(coefficient).item(), derivative.order
+            out[row, :-1] += (number * hidden.weights[:, 0] ** k if k else number) * values[k][row]
+            out[row, -1] += 0.0 if k else number
+    return out
 
 
 class BoundaryLayer(Protocol):
@@ -113,27 +134,26 @@ class NullSpace:
     """The exact null space of few rows, by Householder reflectors that are never multiplied out."""
 
     def __init__(self, rows: Array) -> None:
-        scale = np.linalg.norm(rows, axis=1)
+        scale = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if np.any(scale == 0):
             raise SettingsError("a boundary condition acts on none of the basis functions; use a wider network.")
-        (reflectors, self._tau), r = sla.qr((rows / scale[:, None]).T, mode="raw", check_finite=False)
-        self._reflectors = np.asfortranarray(reflectors)
+        self._reflectors, self._tau, _, _ = sla.lapack.dgeqrf((rows / scale[:, None]).T)
         self.count, self.size = rows.shape
         self.reduced = self.size - self.count
-        diagonal = np.abs(np.diag(r))
+        r = self._reflectors[: self.count]  # in its upper triangle
+        diagonal = np.abs(np.diagonal(r))
         if diagonal.min() < 1e-10 * diagonal.max():
             raise SettingsError("two boundary conditions at the same point say the same; remove one of them.")
         coefficients = np.zeros((self.size, self.count))
-        coefficients[: self.count] = sla.solve_triangular(r[: self.count], np.diag(1.0 / scale), trans="T")
+        coefficients[: self.count] = sla.lapack.dtrtrs(r, np.diag(1.0 / scale), trans=1)[0]
         self.lifting = self._apply("L", coefficients)
 
     def _apply(self, side: str, matrix: Array) -> Array:
         """Multiply by the orthogonal factor from the left or right, in place if possible."""
         matrix = np.asfortranarray(matrix)
-        # one row is enough for the query, which would copy the matrix, but work space grows with the rows
-        few = matrix[:1] if side == "R" else matrix
-        lwork = int(sla.lapack.dormqr(side, "N", self._reflectors, self._tau, few, -1)[1][0])
-        lwork = max(lwork, _WORK * (len(matrix) if side == "R" else 1) + _WORK**2)
+        # few reflectors are applied one by one, which takes a vector; work space for blocks of them grows with that
+        lwork = _WORK * len(matrix) if side == "R" else _WORK * matrix.shape[1]
+        lwork += _WORK**2
         result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork, overwrite_c=1)
         if info:
             raise SettingsError(f"LAPACK dormqr failed with code {info}.")

@@ -108,6 +108,10 @@ def _constants_out(vectors: Sequence[Array]) -> tuple[float, dict[int, Array]]:
 
 def _matrix(target: ProductNetwork, source: ProductNetwork, axis: int, order: int, weight: Array | None) -> AxisFactor:
     """Return ⟨ψᵢ, weight·∂ᵏ ψⱼ⟩ of one axis."""
+    if weight is None and target.factors[axis] is source.factors[axis]:
+        found = source.projected_table(axis, order)
+        if found is not None:
+            return tensor.simplified(found)
     # derivatives are needed for this once: what follows is kept, not they
     projector, table = target.projectors[axis], source.table(axis, 0) if order == 0 else source.at_axis(axis, order)
     return tensor.simplified((projector if weight is None else projector * weight) @ table)

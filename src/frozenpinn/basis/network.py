@@ -14,7 +14,15 @@ import numpy as np
 import scipy.linalg as sla
 from scipy.sparse import csr_array
 
-from frozenpinn.basis.boundary_layer import BoundaryLayer, Combined, Functional, Unconstrained, boundary_layer
+from frozenpinn.basis.activation import activation
+from frozenpinn.basis.boundary_layer import (
+    BoundaryLayer,
+    Combined,
+    Functional,
+    Unconstrained,
+    boundary_layer,
+    functional_rows,
+)
 from frozenpinn.basis.finest import finest_part
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import PointSet
@@ -104,9 +112,7 @@ class Network:
 
         ``combined`` are the combinations of raw features that may be used, in columns; None for all features.
         """
-        raw = len(self.fields) * self.hidden.size
-        blocks = [f.rows(self.hidden, self.fields) for f in functionals]
-        rows = np.concatenate(blocks) if blocks else np.zeros((0, raw))
+        rows = functional_rows(functionals, self.hidden, self.fields)
         kept = None if active is None else tuple(active)
         layer = boundary_layer(rows) if combined is None else Combined(boundary_layer(rows @ combined), combined)
         return Network(self.hidden, self.points, self.fields, layer, kept, shapes=shapes)
@@ -250,6 +256,15 @@ class Network:
     def all_functions(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return the same of basis and lifting functions, shape (n, r + n_l): neurons are evaluated once for both."""
         return self._combine(x, terms, self._all)
+
+    def derivatives(self, x: Array, orders: Sequence[int]) -> list[Array]:
+        """Return derivatives of some orders of basis and lifting functions of one variable, shape (n, r + n_l) each."""
+        hidden = self.hidden
+        if hidden.singular is not None or hidden.dimension > 1 or len(self.fields) > 1:
+            return [self.all_functions(x, [Term(self.fields[0], Derivative((k,)))]) for k in orders]
+        neurons, constant, slopes = self._all[0, :-1], self._all[0, -1], hidden.weights
+        values = activation(hidden.activation)(hidden.pre_activation(x), orders)
+        return [v @ (slopes**k * neurons) if k else v @ neurons + constant for k, v in zip(orders, values, strict=True)]
 
     @cached_property
     def _all(self) -> Array:

@@ -14,16 +14,23 @@ from functools import cached_property, reduce
 from math import prod
 
 import numpy as np
-import scipy.linalg as sla
 
 from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of
+from frozenpinn.basis.axis_maps import (
+    LOW,
+    axis_projector,
+    axis_table,
+    inverse_of,
+    keeps_tables,
+    projected_table,
+    with_lifts,
+)
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import KroneckerSum, Operator, Product, ProductSum, Selection, kronecker, tensor
-from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -123,9 +130,29 @@ class ProductNetwork:
         factor = self.factors[axis]
         return np.asarray(factor.at_points([Term(factor.fields[0], Derivative((order,)))]).dense())
 
+    def projected_table(self, axis: int, order: int) -> Array | None:
+        """Return the projection of a derivative of the functions of an axis onto them; None if tables are large."""
+        factor = self.factors[axis]
+        if not keeps_tables(factor) or order > LOW:
+            return None
+        return projected_table(factor, order)[:, : self.sizes[axis]]
+
+    def lifted_projection(self, terms: Sequence[Term], lifted: Array) -> Array | None:
+        """Return the coefficients of Σ number·D of what boundary data lift; None if that takes values at the points."""
+        small = all(map(keeps_tables, self.factors))
+        if not small or any(np.ndim(term.coefficient) or term.derivative.order > LOW for term in terms):
+            return None
+        full = self.tensor(np.zeros((self.size, 1)), lifted[:, None]).reshape(-1)
+        out = np.zeros(self.size)
+        for term in terms:
+            for alpha, factor in pure(term.derivative, len(self.factors)):
+                tables = [projected_table(f, order) for f, order in zip(self.factors, alpha, strict=True)]
+                out += (factor * float(term.coefficient)) * tensor.along_axes(tables, full)
+        return out
+
     def _tables(self, order: int) -> tuple[Array, ...]:
         """Return a derivative of basis and lifting functions of every axis at its points."""
-        return tuple(_table(f, order) for f in self.factors)
+        return tuple(axis_table(f, order) for f in self.factors)
 
     def at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from coefficients to Σ coefficient·D at the tensor grid, axis by axis."""
@@ -160,7 +187,7 @@ class ProductNetwork:
     @cached_property
     def projectors(self) -> tuple[Array, ...]:
         """The same for each axis."""
-        return tuple(map(_axis_projector, self.factors))
+        return tuple(map(axis_projector, self.factors))
 
     def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:
         """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) of the factors at the points of each axis.
@@ -179,9 +206,7 @@ class ProductNetwork:
     @cached_property
     def _lifted(self) -> Selection:
         """The products with a lifting function, among those of all functions of the axes."""
-        inner = np.ones(self.sizes, dtype=bool)
-        outer = [(0, f.lift_size) for f in self.factors]
-        return Selection(np.argwhere(~np.pad(inner, outer)), tuple(f.size + f.lift_size for f in self.factors))
+        return with_lifts(self.sizes, tuple(f.lift_size for f in self.factors))
 
     # ---- anywhere ------------------------------------------------------------------------------------------
 
@@ -230,6 +255,32 @@ class ProductNetwork:
         if lifted is not None and self.lifts:
             full.reshape(prod(full.shape[:-1]), columns)[self._lifted.flat] = lifted
         return full
+
+    def on_axes(
+        self,
+        axes: Sequence[Array],
+        derivatives: Sequence[tuple[tuple[int, ...], int]],
+        coefficients: Array,
+        lifted: Array | None = None,
+    ) -> list[Array]:
+        """Return derivatives (alpha, laps) of one function on the grid of some coordinates, shape (n₁, n₂, …) each.
+
+        Neurons are evaluated once for all of them.
+        """
+        full = self.tensor(coefficients[:, None], None if lifted is None else lifted[:, None])[..., 0]
+        pures = [pure(Derivative(alpha, laps), len(axes)) for alpha, laps in derivatives]
+        tables = []
+        for axis, (factor, x) in enumerate(zip(self.factors, axes, strict=True)):
+            orders = sorted({alpha[axis] for parts in pures for alpha, _ in parts})
+            tables.append(dict(zip(orders, factor.derivatives(x[:, None], orders), strict=True)))
+        out = []
+        for parts in pures:
+            terms = [
+                scale * tensor.along_axes([tables[axis][k] for axis, k in enumerate(alpha)], full.reshape(-1))
+                for alpha, scale in parts
+            ]
+            out.append(sum(terms[1:], terms[0]).reshape([len(x) for x in axes]))
+        return out
 
     def evaluate(self, x: Array, name: str, derivative: Derivative) -> Array:
         """Return one derivative of the basis, shape (n, r): large, so for few points only."""
@@ -283,19 +334,5 @@ class ProductNetwork:
     def _axis_fit(self, axis: int) -> Array:
         """Return the map from values at the points of an axis to coefficients of its functions."""
         weight = np.sqrt(self.factors[axis].points.weights)
-        table = self._tables(0)[axis]
-        return np.asarray(sla.pinv(weight[:, None] * table, rtol=1e-13) * weight)
-
-
-@remembered
-def _table(factor: Network, order: int) -> Array:
-    """Return a derivative of basis and lifting functions of one axis at its points."""
-    terms = [Term(factor.fields[0], Derivative((order,)))]
-    if order:
-        return read_only(factor.all_functions(factor.points.x, terms))
-    return read_only(np.concatenate([factor.at_points(terms).dense(), factor.lift_at_points(terms).dense()], axis=1))
-
-
-@remembered
-def _axis_projector(factor: Network) -> Array:
-    return read_only(factor.projector().dense())
+        table, size = weight[:, None] * self._tables(0)[axis], self.sizes[axis]
+        return np.asarray(inverse_of(table[:, :size], table[:, size:]) * weight)

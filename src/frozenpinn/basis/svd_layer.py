@@ -19,6 +19,7 @@ Array = np.ndarray
 LARGE = 800  # from this number of features on, it pays to look for a smaller range first
 _ROUND_OFF = 1e-14
 _PROBES = 8
+_FEW = 64  # features up to which what SciPy does before and after LAPACK takes as long as LAPACK
 _ORTHOGONAL = 1e-13  # cosine of the angle between features that need no rotation
 
 
@@ -47,13 +48,25 @@ def compress(features: Array, cutoff: float) -> Compression:
     if q is not None:
         u, s, vt = sla.svd(q.T @ features, full_matrices=False, overwrite_a=True, check_finite=False)
     elif n > 1.2 * m:
-        q, r = sla.qr(features, mode="economic", overwrite_a=True, check_finite=False)
-        u, s, vt = sla.svd(r, overwrite_a=True, check_finite=False)
+        q, u, s, vt = _by_triangle(features)
     else:
         u, s, vt = sla.svd(features, full_matrices=False, overwrite_a=True, check_finite=False)
     rank = int(np.count_nonzero(s > cutoff * s[0]))
     values = u[:, :rank] if q is None else q @ u[:, :rank]
     return Compression(values, vt[:rank].T / s[:rank], s[:rank], s)
+
+
+def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:
+    """Return Q and the singular value decomposition of R, features = Q R; few features take LAPACK as it is."""
+    m = features.shape[1]
+    if m > _FEW:
+        q, r = sla.qr(features, mode="economic", overwrite_a=True, check_finite=False)
+        return (q, *sla.svd(r, overwrite_a=True, check_finite=False))
+    reflectors, tau, _, _ = sla.lapack.dgeqrf(features, overwrite_a=1)
+    u, s, vt, info = sla.lapack.dgesdd(np.triu(reflectors[:m]), full_matrices=0, overwrite_a=1)
+    if info:
+        raise np.linalg.LinAlgError("the singular values of the features do not converge.")
+    return sla.lapack.dorgqr(reflectors, tau, overwrite_a=1)[0], u, s, vt
 
 
 def _orthogonal(features: Array) -> Compression | None:

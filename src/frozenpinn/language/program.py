@@ -166,9 +166,12 @@ class Program:
         self._functions = dict(functions or {})
         code = _translated(tuple(map(sp.sympify, self.expressions)), self.symbols, frozenset(self._functions))
         own = self._functions
-        self._constants = [*code.constants, *((slot, own[name]) for slot, name in code.named)]
+        constants = [*code.constants, *((slot, own[name]) for slot, name in code.named)]
         self._code = [(slot, own[f] if isinstance(f, str) else f, places) for slot, f, places in code.instructions]
-        self._size, self._outputs, self._overflows = code.size, code.outputs, code.overflows
+        self._outputs, self._overflows = code.outputs, code.overflows
+        self._blank: list[Any] = [None] * code.size
+        for slot, constant in constants:
+            self._blank[slot] = constant
 
     def __call__(self, *values: Any) -> list[Any]:
         """Evaluate all expressions; a constant comes back as a number.
@@ -190,12 +193,13 @@ class Program:
             ]
 
     def _run(self, values: Sequence[Any]) -> list[Any]:
-        memory: list[Any] = [None] * self._size
+        memory = self._blank.copy()
         memory[: len(values)] = values
-        for slot, constant in self._constants:
-            memory[slot] = constant
         for slot, function, arguments in self._code:
-            memory[slot] = function(*[memory[i] for i in arguments])  # a generator would be noticed
+            if len(arguments) == 2:  # nearly all, and many times
+                memory[slot] = function(memory[arguments[0]], memory[arguments[1]])
+            else:
+                memory[slot] = function(*[memory[i] for i in arguments])
         return [memory[slot] for slot in self._outputs]
 
     @functools.cached_property

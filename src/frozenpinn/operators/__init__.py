@@ -10,6 +10,7 @@ from frozenpinn.operators.factors import IterativeFactor, as_linear_operator
 from frozenpinn.operators.inverse import Inverse
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.least_squares import LeastSquares
+from frozenpinn.operators.mapping import mapping
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.product_sum import ProductSum
@@ -47,6 +48,7 @@ __all__ = [
     "detect",
     "diagonal_blocks",
     "kronecker",
+    "mapping",
     "operator_arrays",
     "operator_from_arrays",
     "stack",

@@ -38,8 +38,9 @@ def detect(matrix: Array) -> Tags:
     """
     if matrix.shape[0] != matrix.shape[1] or np.iscomplexobj(matrix):
         return frozenset()
-    kinds = ((Tag.SYMMETRIC, matrix.T), (Tag.SKEW, -matrix.T))
-    return frozenset(tag for tag, other in kinds if np.array_equal(matrix, other))
+    if (matrix == matrix.T).all():
+        return frozenset({Tag.SYMMETRIC} if matrix.any() else {Tag.SYMMETRIC, Tag.SKEW})
+    return frozenset({Tag.SKEW} if (matrix == -matrix.T).all() else ())
 
 
 def eigensystem(matrix: Array, tags: Tags, rate: float | None = None) -> Eigensystem | None:
@@ -112,7 +113,9 @@ def symmetric_modes(matrix: Array, rate: float) -> tuple[Array, Array]:
         if info:  # eigenvalues beyond the shift: the equation grows
             continue
         lower, _ = sla.lapack.dpotri(factor, lower=1)
-        inverses, vectors = sla.eigh(lower, lower=True, check_finite=False, driver="evd")
+        inverses, vectors, info = sla.lapack.dsyevd(lower, lower=1, overwrite_a=1)
+        if info:
+            break
         if not inverses[-1] * shift <= 1e2 or inverses[0] <= 0:  # too near to an eigenvalue, or too wide a spectrum
             continue
         eigenvalues = shift - 1.0 / inverses

@@ -59,8 +59,10 @@ class KroneckerSum(Operator):
     columns: Selection | None = None
 
     def __post_init__(self) -> None:
-        plain = tuple(p._replace(factors=tuple(map(tensor.simplified, p.factors))) for p in self.products)
+        plain = tuple(map(tensor.simplified_product, self.products))
         object.__setattr__(self, "products", plain)
+        if self._fits(plain):
+            return
         for side, kept in enumerate((self.rows, self.columns)):
             sizes = {tuple(f.shape[side] for f in p.factors) for p in plain} | ({kept.sizes} if kept else set())
             weights = {len(w) for p in plain if (w := (p.left, p.right)[side]) is not None}
@@ -69,6 +71,15 @@ class KroneckerSum(Operator):
                     f"{('rows', 'columns')[side]} of a Kronecker sum disagree: axes of sizes {sorted(sizes)}, "
                     f"{self.shape[side]} kept, {sorted(weights) or 'no'} weights."
                 )
+
+    def _fits(self, products: tuple[Product, ...]) -> bool:
+        """Whether all products have the same sizes and no weights, and kept entries are of such tensors."""
+        shapes = [f.shape for f in products[0].factors]
+        for p in products:
+            if p.left is not None or p.right is not None or [f.shape for f in p.factors] != shapes:
+                return False
+        sides = enumerate((self.rows, self.columns))
+        return all(kept is None or kept.sizes == tuple(shape[side] for shape in shapes) for side, kept in sides)
 
     def _sizes(self, side: int) -> tuple[int, ...]:
         return tuple(f.shape[side] for f in self.products[0].factors)

@@ -34,11 +34,12 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
     norm = np.linalg.norm(matrix)
     if norm == 0 or not np.isfinite(norm):
         return Structured(matrix, "general")
-    order = np.argsort(-singular, kind="stable")
-    ranked = matrix[np.ix_(order, order)]
+    sorted_already = bool((singular[1:] <= singular[:-1]).all())
+    order = np.arange(len(singular)) if sorted_already else np.argsort(-singular, kind="stable")
+    ranked = matrix if sorted_already else matrix[np.ix_(order, order)]
     leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
     block = ranked[:leading, :leading]
-    sizes = np.maximum(np.linalg.norm(block, axis=1), 1e-300)
+    sizes = np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), 1e-300)
     # a weak term must not hide behind a strong one, except as round-off of the larger of two rows
     allowed = _EXACT * np.sqrt(np.outer(sizes, sizes)) + _ROUND_OFF * np.maximum.outer(sizes, sizes)
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
@@ -50,9 +51,9 @@ def keep_structure(matrix: Array, singular: Array) -> Structured:
             lower = np.tril(ranked, -1)  # columns of larger singular values than their row
             completed = lower + sign * lower.T
             if sign > 0:
-                completed += np.diag(np.diag(ranked))
-            back = np.argsort(order)
-            return Structured(completed[np.ix_(back, back)], kind)
+                np.fill_diagonal(completed, np.diagonal(ranked))
+            back = order if sorted_already else np.argsort(order)
+            return Structured(completed if sorted_already else completed[np.ix_(back, back)], kind)
     return Structured(matrix, "general")
 
 

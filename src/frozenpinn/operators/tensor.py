@@ -67,10 +67,20 @@ def simplified(factor: AxisFactor) -> AxisFactor:
     """Return the identity for a matrix that differs from it by round-off only."""
     if isinstance(factor, Identity) or factor.shape[0] != factor.shape[1]:
         return factor
+    if len(factor) and abs(factor.item(0) - 1.0) > _ROUND_OFF:  # told at a glance, mostly
+        return factor
     if np.max(np.abs(np.diagonal(factor) - 1.0), initial=0.0) > _ROUND_OFF:
         return factor
     gap = np.max(np.abs(factor - np.eye(len(factor))), initial=0.0)
     return Identity(len(factor)) if gap <= _ROUND_OFF else factor
+
+
+def simplified_product(product: Product) -> Product:
+    """Return a product with identities for all factors that are such up to round-off."""
+    for factor in product.factors:
+        if isinstance(factor, np.ndarray) and factor.shape[0] == factor.shape[1]:
+            return product._replace(factors=tuple(map(simplified, product.factors)))
+    return product
 
 
 def multiplied(first: AxisFactor, second: AxisFactor) -> AxisFactor:
@@ -111,7 +121,10 @@ class Step(NamedTuple):
 def axis_steps(factors: Sequence[AxisFactor]) -> tuple[Step, ...]:
     """Return in which order factors are applied to a tensor: those that shrink it most first."""
     sizes, steps = [f.shape[1] for f in factors], []
-    for axis in sorted(active_axes(factors), key=lambda a: _cost(*factors[a].shape)):
+    axes = active_axes(factors)
+    if len(axes) > 1:
+        axes.sort(key=lambda a: _cost(*factors[a].shape))
+    for axis in axes:
         steps.append(Step(np.asarray(factors[axis]), prod(sizes[:axis]), prod(sizes[axis + 1 :])))
         sizes[axis] = factors[axis].shape[0]
     return tuple(steps)

@@ -31,5 +31,6 @@ class Seed(IntEnum):
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680
     UNKNOWN_FIELD = 31337  #: neurons of fields that are inferred
+    STATIC_GRID = 65437  #: on which products of a static solve are judged
     STATIC_RESIDUALS = 76543  #: at which pilots of a static solve are judged
     RESIDUALS = 987654321

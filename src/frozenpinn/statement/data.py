@@ -62,6 +62,11 @@ class Datum(PointFunction):
         """How time is called in the expression."""
         return self._scope.jets.t
 
+    @property
+    def coordinates(self) -> tuple[sp.Symbol, ...]:
+        """How the coordinates are called in the expression."""
+        return tuple(self._scope.jets.x)
+
     def part(self, expression: sp.Expr, x: Array) -> Array:
         """Evaluate a part of the expression that does not depend on time."""
         with np.errstate(all="ignore"):

@@ -67,7 +67,7 @@ class Equation:
     @property
     def is_linear(self) -> bool:
         """Whether the equation is linear in all fields."""
-        return self.nonlinear == 0
+        return self.nonlinear is sp.S.Zero or bool(self.nonlinear.is_Number and self.nonlinear == 0)
 
     def __str__(self) -> str:
         if self.mass:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -17,11 +18,11 @@ from frozenpinn.geometry.given import frozen
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+Value = TypeVar("Value")
 _TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …
 _ROUND_OFF = 1e-10  # … or beside what others could drive it to, if they do
 
@@ -52,8 +53,8 @@ class Once:
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
         known = self._known.setdefault(id(where), {})
-        sums = {jet: _parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
-        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or [jet]))
+        sums = {jet: laplacian_parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
+        wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or (jet,)))
         missing = [jet for jet in wanted if jet not in known]
         if missing:
             known |= zip(missing, self._function.jets(where, missing), strict=True)
@@ -134,11 +135,15 @@ def _weights(problem: Problem, name: str) -> dict[str, float]:
 def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    function = Once(function, places)
+    return left_at(problem, Once(function, places), places, rules)
+
+
+def left_at(problem: Problem, function: Function, places: HeldOut, rules: StaticRules) -> float:
+    """Return the same at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
-    for condition, points in zip(problem.conditions, places.sides, strict=True):
-        gaps.append(rules.conditions * _condition_gap(problem, condition, points, function, sizes))
+    for k, points in enumerate(places.sides):
+        gaps.append(rules.conditions * _condition_gap(problem, k, points, function, sizes))
     for law, points in zip(problem.laws, places.laws, strict=True):
         gaps.append(rules.conditions * _law_gap(law, points, function))
     worst = max(gaps)
@@ -154,56 +159,78 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array, ow
     slopes = slopes_of(problem, field)
     values = jets_at(problem, function, x, slopes.jets)
     with np.errstate(all="ignore"):
-        left = np.broadcast_to(slopes.value(*x.T, 0.0, *values)[0], len(x))
-        source = slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in values))[0]
+        left = slopes.value(*x.T, 0.0, *values)[0]
         partials = slopes.partials(*x.T, 0.0, *values)
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
-        sizes = [_rms(np.broadcast_to(term, len(x))) for term in (*terms, source)]
-        sizes += _natural(problem, own, x, slopes.jets, partials)
+        sizes = [_source(problem, field, _Same(x)), *map(_rms, terms)]
+        sizes += _natural(problem, own, slopes.jets, partials)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
 
 
-def _natural(
-    problem: Problem, own: Mapping[str, float], x: Array, jets: Sequence[Jet], partials: Sequence[Array]
-) -> list[float]:
+class _Same(Generic[Value]):
+    """A value that can't change, told apart by identity: an argument of what is remembered."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+
+@remembered
+def _source(problem: Problem, field: str, places: _Same[Array]) -> float:
+    """Return the size of what an equation has without any field."""
+    slopes, x = slopes_of(problem, field), places.value
+    with np.errstate(all="ignore"):
+        return _rms(slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))[0])
+
+
+def _natural(problem: Problem, own: Mapping[str, float], jets: Sequence[Jet], partials: Sequence[Array]) -> list[float]:
     """Return the size of each term for fields that vary over the length of the domain."""
     length = float(np.max(problem.domain.lengths))
     local = [(jet, partial) for jet, partial in zip(jets, partials, strict=True) if jet.field in problem.fields]
-    return [_rms(np.broadcast_to(p, len(x))) * own[jet.field] / length**jet.order for jet, p in local]
+    return [_rms(p) * own[jet.field] / length**jet.order for jet, p in local]
 
 
 def _cancelling(function: Function, x: Array, jets: Sequence[Jet], partials: Sequence[Array]) -> list[Array]:
     """Return the second derivatives along each axis of which Laplacians are sums: Δu = 0 has no other large terms."""
     pairs = zip(jets, partials, strict=True)
-    return [partial * v for jet, partial in pairs for v in function.jets(x, _parts(jet, x.shape[1]))]
+    return [partial * v for jet, partial in pairs for v in function.jets(x, laplacian_parts(jet, x.shape[1]))]
 
 
-def _parts(jet: Jet, dimension: int) -> list[Jet]:
+@lru_cache(maxsize=256)
+def laplacian_parts(jet: Jet, dimension: int) -> tuple[Jet, ...]:
     """Return the second derivatives of which a Laplacian is the sum; none of other jets."""
     if jet.laps != 1 or dimension == 1:
-        return []
+        return ()
     shifted = [tuple(a + 2 * (i == k) for i, a in enumerate(jet.alpha)) for k in range(dimension)]
-    return [replace(jet, alpha=alpha, laps=0) for alpha in shifted]
+    return tuple(replace(jet, alpha=alpha, laps=0) for alpha in shifted)
 
 
 def _condition_gap(
-    problem: Problem,
-    condition: LinearCondition,
-    points: BoundaryPoints,
-    function: Function,
-    fields: Mapping[str, float],
+    problem: Problem, index: int, points: BoundaryPoints, function: Function, fields: Mapping[str, float]
 ) -> float:
     """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
-    values = function.jets(points.x, condition.jets)
-    wanted = np.broadcast_to(condition.value(points.x, 0.0), len(points.x))
-    terms = [
-        np.broadcast_to(factor * value, len(points.x))
-        for (_, factor), value in zip(condition.terms_at(points), values, strict=True)
-    ]
+    condition = problem.conditions[index]
+    factors, wanted, size, length = _asked(problem, index, _Same(points))
+    terms = [f * value for f, value in zip(factors, function.jets(points.x, condition.jets), strict=True)]
+    sizes = [size, *map(_rms, terms), max(fields[name] for name in condition.fields) / length]
+    return _rms(sum(terms[1:], terms[0]) - wanted) / (max(sizes) or 1.0)
+
+
+@remembered
+def _asked(
+    problem: Problem, index: int, places: _Same[BoundaryPoints]
+) -> tuple[tuple[Array | float, ...], Array, float, float]:
+    """Return factors of a condition, its value and that one's size, and what turns a field into such a derivative."""
+    condition, x = problem.conditions[index], places.value.x
+    wanted = frozen(np.array(np.broadcast_to(condition.value(x, 0.0), len(x))))
     order, length = min(jet.order for jet in condition.jets), float(np.max(problem.domain.lengths))
-    sizes = [*(_rms(v) for v in (*terms, wanted)), max(fields[name] for name in condition.fields) / length**order]
-    return _rms(np.sum(terms, axis=0) - wanted) / (max(sizes) or 1.0)
+    return tuple(factor for _, factor in condition.terms_at(places.value)), wanted, _rms(wanted), length**order
 
 
 def _law_gap(law: BoundaryLaw, points: BoundaryPoints, function: Function) -> float:
@@ -249,5 +276,6 @@ def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
     return judged_sizes(problem, dict(zip(problem.fields, map(_rms, values), strict=True)))
 
 
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
+def _rms(values: Array | float) -> float:
+    flat = np.ravel(values)
+    return float(np.sqrt(flat @ flat / len(flat)))

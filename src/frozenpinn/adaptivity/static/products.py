@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from frozenpinn.adaptivity.sizing import Frame, Plan, make_plan
-from frozenpinn.adaptivity.static.judging import left_over
+from frozenpinn.adaptivity.static.grid_judging import left_on_grid
 from frozenpinn.adaptivity.static.plan import StaticPlan
-from frozenpinn.adaptivity.static.start import SolutionStart
 from frozenpinn.adaptivity.static.trust import warn_if_singular
 from frozenpinn.assembly.collocation import Function, nobody
 from frozenpinn.assembly.conditioning import lowest
@@ -84,7 +83,14 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
     name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"
     system = replace(system, stage=Stage.whole(problem))  # the start is not needed any more
     piece = Piece.of(system, SteadyState(found.state, name, Work(len(found.changes), len(found.changes))), 0.0, name)
-    solution = Solution(
+    left = left_on_grid(problem, spaces, found.state, rules)
+    if not left < promised:
+        return None
+    singular = lowest(found.eigenvalues)
+    if problem.is_linear and len(found.changes) == 1:  # the modes are those of the whole operator
+        warn_if_singular(singular, problem, rules)
+    steps = () if problem.is_linear else found.changes
+    return Solution(
         problem,
         (piece,),
         sampler="products of sines",
@@ -93,15 +99,8 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         bytes=own.bytes,
         operations=own.operations,
         provenance=task,
+        facts=StaticFacts("products of sines along the axes", left, singular, steps, how, left),
     )
-    left = left_over(problem, SolutionStart(solution.jet_values), rules)
-    if not left < promised:
-        return None
-    singular = lowest(found.eigenvalues)
-    if problem.is_linear and len(found.changes) == 1:  # the modes are those of the whole operator
-        warn_if_singular(singular, problem, rules)
-    steps = () if problem.is_linear else found.changes
-    return replace(solution, facts=StaticFacts("products of sines along the axes", left, singular, steps, how, left))
 
 
 def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:

@@ -1,0 +1,143 @@
+"""The equations of a static problem in the modes of its linear part: what Newton's method asks for, made fast.
+
+    F(z) = λ z + left·(b + n(vectors·z))
+
+All maps are multiplied by ``vectors`` and ``left`` beforehand, axis by axis, and derivatives of n by its jets are kept
+with a state: products with the Jacobian need nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from frozenpinn.operators import Operator, diagonal_blocks, mapping
+
+if TYPE_CHECKING:
+    from frozenpinn.assembly.discretisation import Discretisation
+
+Array = np.ndarray
+
+
+class ModalState(NamedTuple):
+    """Coefficients, what they leave of the equations, and the jets of all fields at the points if they are kept."""
+
+    z: Array
+    left: Array
+    jets: list[Array]
+
+
+class ModalEquations:
+    """F(z) and its derivatives, for a system all of whose spaces are products and whose modes are real.
+
+    Parameters
+    ----------
+    system
+        The discretisation; without integrals of the solution.
+    eigenvalues, vectors, left, rest
+        Modes of ``linear + means``, as blocks on the diagonal if there are several spaces, and what they leave of it.
+    means
+        What the modes contain beyond the linear part: numbers by which jets are multiplied in the equation of a field,
+        one for each partial derivative of the pointwise part.
+    """
+
+    def __init__(
+        self,
+        system: Discretisation,
+        eigenvalues: Array,
+        vectors: Operator,
+        left: Operator,
+        rest: Operator | None = None,
+        means: Sequence[float] = (),
+    ) -> None:
+        part, layout = system.pointwise, system.layout
+        inner, outer = diagonal_blocks(vectors), diagonal_blocks(left)
+        assert part is not None
+        assert inner is not None, "is_modal tells"
+        assert outer is not None, "is_modal tells"
+        self._part, self._blocks, self._sizes = part, layout.blocks, (layout.coefficients, len(part.x))
+        self._own = eigenvalues
+        self._load = left @ system.forcing(0.0)
+        self._rest = None if rest is None else left @ rest @ vectors
+        spaces = [part.space_index[jet.field] for jet in part.jets]
+        self._before = [(mapping(own @ inner[i]), layout.blocks[i]) for own, i in zip(part.maps(), spaces, strict=True)]
+        self._lifts = part.lifts(0.0)
+        rows = [part.space_index[name] for name in part.fields]
+        self._after = [
+            (mapping(outer[i] @ system.field_projector(name)), layout.blocks[i])
+            for i, name in zip(rows, part.fields, strict=True)
+        ]
+        places = {name: k for k, name in enumerate(part.fields)}
+        self._partials = [(places[name], k) for name, k in part.partials]
+        self._means = [(*pair, mean) for pair, mean in zip(self._partials, means, strict=False) if mean]
+        self._one = len(layout.blocks) == 1
+        self._coordinates = tuple(np.ascontiguousarray(c) for c in part.x.T)
+
+    def _raw(self, z: Array) -> list[Array]:
+        """Return the jets without what boundary data lift."""
+        return [own(z) if self._one else own(z[block]) for own, block in self._before]
+
+    def _projected(self, values: Sequence[Array | float]) -> Array:
+        """Return the modal coefficients of values of some equations at the points."""
+        size, n = self._sizes
+        if self._one and len(values) == 1:
+            only = np.asarray(values[0])
+            return self._after[0][0](only if only.shape == (n,) else np.broadcast_to(only, n))
+        out = np.zeros(size)
+        for (own, block), value in zip(self._after, values, strict=True):
+            out[block] += own(np.broadcast_to(value, n))
+        return out
+
+    def at(self, z: Array) -> ModalState:
+        """Evaluate the equations."""
+        raw = self._raw(z)
+        jets = raw if self._lifts is None else [own + lift for own, lift in zip(raw, self._lifts, strict=True)]
+        values = list(self._part.program(*self._coordinates, 0.0, *jets))
+        for row, k, mean in self._means:
+            values[row] = values[row] - mean * raw[k]
+        return ModalState(z, self._linear(z) + self._load + self._projected(values), jets)
+
+    def _linear(self, z: Array) -> Array:
+        """Return what the modes and what they leave make of coefficients."""
+        return self._own * z if self._rest is None else self._own * z + self._rest @ z
+
+    def slopes(self, state: ModalState) -> list[Array]:
+        """Return the partial derivatives of the pointwise part at a state, without their means."""
+        found = self._part.slopes(0.0, state.jets)
+        if not self._means:
+            return found
+        means = {(row, k): mean for row, k, mean in self._means}
+        return [own - means.get(pair, 0.0) for own, pair in zip(found, self._partials, strict=True)]
+
+    def product(self, slopes: list[Array], direction: Array) -> Array:
+        """Return the derivative of the equations in a direction."""
+        raw, values = self._raw(direction), list[Array | float]([0.0] * len(self._after))
+        for (row, k), slope in zip(self._partials, slopes, strict=True):
+            values[row] = values[row] + slope * raw[k]
+        return self._linear(direction) + self._projected(values)
+
+    def shifted(self, slopes: list[Array], weights: Array) -> Array:
+        """Return the eigenvalues with the means of what is left of the derivatives of each field by itself."""
+        out, n = self._own.copy(), len(weights)
+        for (row, k), slope in zip(self._partials, slopes, strict=True):
+            jet, field = self._part.jets[k], self._part.fields[row]
+            mean = float(np.broadcast_to(slope, n) @ weights)
+            if jet.field == field and not jet.order and np.isfinite(mean):
+                out[self._after[row][1]] += mean
+        return out
+
+
+def is_modal(system: Discretisation, eigenvalues: Array, vectors: Operator, left: Operator) -> bool:
+    """Whether equations can be written in such modes."""
+    part = system.pointwise
+    return (
+        part is not None
+        and not part.quantities
+        and np.isrealobj(eigenvalues)
+        and all(space.network.is_product for space in system.spaces)
+        and not any(jet.time for jet in part.jets)
+        and diagonal_blocks(vectors) is not None
+        and diagonal_blocks(left) is not None
+    )
