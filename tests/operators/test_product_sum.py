@@ -24,6 +24,11 @@ def test_of_two_axes():
     np.testing.assert_array_equal(ProductSum((a, b)).full(), (a @ b.T).ravel())
 
 
+def test_of_one_axis():
+    np.testing.assert_array_equal(ProductSum((np.array([[1.0, 2.0], [3.0, 4.0]]),)).full(), [3.0, 7.0])
+    np.testing.assert_array_equal(ProductSum.nothing((3,)).full(), np.zeros(3))
+
+
 def test_mapped_axis_by_axis():
     products, rng = sum_of(3), np.random.default_rng(9)
     maps = [rng.normal(size=(5, 3)), Identity(4), rng.normal(size=(2, 2))]

@@ -34,10 +34,12 @@ class ProductSum(NamedTuple):
 
     def full(self) -> Array:
         """Multiply out, the last axis varying fastest."""
+        if len(self.factors) == 1:
+            return np.asarray(self.factors[0].sum(axis=1))
         rest = self.factors[-1]
         for part in self.factors[-2:0:-1]:
             rest = (part[:, None] * rest).reshape(len(part) * len(rest), -1)
-        return (self.factors[0] @ rest.T).reshape(-1)
+        return np.asarray(self.factors[0] @ rest.T).reshape(-1)
 
     def mapped(self, maps: Sequence[AxisFactor]) -> ProductSum:
         """Apply a matrix to each axis."""
