@@ -49,13 +49,22 @@ def test_large_grids_are_not_kept():
     assert even_grid(box, counts, "uniform") is not even_grid(box, counts, "uniform")
 
 
-def test_neurons_depend_on_seed_and_axis():
+def test_neurons_depend_on_the_seed():
     line = even_grid(fp.Box([0, 0], [1, 1]), (8, 8), "gauss").along(0)
     sampler = fp.samplers.Sines(6)
-    layer = even_layer(sampler, line, 0, 0)
-    assert even_layer(sampler, line, 0, 0) is layer
-    for seed, axis in ((1, 0), (0, 1)):
-        assert not np.array_equal(even_layer(sampler, line, seed, axis).weights, layer.weights)
+    layer = even_layer(sampler, line, 0)
+    assert even_layer(sampler, line, 0) is layer
+    assert not np.array_equal(even_layer(sampler, line, 1).weights, layer.weights)
+
+
+def test_axes_that_are_alike_share_one_network():
+    box, initial = fp.Box([0, 0, 0], [1, 1, 2]), "sin(pi*x)*sin(pi*y)*sin(pi*z/2)"
+    solution = fp.solve(
+        fp.Problem("u_t = lap(u)", box, (0, 0.1), initial, "u = 0"), settings=fp.Settings(width=12, subspace=None)
+    )
+    first, second, third = solution.system.spaces[0].network.factors
+    assert first is second
+    assert first is not third
 
 
 def test_a_sweep_builds_its_axes_once():

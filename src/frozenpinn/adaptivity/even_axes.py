@@ -48,6 +48,6 @@ def _line(nodes: bytes, weights: bytes, spacing: float) -> Points:
 
 
 @lru_cache(maxsize=64)
-def even_layer(sampler: Sines, points: Points, seed: int, axis: int) -> HiddenLayer:
-    """Draw the neurons of one axis."""
-    return sampler.sample(points, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(axis,))))
+def even_layer(sampler: Sines, points: Points, seed: int) -> HiddenLayer:
+    """Draw the neurons of an axis; axes that are alike have the same, so that squares and cubes build one network."""
+    return sampler.sample(points, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))

@@ -224,7 +224,7 @@ class Plan:
         task, settings = self.task, self.task.settings
         if self.frame.product and window == 0:
             own = cast(tuple[Sines, ...], self.samplers)
-            layers = [even_layer(s, cloud.along(i), int(task.seed), i) for i, s in enumerate(own)]
+            layers = [even_layer(s, cloud.along(i), int(task.seed)) for i, s in enumerate(own)]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
         if self.frame.product:
