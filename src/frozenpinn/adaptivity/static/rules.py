@@ -79,7 +79,9 @@ class StaticRules:
     product_from: float = 0.03  #: what other features leave, from which on there are products beyond three dimensions
     held_out: int = 400  #: points inside at which a pilot is judged, …
     held_out_boundary: int = 200  #: … and on the boundary
-    held_out_grid: int = 900  #: of a grid inside a box at which a product is judged: means as true as at those points
+    #: the same of a grid in a box, at which products are judged: 64 coordinates along each axis of a square, which see
+    #: what is narrow along one of them and cost a tenth of a millisecond more than 30
+    held_out_grid: int = 4096
     conditions: float = 10.0  #: how much a misfit of conditions counts there beside one of equations
     corner_power: float = 8.0  #: highest power of the distance among the functions of corners
     most_special: float = 0.75  #: number of functions of corners of each kind, as a multiple of the neurons of a pilot
