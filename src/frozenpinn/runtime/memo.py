@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, ref
 
 Value = TypeVar("Value")
@@ -51,6 +51,28 @@ def remembered(
         return result
 
     return looked_up
+
+
+class Same(Generic[Value]):
+    """A value that can't change, told apart by identity: an argument of what is remembered.
+
+    Examples
+    --------
+    >>> numbers = [1, 2]
+    >>> Same(numbers) == Same(numbers), Same(numbers) == Same([1, 2])
+    (True, False)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
 
 
 _RECENT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()

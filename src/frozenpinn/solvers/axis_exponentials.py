@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from frozenpinn.operators import tensor
 from frozenpinn.operators.eigen import Eigensystem
 from frozenpinn.operators.tensor import AxisFactor
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import Same
 from frozenpinn.solvers.protocol import NO_WORK
 
 Array = np.ndarray
@@ -60,14 +63,7 @@ class AxisExponentials:
 
         Without an image M, it is the identity. Products go from the few rows of M on, not from exp(A τ).
         """
-        eigenvalues, vectors, left, _ = self.axes[axis]
-        rates = eigenvalues + self.constant if axis == 0 else eigenvalues
-        rows = vectors if image is None else np.asarray(tensor.multiplied(image, vectors))
-        rows = rows * eigenvalues if derivative else rows
-        found = rows * np.exp(tau[:, None, None] * rates)
-        if not np.iscomplexobj(found):
-            return np.asarray(found @ left)
-        return np.asarray(found.real @ left.real - found.imag @ left.imag)
+        return _exponentials(self.axes[axis], tau, image, self.constant if axis == 0 else 0.0, derivative)
 
     def __call__(self, times: Array) -> Array:
         """Return the states at the given times, shape (m, size)."""
@@ -139,7 +135,8 @@ class AxisExponentials:
         rates[0] += self.constant
         with np.errstate(over="ignore", invalid="ignore"):
             for axis, own in enumerate(maps):
-                carried = self.exponentials(axis, tau, own)
+                constant = self.constant if axis == 0 else 0.0
+                carried = _known_exponentials(Same(self.axes[axis]), tau.tobytes(), Same(own), constant)
                 moved = tensor.along_axis(carried.reshape(-1, sizes[axis]), axis, self.state, sizes)
                 moved = moved.reshape(prod(sizes[:axis]), len(tau), -1)
                 others = np.exp(tau * (sum(rates) - rates[axis])) * (stretch / self.axes[axis].condition)
@@ -164,3 +161,23 @@ class AxisExponentials:
             axes.append(Eigensystem(eigenvalues, vectors, left, float(arrays[f"condition/{axis}"])))
         ends = float(arrays["start"]), float(arrays["end"])
         return cls(*ends, tuple(axes), arrays["state"], float(arrays["constant"]))
+
+
+def _exponentials(
+    axis: Eigensystem, tau: Array, image: AxisFactor | None, constant: float, derivative: int = 0
+) -> Array:
+    """Return M exp((A + constant) τ) of an axis, or M A exp(…)."""
+    eigenvalues, vectors, left, _ = axis
+    rates = eigenvalues + constant if constant else eigenvalues
+    rows = vectors if image is None else np.asarray(tensor.multiplied(image, vectors))
+    rows = rows * eigenvalues if derivative else rows
+    found = rows * np.exp(tau[:, None, None] * rates)
+    if not np.iscomplexobj(found):
+        return np.asarray(found @ left)
+    return np.asarray(found.real @ left.real - found.imag @ left.imag)
+
+
+@lru_cache(maxsize=8)
+def _known_exponentials(axis: Same[Eigensystem], tau: bytes, image: Same[Array], constant: float) -> Array:
+    """Return the same of few rows, of which every solve on the same axes asks for the same."""
+    return read_only(_exponentials(axis.value, np.frombuffer(tau), image.value, constant))

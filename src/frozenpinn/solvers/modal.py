@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 
 from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
 from frozenpinn.runtime.arrays import read_only
-from frozenpinn.runtime.memo import recent
+from frozenpinn.runtime.memo import Same, recent
 from frozenpinn.solvers.interpolation import DEGREE, Window
 from frozenpinn.solvers.protocol import NO_WORK, Work
 from frozenpinn.solvers.scalar_equations import SLOW_DEGREE, Modes, differentiation
@@ -141,7 +141,7 @@ class ModalTrajectory:
         stretch = prod(vectors.axis_norms)
         images = []
         for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=False)):
-            mixed = np.abs(np.asarray(tensor.multiplied(own, factor)))
+            mixed = _sizes(Same(own), Same(factor))
             image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
             images.append(float(image) * stretch / norm)
         return np.array([stretch * float(np.linalg.norm(found))]), np.array([images])
@@ -218,6 +218,12 @@ class ModalTrajectory:
         modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
         vectors, starts, ends = operator_from_arrays(arrays, "vectors"), arrays["starts"], arrays["ends"]
         return cls(modes, vectors, starts, ends, arrays["states"], arrays["polynomials"])
+
+
+@lru_cache(maxsize=8)
+def _sizes(image: Same[Array], vectors: Same[tensor.AxisFactor]) -> Array:
+    """Return |M V| of an axis, of which every solve on the same axes asks for the same."""
+    return read_only(np.abs(np.asarray(tensor.multiplied(image.value, vectors.value))))
 
 
 def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: float) -> ModalTrajectory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -16,13 +16,12 @@ from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.given import frozen
 from frozenpinn.language.jets import Jet
-from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-Value = TypeVar("Value")
 _TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …
 _ROUND_OFF = 1e-10  # … or beside what others could drive it to, if they do
 
@@ -163,26 +162,13 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array, ow
         partials = slopes.partials(*x.T, 0.0, *values)
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
-        sizes = [_source(problem, field, _Same(x)), *map(_rms, terms)]
+        sizes = [_source(problem, field, Same(x)), *map(_rms, terms)]
         sizes += _natural(problem, own, slopes.jets, partials)
     return _rms(left) / (max((size for size in sizes if np.isfinite(size)), default=0.0) or 1.0)
 
 
-class _Same(Generic[Value]):
-    """A value that can't change, told apart by identity: an argument of what is remembered."""
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-
 @remembered
-def _source(problem: Problem, field: str, places: _Same[Array]) -> float:
+def _source(problem: Problem, field: str, places: Same[Array]) -> float:
     """Return the size of what an equation has without any field."""
     slopes, x = slopes_of(problem, field), places.value
     with np.errstate(all="ignore"):
@@ -216,7 +202,7 @@ def _condition_gap(
 ) -> float:
     """Return what is left of a condition, relative to its largest term and to the size of the field inside."""
     condition = problem.conditions[index]
-    factors, wanted, size, length = _asked(problem, index, _Same(points))
+    factors, wanted, size, length = _asked(problem, index, Same(points))
     terms = [f * value for f, value in zip(factors, function.jets(points.x, condition.jets), strict=True)]
     sizes = [size, *map(_rms, terms), max(fields[name] for name in condition.fields) / length]
     return _rms(sum(terms[1:], terms[0]) - wanted) / (max(sizes) or 1.0)
@@ -224,7 +210,7 @@ def _condition_gap(
 
 @remembered
 def _asked(
-    problem: Problem, index: int, places: _Same[BoundaryPoints]
+    problem: Problem, index: int, places: Same[BoundaryPoints]
 ) -> tuple[tuple[Array | float, ...], Array, float, float]:
     """Return factors of a condition, its value and that one's size, and what turns a field into such a derivative."""
     condition, x = problem.conditions[index], places.value.x
