@@ -127,9 +127,15 @@ CASES = {
 WIDTHS = {2: (8, 12, 16, 20), 3: (6, 10, 14)}
 
 
+SEEDS = {2: 1, 3: 3}  # few neurons are a matter of luck, and axes that are alike share theirs
+
+
 def error(posed, width):
-    solution = fp.solve(posed, settings=fp.Settings(width=width, subspace=None, rtol=1e-9))
-    return max(solution.error(field, points=200, times=9)["rel_l2"] for field in posed.fields)
+    found = []
+    for seed in range(SEEDS[posed.domain.dimension]):
+        solution = fp.solve(posed, settings=fp.Settings(width=width, subspace=None, rtol=1e-9), seed=seed)
+        found.append(max(solution.error(field, points=200, times=9)["rel_l2"] for field in posed.fields))
+    return np.exp(np.mean(np.log(found)))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -154,11 +154,21 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
     solves = []
     original = runner.solve
     monkeypatch.setattr(runner, "solve", lambda *a, **k: solves.append(1) or original(*a, **k))
+    monkeypatch.setattr(runner, "QUICK", 0.0)
     carry_out(run, announced.append)
     assert (len(solves), announced) == (2, ["advection frozen-pinn best/high: seed 0"])
     monkeypatch.setattr(runner, "WARM_UP", 0.0)
     carry_out(run)
     assert len(solves) == 3
+
+
+def test_very_short_solves_are_timed_several_times(monkeypatch):
+    run = BenchRun(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
+    times = iter([9.0, 0.5, *range(1, runner.REPEATS + 1)])
+    monkeypatch.setattr(runner, "_solved", lambda job, seed: (job.solve(seed), float(next(times))))
+    monkeypatch.setattr(runner, "WARM_UP", 10.0)
+    monkeypatch.setattr(runner, "QUICK", 1.0)
+    assert carry_out(run)["seconds"]["median"] == (runner.REPEATS + 1) / 2
 
 
 def test_missing_libraries_are_asked_for_again(tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ def plate():
 @pytest.fixture(scope="module")
 def cube():
     box = fp.Box([0, 0, 0], [1, 1, 1])
-    start = "sin(pi*x)*sin(pi*y)*sin(pi*z)"
+    start = "sin(pi*x)*sin(pi*y)*sin(3*pi*z)"
     with pytest.warns(fp.FrozenPinnWarning, match="represents the initial value of u only to"):
         return fp.solve(fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0"), settings=fp.Settings(width=4))
 

@@ -195,13 +195,13 @@ class Solution(Shown):
 
     def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
         """Evaluate at arrays of the same rank that broadcast to ``shape``."""
-        spread = sum(c.size > 1 for c in coordinates) > 1
-        grid = arrangement([*(c.shape for c in coordinates), t.shape]) if spread else None
+        several = sum(c.size > 1 for c in coordinates) > 1
+        grid = arrangement([*(c.shape for c in coordinates), t.shape]) if several else None
         if grid is not None:
             return grid.laid_out(self._on_grid([c.ravel() for c in coordinates], t.ravel(), jet), shape)
-        space = np.broadcast_shapes(*(c.shape for c in coordinates))
-        outer = arrangement([space, t.shape])
-        x = np.stack([np.broadcast_to(c, shape if outer is None else space).ravel() for c in coordinates]).T
+        outer = arrangement([space := np.broadcast_shapes(*(c.shape for c in coordinates)), t.shape])
+        columns = [np.broadcast_to(c, shape if outer is None else space).ravel() for c in coordinates]
+        x = np.stack(columns).T if outer is None else np.stack(columns, axis=1)  # of pairs, columns are looked up
         check_inside(self.problem, x, t)
         self._warn_if_noisy(x, t, jet)
         if outer is None:
