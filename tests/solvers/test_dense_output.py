@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.solvers.cvode import without_noise
+from frozenpinn.solvers.cvode import without_noise, without_sliver
+from frozenpinn.solvers.hermite import HermiteTrajectory
 
 TIMES = np.cumsum(np.random.default_rng(0).uniform(0.02, 0.03, 40))
 
@@ -61,3 +62,19 @@ def test_solutions_are_as_good_between_the_last_steps_as_elsewhere():
 def test_what_stands_still(value):
     states = np.full((len(TIMES), 2), value)
     assert np.max(np.abs(without_noise(TIMES, states, np.zeros_like(states)))) < 1e-12
+
+
+@pytest.mark.parametrize("last", [1e-2, 1e-4, 1e-9])
+def test_a_last_step_that_is_next_to_nothing_adds_no_noise(last):
+    times = [*np.linspace(0.0, 1.0, 41), 1.0 + last]
+    kept, states = without_sliver(times, list(np.sin(times)))
+    assert (len(kept), kept[-1]) == (41 if last < 0.05 / 40 else 42, times[-1])
+    dense = HermiteTrajectory(np.array(kept), np.array(states)[:, None], np.cos(kept)[:, None])
+    t = np.linspace(0.96, 1.0 + last, 300)
+    assert np.max(np.abs(dense(t)[:, 0] - np.sin(t))) < 2e-13
+
+
+def test_other_last_steps_are_kept():
+    times, states = [0.0, 0.5, 1.0, 1.2], [np.ones(1)] * 4
+    assert without_sliver(times, states) == (times, states)
+    assert without_sliver([0.0, 1e-9], states[:2])[0] == [0.0, 1e-9]

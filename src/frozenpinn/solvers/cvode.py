@@ -19,6 +19,9 @@ from frozenpinn.solvers.scipy_ivp import SciPy
 Array = np.ndarray
 
 _BEHIND = 5  # states behind one through which polynomials pass: as many as BDF uses at most
+_SLIVER = (
+    0.05  # of the step before it: polynomials through a shorter last step multiply round-off by the cube of the ratio
+)
 _OUTLIER = 10.0  # by how much the right-hand side must differ from them, beside the difference of two
 
 
@@ -143,11 +146,27 @@ class CVODE:
 
 
 def _dense(guard: Guard, times: list[float], states: list[Array]) -> HermiteTrajectory:
+    times, states = without_sliver(times, states)
     moments, stacked = np.array(times), np.array(states)
     rates = without_noise(moments, stacked, guard.system.rates(moments, stacked))
     return HermiteTrajectory(
         moments, stacked, rates, guard.name, Work(guard.rhs_calls + len(times), guard.jacobian_calls)
     )
+
+
+def without_sliver(times: list[float], states: list[Array]) -> tuple[list[float], list[Array]]:
+    """Leave out the last state but one if the last step, which is cut to end in time, is next to nothing.
+
+    Polynomials through states that are so near to each other multiply round-off.
+
+    Examples
+    --------
+    >>> without_sliver([0.0, 0.5, 1.0 - 1e-9, 1.0], ["a", "b", "c", "d"])
+    ([0.0, 0.5, 1.0], ['a', 'b', 'd'])
+    """
+    if len(times) < 3 or times[-1] - times[-2] >= _SLIVER * (times[-2] - times[-3]):
+        return times, states
+    return [*times[:-2], times[-1]], [*states[:-2], states[-1]]
 
 
 def without_noise(times: Array, states: Array, rates: Array) -> Array:
