@@ -192,10 +192,7 @@ def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
 
 
 def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> Solution:
-    def heard(stage: str) -> None:
-        _LOG.debug("%s", stage)
-        told(stage)
-
+    heard = _logged(told) if _LOG.isEnabledFor(logging.DEBUG) else told
     if task.tolerances.solution is not None:
         solution = Search(problem, task, budget, heard).solve()
     else:
@@ -207,6 +204,14 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
         _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
     _LOG.info("%s: %r", solution.status, solution)
     return solution
+
+
+def _logged(told: Progress) -> Progress:
+    def heard(stage: str) -> None:
+        _LOG.debug("%s", stage)
+        told(stage)
+
+    return heard
 
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:

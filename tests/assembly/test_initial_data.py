@@ -86,3 +86,15 @@ def test_solves_of_one_problem_share_operators():
     assert first.linear is second.linear
     assert first.linear is not other.linear
     np.testing.assert_array_equal(first.initial_state, second.initial_state)
+
+
+@pytest.mark.parametrize("values", ["sin(x)*cos(y) + 0.3*cos(2*x)", "exp(cos(x)*sin(y))"])
+def test_norms_of_the_start_without_multiplying_out(values):
+    box = fp.Box([0, 0], [2 * np.pi] * 2, periodic=True)
+    problem = fp.Problem("u_tt = lap(u)", box, (0, 1), values, initial_velocity="0.5*sin(x - y)")
+    system = fp.solve(problem, settings=fp.Settings(width=(28, 28), subspace=None)).system
+    assert system.starts_in_products == ("exp" not in values)
+    assert ("initial_state" in vars(system)) != system.starts_in_products
+    n = system.layout.coefficients
+    expected = [np.linalg.norm(system.initial_state[:n]), np.linalg.norm(system.initial_state[n:])]
+    np.testing.assert_allclose(system.initial_norms, expected, rtol=1e-12)

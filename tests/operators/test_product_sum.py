@@ -37,7 +37,7 @@ def test_mapped_axis_by_axis():
 
 def test_inner_products_add_up_to_the_norm():
     products = sum_of(3)
-    pairs = products.inner_products()
+    pairs = products.inner_products
     assert pairs.shape == (3, 3)
     assert pairs.sum() == pytest.approx(np.linalg.norm(products.full()) ** 2)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 
 from frozenpinn.adaptivity.features import beside_jumps
@@ -115,12 +117,9 @@ def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
     found = bounds(_three_times(piece), [f.finest for f in network.factors] if telling else [])
     if found is None:
         return False
-    state = system.initial_state
-    size = start = float(np.linalg.norm(state))
-    if system.layout.order != 1:
-        size = float(np.linalg.norm(state[system.layout.blocks[0]]))
+    size, speed = system.initial_norms
     grows, rough = (float(bound.max(initial=0.0)) for bound in found)
-    return grows <= rules.growth * start and rough <= rules.unresolved * size
+    return grows <= rules.growth * hypot(size, speed) and rough <= rules.unresolved * size
 
 
 def _system(piece: Piece) -> Discretisation:

@@ -76,9 +76,9 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
     What is diagonalised axis by axis is solved exactly. If that is the fast part, the rest takes exponential steps;
     otherwise the Jacobian at the start decides between explicit steps and CVODE with GMRES.
     """
-    stiff = CVODE(rtol=tolerance)
     if can_propagate(system):
-        return ExactPropagator(tolerance, fallback=stiff)
+        return ExactPropagator(tolerance, fallback=CVODE(rtol=tolerance))
+    stiff = CVODE(rtol=tolerance)
     start, end = system.time
     radius = _radius(system) * (end - start)
     if not np.isfinite(radius):

@@ -292,9 +292,10 @@ def _asks_for_waves(problem: Problem, width: Width | None) -> bool:
     return isinstance(width, tuple) and len(width) == 1 and bool(problem.domain.periodic[0])
 
 
-def _axes(problem: Problem) -> list[tuple[float, bool]]:
+@remembered
+def _axes(problem: Problem) -> tuple[tuple[float, bool], ...]:
     """Return length of each axis of a box, and whether it is periodic."""
-    return list(zip(map(float, problem.domain.lengths), problem.domain.periodic, strict=True))
+    return tuple(zip(map(float, problem.domain.lengths), problem.domain.periodic, strict=True))
 
 
 def _widths(problem: Problem, settings: Settings, width: Width | None) -> tuple[int, ...]:

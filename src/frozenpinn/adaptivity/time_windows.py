@@ -305,7 +305,7 @@ class March:
         with self.watch.stage("operators"):
             system = stable_discretisation(self._seen, spaces, task.settings.rcond, stage, automatic)
         with self.watch.stage("initial state"):
-            _ = system.initial_state
+            _ = system.starts_in_products or system.initial_state
         return system
 
     def _renewed(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:

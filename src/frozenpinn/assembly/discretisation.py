@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import hypot
 
 import numpy as np
 import sympy as sp
@@ -360,6 +361,20 @@ class Discretisation:
         if self.stage.state is not None:
             return tuple([None] * max(1, space.order) for space in self.spaces)
         return tuple(fitted_along_axes(space, self._data(space), self.time[0]) for space in self.spaces)
+
+    @property
+    def starts_in_products(self) -> bool:
+        """Whether all of the initial state is known by short sums of products: it need not be multiplied out."""
+        return all(own is not None for space in self.initial_products for own in space)
+
+    @property
+    def initial_norms(self) -> tuple[float, float]:
+        """Norms of the initial coefficients, and of the velocities."""
+        if self.starts_in_products:
+            parts = [[own.norm for own in space if own is not None] for space in self.initial_products]
+            return hypot(*(own[0] for own in parts)), hypot(*(v for own in parts for v in own[1:]))
+        state, n = self.initial_state, self.layout.coefficients
+        return float(np.linalg.norm(state[:n])), float(np.linalg.norm(state[n:]))
 
     def _data(self, space: Space) -> dict[int, Mapping[str, Snapshot]]:
         """Return the initial values and, at second order, velocities."""

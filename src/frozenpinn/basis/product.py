@@ -196,7 +196,7 @@ class ProductNetwork:
         """
         with np.errstate(all="ignore"):
             found = ProductSum(tuple(p @ f for p, f in zip(self.projectors, tables, strict=True)))
-            pairs = found.inner_products()
+            pairs = found.inner_products
             return found if pairs.diagonal().max() <= _CANCELLING**2 * pairs.sum() < np.inf else None
 
     def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:

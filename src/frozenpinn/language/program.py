@@ -18,6 +18,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanAtom
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.runtime.arrays import is_finite
 
 Array = np.ndarray
 Instruction = tuple[Callable[..., Any], tuple[int, ...]]
@@ -180,7 +181,7 @@ class Program:
         the whole is evaluated with a larger range of exponents.
         """
         found = self._run(values)
-        if not self._overflows or all(np.all(np.isfinite(value)) for value in found):
+        if not self._overflows or all(map(is_finite, found)):
             return found
         with np.errstate(all="ignore"):
             try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -11,7 +13,8 @@ from frozenpinn.operators.protocol import Array
 from frozenpinn.operators.tensor import AxisFactor
 
 
-class ProductSum(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ProductSum:
     """Σₖ ⊗ₐ factorsₐ[:, k].
 
     Examples
@@ -45,8 +48,14 @@ class ProductSum(NamedTuple):
         """Apply a matrix to each axis."""
         return ProductSum(tuple(np.asarray(m @ f) for m, f in zip(maps, self.factors, strict=True)))
 
+    @property
+    def norm(self) -> float:
+        """The Euclidean norm; of products that cancel each other, to half of the digits."""
+        return sqrt(max(0.0, float(self.inner_products.sum())))
+
+    @cached_property
     def inner_products(self) -> Array:
-        """Return the inner products of all pairs of products, shape (rank, rank): their sum is the norm squared."""
+        """The inner products of all pairs of products, shape (rank, rank): their sum is the norm squared."""
         first, *others = self.factors
         found = first.T @ first
         for other in others:

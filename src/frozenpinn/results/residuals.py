@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -64,9 +65,8 @@ class InitialGap(NamedTuple):
 
 
 def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
-    """Yield values and velocities at the start, as found and as wanted, field by field."""
+    """Yield values and velocities at the start, as found and as wanted at places of the domain, field by field."""
     problem, first = solution.problem, solution.pieces[0]
-    x = problem.domain.wrap(x)
     for name in () if problem.is_static else problem.fields:
         for order, found in enumerate(first.at_start(x, name).T):
             yield InitialGap(name, order, found, initial_values(problem, name, order, x))
@@ -87,8 +87,9 @@ def initial_misfits(solution: Solution, x: Array) -> dict[str, float]:
     result, size = {}, 0.0
     for gap in initial_gaps(solution, x):
         # a velocity is small if it moves little of the field over the whole time
-        size = max(float(np.linalg.norm(gap.wanted)), size / (end - start) if gap.order else 0.0)
-        result[gap.label] = float(np.linalg.norm(gap.found - gap.wanted)) / (size or 1.0)
+        missed = gap.found - gap.wanted
+        size = max(sqrt(gap.wanted @ gap.wanted), size / (end - start) if gap.order else 0.0)
+        result[gap.label] = sqrt(missed @ missed) / (size or 1.0)
     return result
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.runtime.arguments import between, shown
@@ -87,6 +88,7 @@ def _free_pages() -> float:
         return 4e9
 
 
+@cache
 def physical_memory() -> float:
     """Return how many bytes of memory this machine has; infinite if it does not say."""
     try:

@@ -16,6 +16,7 @@ import numpy as np
 from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.operators import Dense, KroneckerSum, Operator, ProductSum
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.solvers.axis_exponentials import AxisExponentials
 from frozenpinn.solvers.axis_ladder import axis_ladder
 from frozenpinn.solvers.decomposition import Decomposition, decompose
@@ -70,10 +71,12 @@ class ExactPropagator:
                 "use integrator='cvode' or leave the choice to the program."
             )
         position = system.linear.position
-        _check_finite(system.initial_state, *([position.matrix] if isinstance(position, Dense) else []))
+        if isinstance(position, Dense):
+            _check_finite(position.matrix)
         parts = decompose(system)
         if parts is not None:
             return self._modal(system, parts, observer)
+        _check_finite(system.initial_state)
         if (by_axes := axis_ladder(system)) is not None:
             return by_axes
         if system.forcing.is_constant and isinstance(position, Dense):
@@ -87,10 +90,12 @@ class ExactPropagator:
         start, end = system.time
         modes, vectors, left = parts[:3]
         load = system.forcing(start) if system.forcing.is_constant else None
-        free = load is not None and not np.any(load)
+        free = load is not None and not load.any()
         if free and modes.order == 1 and parts.axes is not None:
+            _check_finite(system.initial_state)
             return AxisExponentials(start, end, parts.axes, system.initial_state, parts.constant)
         state = _in_modes(system, left, modes.order)
+        _check_finite(state)
         if free:
             return unforced(modes, vectors, state, start, end)
         if load is not None:
@@ -117,21 +122,21 @@ class ExactPropagator:
 
 def _in_modes(system: OdeSystem, left: Operator, order: int) -> Array:
     """Return the initial state in modal coordinates, shape (order, modes); of products, by their factors."""
-    parts = system.initial_state.reshape(order, -1)
     spaces: Sequence[Sequence[ProductSum | None]] = getattr(system, "initial_products", ())
     by_axes = len(spaces) == 1 and isinstance(left, KroneckerSum) and left.is_plain_product
     known = spaces[0] if by_axes else [None] * order
     found = []
-    for part, own in zip(parts, known, strict=True):
+    for k, own in enumerate(known):
         if own is not None:
             found.append(own.mapped(left.products[0].factors).full())  # type: ignore[attr-defined]
         else:
+            part = system.initial_state.reshape(order, -1)[k]
             found.append(left @ part if np.any(part) else np.zeros(left.shape[0]))
     return found[0][None] if order == 1 else np.stack(found)
 
 
 def _check_finite(*arrays: Array) -> None:
-    if not all(np.all(np.isfinite(a)) for a in arrays):
+    if not all(is_finite(a) for a in arrays):
         raise IntegrationError("the operator or the initial data contain values that are not finite.")
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from math import prod
+from math import prod, sqrt
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -142,9 +142,9 @@ class ModalTrajectory:
         images = []
         for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=False)):
             mixed = _sizes(Same(own), Same(factor))
-            image = np.linalg.norm(tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes))
-            images.append(float(image) * stretch / norm)
-        return np.array([stretch * float(np.linalg.norm(found))]), np.array([images])
+            image = tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes)
+            images.append(sqrt(np.vdot(image, image)) * stretch / norm)
+        return np.array([stretch * sqrt(np.vdot(found, found))]), np.array([images])
 
     def _evaluate(self, times: Array, derivative: int) -> Array:
         times = np.asarray(times, dtype=float)

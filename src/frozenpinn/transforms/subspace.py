@@ -132,7 +132,7 @@ def _equation_residual(solution: Solution, name: str, x: Array, times: Array) ->
 
 def _initial_residual(solution: Solution, name: str, x: Array) -> float:
     """Return the relative L² misfit of the initial value or the initial velocity, whichever is larger."""
-    gaps = [gap for gap in initial_gaps(solution, x) if gap.name == name]
+    gaps = [gap for gap in initial_gaps(solution, solution.problem.domain.wrap(x)) if gap.name == name]
     relative = (float(np.linalg.norm(g.found - g.wanted)) / (float(np.linalg.norm(g.wanted)) or 1.0) for g in gaps)
     return max(relative, default=0.0)
 
