@@ -16,7 +16,7 @@ from frozenpinn.geometry import BoundaryPoints, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.separation import compiled, is_smooth, separate
 from frozenpinn.operators import Dense, Operator
-from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.arrays import is_finite, read_only
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -132,7 +132,7 @@ class BoundaryData:
             columns, histories, symbol = self.separated
             with np.errstate(all="ignore"):
                 found = columns @ np.array(compiled(histories, symbol, derivative)(t), dtype=float)
-            if np.all(np.isfinite(found)):
+            if is_finite(found):
                 return np.asarray(found)
         out = np.zeros(self.size)
         start, time = 0, self.time

@@ -20,7 +20,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
 from frozenpinn.operators import Dense, Operator
-from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.arrays import is_finite, read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -163,7 +163,7 @@ class Forcing:
         shapes, histories, symbol = space.boundary_data.separated
         program, times = compiled(histories, symbol, order), np.linspace(*self._layout.problem.time, _PROBES)
         with np.errstate(all="ignore"):
-            if not all(np.all(np.isfinite(value)) for value in program(times)):
+            if not all(map(is_finite, program(times))):
                 return False
         matrix = np.zeros((self._layout.size, shapes.shape[1]))
         matrix[rows] = operator @ shapes
@@ -175,7 +175,7 @@ class Forcing:
         with np.errstate(all="ignore"):
             program, layout = self._layout.problem.compile([expression]), self._layout
             value = program.on_grid(layout.axes, 0.0)[0] if layout.axes else program(*layout.x.T, 0.0)[0]
-        if not np.all(np.isfinite(value)):
+        if not is_finite(value):
             raise EvaluationError(f"the forcing '{expression}' is not finite at some points of the domain.")
         return np.broadcast_to(value, len(self._layout.x))
 

@@ -20,6 +20,7 @@ from frozenpinn.geometry import Box
 from frozenpinn.operators import Dense, Inverse, Operator
 from frozenpinn.operators.inverse import SINGULAR, vanishing
 from frozenpinn.operators.symmetry import keep_structure
+from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.statement.mass import is_divergence
 from frozenpinn.statement.problem import Problem
 
@@ -37,7 +38,7 @@ def left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
         with np.errstate(all="ignore"):
             values = problem.compile(list(equation.mass.values()))(*x.T, problem.time[0])
         for jet, value in zip(equation.mass, values, strict=True):
-            if not np.all(np.isfinite(value)):
+            if not is_finite(value):
                 raise EvaluationError(
                     f"the coefficient '{equation.mass[jet]}' of {problem.jets.name(jet)} is not finite at some points "
                     "of the domain; a division by zero?"

@@ -20,6 +20,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import Quantity
 from frozenpinn.operators import Block, Operator, by_transforms, stack
+from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
@@ -311,9 +312,9 @@ class PointwisePart:
         """
         with np.errstate(all="ignore"):
             slopes = self._jacobian_program(*self.x.T, t, *values)
-        if all(np.isfinite(slope).all() for slope in slopes) or not all(np.isfinite(own).all() for own in values):
+        if all(map(is_finite, slopes)) or not all(map(is_finite, values)):
             return list(slopes)
-        return [slope if np.all(np.isfinite(slope)) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
+        return [slope if is_finite(slope) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]
 
     def mean_partials(
         self, t: float, state: Sequence[Sequence[Array]], weights: Array

@@ -19,6 +19,7 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, SettingsError
 from frozenpinn.operators import Block, Dense, Operator, Sparse
+from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.statement.problem import Problem
 
@@ -247,7 +248,7 @@ def _linear_terms(problem: Problem, x: Array) -> Terms:
             values = problem.compile([equation.linear[j] for j in jets])(*x.T, 0.0) if jets else []
         by_time: dict[int, list[Term]] = {}
         for jet, value in zip(jets, values, strict=True):
-            if not np.all(np.isfinite(value)):
+            if not is_finite(value):
                 raise EvaluationError(
                     f"the coefficient '{equation.linear[jet]}' of {problem.jets.name(jet)} is not finite at "
                     "some points of the domain; a division by zero?"

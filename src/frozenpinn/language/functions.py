@@ -23,6 +23,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.scope import POINT, Scope
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
+from frozenpinn.runtime.arrays import is_finite
 
 Array = np.ndarray
 Given: TypeAlias = float | str | sp.Expr | Callable[..., Any]
@@ -367,9 +368,8 @@ def checked_values(value: Any, n: int, what: str, where: Place) -> Array:
             f"{what} returned an array of shape {array.shape} for {n} points; "
             f"expected shape ({n},) or one number. Use NumPy functions that work on arrays."
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        bad = int(np.argmin(finite))
+    if not is_finite(array):
+        bad = int(np.argmin(np.isfinite(array)))
         raise EvaluationError(f"{what} is {array[bad]} at {where(bad)}; it must be finite everywhere.")
     return array
 

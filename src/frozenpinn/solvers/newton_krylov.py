@@ -125,7 +125,7 @@ def balance(
             form = _form(system, state)
             now = form.at(form.inward(state))
         tangent = form.tangent(now)
-        if not np.all(np.abs(tangent.eigenvalues) > 0):
+        if not np.abs(tangent.eigenvalues).min() > 0:
             raise ConvergenceError("the linear part has no modes along the axes.")
         if form.complete:
             z = now.z - tangent.divided(now.left)

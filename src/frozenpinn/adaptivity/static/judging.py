@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -263,5 +264,4 @@ def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
 
 
 def _rms(values: Array | float) -> float:
-    flat = np.ravel(values)
-    return float(np.sqrt(flat @ flat / len(flat)))
+    return sqrt(np.vdot(values, values) / np.size(values))
