@@ -77,3 +77,21 @@ def axis_table(factor: Network, order: int) -> Array:
 def axis_projector(factor: Network) -> Array:
     """Return the map from values at the points of an axis to coefficients."""
     return read_only(factor.projector().dense())
+
+
+@remembered
+def axis_fit(factor: Network) -> Array:
+    """Return the map from values at the points of an axis to coefficients of its basis and lifting functions."""
+    weight = np.sqrt(factor.points.weights)
+    table = weight[:, None] * axis_table(factor, 0)
+    return read_only(inverse_of(table[:, : factor.size], table[:, factor.size :]) * weight)
+
+
+@remembered
+def compliance(factor: Network) -> Array:
+    """Return the map of coefficients of an axis that replaces lifting functions by their best fit in the basis."""
+    size = factor.size
+    out = np.eye(size + factor.lift_size)
+    out[:size, size:] = axis_projector(factor) @ axis_table(factor, 0)[:, size:]
+    out[size:] = 0.0
+    return read_only(out)

@@ -8,7 +8,7 @@ sum is symmetric or skew up to round-off it is made exactly so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,16 @@ def _projected(target: ProductNetwork, source: ProductNetwork, terms: Sequence[T
     """Return the same, from the terms as they are."""
     products: list[tuple[int, Product]] = []  # with the parity of the derivative
     scattered: list[Term] = []
+    known: dict[tuple[int, int, int], AxisFactor] = {}  # axes that are alike have one network
+
+    def matrix(axis: int, order: int, weight: Array | None) -> AxisFactor:
+        if weight is not None:
+            return _matrix(target, source, axis, order, weight)
+        key = (id(target.factors[axis]), id(source.factors[axis]), order)
+        if key not in known:
+            known[key] = _matrix(target, source, axis, order, None)
+        return known[key]
+
     for term in terms:
         weights = _separated(target, np.asarray(term.coefficient, dtype=float))
         if weights is None:
@@ -63,11 +73,10 @@ def _projected(target: ProductNetwork, source: ProductNetwork, terms: Sequence[T
             weights = [(mean, {})]
         for alpha, multiple in pure(term.derivative, len(target.sizes)):
             for scale, own in weights:
-                factors = (_matrix(target, source, axis, k, own.get(axis)) for axis, k in enumerate(alpha))
+                factors = (matrix(axis, k, own.get(axis)) for axis, k in enumerate(alpha))
                 products.append((sum(alpha) % 2, Product(tuple(factors), multiple * scale)))
     if not products:
-        axes = range(len(target.sizes))
-        products = [(0, Product(tuple(_matrix(target, source, axis, 0, None) for axis in axes), 0.0))]
+        products = [(0, Product(tuple(matrix(axis, 0, None) for axis in range(len(target.sizes))), 0.0))]
     whole: Operator = KroneckerSum(_gathered(target, source, products))
     return whole + target.projector() @ source.at_points(scattered) if scattered else whole
 
@@ -120,9 +129,9 @@ def _matrix(target: ProductNetwork, source: ProductNetwork, axis: int, order: in
 def _gathered(
     target: ProductNetwork, source: ProductNetwork, products: list[tuple[int, Product]]
 ) -> tuple[Product, ...]:
-    """Add up what acts along one axis alone, and keep the symmetry of the sums."""
+    """Add up what acts along one axis alone, and keep the symmetry of the sums: once for axes that are alike."""
     kept: list[Product] = []
-    constant, sums = 0.0, dict[tuple[int, int], Array]()  # by axis and parity
+    constant, sums = 0.0, dict[tuple[int, int], list[tuple[float, Array]]]()  # by axis and parity
     square = target.sizes == source.sizes
     for parity, product in products:
         axes = tensor.active_axes(product.factors)
@@ -131,18 +140,27 @@ def _gathered(
         elif not axes:
             constant += float(np.real(product.scale))
         else:
-            key, part = (axes[0], parity), np.real(product.scale) * np.asarray(product.factors[axes[0]])
-            sums[key] = sums[key] + part if key in sums else part
+            part = float(np.real(product.scale)), np.asarray(product.factors[axes[0]])
+            sums.setdefault((axes[0], parity), []).append(part)
     identities = tuple(Identity(n) for n in target.sizes)
     if constant or not (kept or sums):
         kept.append(Product(identities, constant))
-    for axis in range(len(target.sizes)):
+    known: dict[Hashable, list[Array]] = {}
+    for axis, (network, other) in enumerate(zip(target.factors, source.factors, strict=True)):
         parts = [sums[axis, parity] for parity in (0, 1) if (axis, parity) in sums]
-        own = target.factors[axis] is source.factors[axis]
-        for matrix in _structured(parts, target.factors[axis].singular_values, own):
+        recipe = (id(network), id(other), *(tuple((scale, id(m)) for scale, m in part) for part in parts))
+        if recipe not in known:
+            known[recipe] = _structured([_added(p) for p in parts], network.singular_values, network is other)
+        for matrix in known[recipe]:
             factors: tuple[AxisFactor, ...] = (*identities[:axis], matrix, *identities[axis + 1 :])
             kept.append(Product(factors))
     return tuple(kept)
+
+
+def _added(part: list[tuple[float, Array]]) -> Array:
+    """Add up multiples of matrices."""
+    (scale, first), *others = part
+    return sum((factor * m for factor, m in others), scale * first)
 
 
 def _structured(parts: list[Array], singular: Array, own: bool) -> list[Array]:

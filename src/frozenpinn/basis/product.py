@@ -18,9 +18,10 @@ import numpy as np
 from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of
 from frozenpinn.basis.axis_maps import (
     LOW,
+    axis_fit,
     axis_projector,
     axis_table,
-    inverse_of,
+    compliance,
     keeps_tables,
     projected_table,
     with_lifts,
@@ -300,9 +301,9 @@ class ProductNetwork:
         don't, those of the later axis are fitted in the mean, and no error spreads along the whole side.
         """
         d = len(self.factors)
-        fits = [self._axis_fit(axis) for axis in range(d)]
+        fits = list(map(axis_fit, self.factors))
         masks = [np.arange(len(fit)) >= r for fit, r in zip(fits, self.sizes, strict=True)]
-        compliant = [self._compliant(axis) for axis in range(d)]
+        compliant = list(map(compliance, self.factors))
         maps: list[Operator] = []
         for axis, row in conditions:
             unit = np.zeros((len(fits[axis]), 1))
@@ -322,17 +323,3 @@ class ProductNetwork:
                 ]
             maps.append(KroneckerSum(tuple(found), rows=self._lifted))
         return tuple(maps)
-
-    def _compliant(self, axis: int) -> Array:
-        """Return the map of coefficients of an axis that replaces lifting functions by their best fit in the basis."""
-        size, lifts = self.sizes[axis], self.factors[axis].lift_size
-        out = np.eye(size + lifts)
-        out[:size, size:] = self.projectors[axis] @ self._tables(0)[axis][:, size:]
-        out[size:] = 0.0
-        return out
-
-    def _axis_fit(self, axis: int) -> Array:
-        """Return the map from values at the points of an axis to coefficients of its functions."""
-        weight = np.sqrt(self.factors[axis].points.weights)
-        table, size = weight[:, None] * self._tables(0)[axis], self.sizes[axis]
-        return np.asarray(inverse_of(table[:, :size], table[:, size:]) * weight)

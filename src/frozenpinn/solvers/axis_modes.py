@@ -163,7 +163,8 @@ def _sorted(operator: Operator | None) -> _Terms:
         if len(axes) > 1:
             several.append(p)
         elif axes:
-            matrices.append((axes[0], np.real(p.scale) * np.asarray(p.factors[axes[0]])))
+            own = np.asarray(p.factors[axes[0]])
+            matrices.append((axes[0], own if p.scale == 1.0 else np.real(p.scale) * own))
         else:
             constant += float(np.real(p.scale))
     return _Terms(constant, tuple(matrices), tuple(several))
@@ -210,19 +211,22 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
     means = () if complete else tuple(_means(terms))
     matrices = (*terms.matrices, *means)
     left_over = [*terms.products, *(_along(axis, -m, sizes) for axis, m in means)]
-    axes = []
+    axes, known = list[Eigensystem](), dict[tuple[int, ...], Eigensystem | None]()
     for axis, size in enumerate(sizes):
         own = [m for a, m in matrices if a == axis]
-        symmetric = [m for m in own if Tag.SYMMETRIC in detect(m)]
-        others = [m for m in own if Tag.SYMMETRIC not in detect(m)]
-        real = (whole := _eigen(own, size, rate)) is not None and np.isrealobj(whole.eigenvalues)
-        cheap = real or len(sizes) == 1 or _norm(others) > _norm(symmetric)  # one axis takes transforms
-        if whole is None or not (complete or cheap):
+        key = (size, *map(id, own))
+        if key not in known:  # axes that are alike share their matrices
+            known[key] = _eigen(own, size, rate)
+        whole = known[key]
+        if whole is None or not (complete or len(sizes) == 1 or np.isrealobj(whole.eigenvalues)):
+            symmetric = [m for m in own if Tag.SYMMETRIC in detect(m)]
+            others = [m for m in own if Tag.SYMMETRIC not in detect(m)]
             if complete:
                 return None
-            left_over.append(_along(axis, sum(others[1:], others[0]), sizes))
-            whole = _eigen(symmetric, size, rate)
-            assert whole is not None, "symmetric matrices can be diagonalised"
+            if whole is None or _norm(others) <= _norm(symmetric):  # complex modes would cost more than they bring
+                left_over.append(_along(axis, sum(others[1:], others[0]), sizes))
+                whole = _eigen(symmetric, size, rate)
+                assert whole is not None, "symmetric matrices can be diagonalised"
         axes.append(whole)
     eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
