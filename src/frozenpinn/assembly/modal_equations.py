@@ -73,7 +73,6 @@ class ModalEquations:
         self._partials = [(places[name], k) for name, k in part.partials]
         self._means = [(*pair, mean) for pair, mean in zip(self._partials, means, strict=False) if mean]
         self._one = len(layout.blocks) == 1
-        self._coordinates = tuple(np.ascontiguousarray(c) for c in part.x.T)
 
     def _raw(self, z: Array) -> list[Array]:
         """Return the jets without what boundary data lift."""
@@ -94,7 +93,7 @@ class ModalEquations:
         """Evaluate the equations."""
         raw = self._raw(z)
         jets = raw if self._lifts is None else [own + lift for own, lift in zip(raw, self._lifts, strict=True)]
-        values = list(self._part.program(*self._coordinates, 0.0, *jets))
+        values = self._part.at_points(0.0, *jets)
         for row, k, mean in self._means:
             values[row] = values[row] - mean * raw[k]
         return ModalState(z, self._linear(z) + self._load + self._projected(values), jets)

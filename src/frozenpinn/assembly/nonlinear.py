@@ -7,6 +7,7 @@ a compiled program turns them into values and, for the Jacobian, partial derivat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.nonlocal_terms import matrix_of
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
+from frozenpinn.language.bound import Bound
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import Quantity
@@ -112,8 +114,8 @@ class PointwisePart:
         self.quantities = {jet: problem.jets.quantities[jet.field] for jet in read.nonlocal_jets}
         self._names = list(expressions)
         self.space_index = {name: i for i, s in enumerate(spaces) for name in s.fields}
-        self.program, self._jacobian_program = read.program, read.jacobian_program
-        self._vectorised = self.program.is_vectorised and not self.quantities  # functions take points, not grids
+        self._program, self._jacobian_program = read.program, read.jacobian_program
+        self._vectorised = self._program.is_vectorised and not self.quantities  # functions take points, not grids
         self._hidden = [
             _Hidden.of(problem, k, self.quantities[jet], self.jets, x, spaces[0].network.points.weights)
             for k, jet in enumerate(self.jets)
@@ -141,6 +143,20 @@ class PointwisePart:
                 self._lift[key] = stack([network.lift_at_points(term) for term in terms])
         self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
         self._dense: dict[int, Array] = {}
+
+    @cached_property
+    def at_points(self) -> Bound:
+        """(t, jets) → the expressions at the points; what depends on the place alone is evaluated once."""
+        return Bound(self._program, *map(np.ascontiguousarray, self.x.T))
+
+    @cached_property
+    def _slopes_at_points(self) -> Bound:
+        return Bound(self._jacobian_program, *map(np.ascontiguousarray, self.x.T))
+
+    @cached_property
+    def _in_rows(self) -> Bound:
+        """The same at several times at once."""
+        return Bound(self._program, *(c[:, None] for c in self.x.T))
 
     def _lifted(self, key: tuple[int, int], t: float) -> Array | float:
         if key not in self._lift:
@@ -202,7 +218,7 @@ class PointwisePart:
     def values(self, t: float, state: Sequence[Sequence[Array]]) -> Iterator[tuple[int, str, Array]]:
         """Yield (space, field, values at the points) of the pointwise part of each equation."""
         with np.errstate(all="ignore"):
-            results = self.program(*self.x.T, t, *self.jet_values(t, state))
+            results = self.at_points(t, *self.jet_values(t, state))
         for name, result in zip(self._names, results, strict=True):
             yield self.space_index[name], name, np.broadcast_to(result, len(self.x))
 
@@ -234,13 +250,13 @@ class PointwisePart:
             if key in self._lift:
                 lifted.append((key, stacked[start - n * len(members) : start]))
         targets = [results[i * n : (i + 1) * n] for i in range(len(self._names))]
-        coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
+        program = self.at_points
 
         def evaluate(t: float, z: Array) -> Array:
             np.dot(before, z, out=stacked)
             for key, view in lifted:
                 np.add(view, self._lifted(key, t), out=view)
-            for target, result in zip(targets, self.program(*coordinates, t, *views), strict=True):
+            for target, result in zip(targets, program(t, *views), strict=True):
                 target[:] = result
             return np.dot(after, results)
 
@@ -259,7 +275,7 @@ class PointwisePart:
             for key in self.groups
         }
         lefts = {name: by_transforms(own, outward=False) for name, own in lefts.items()}
-        coordinates = tuple(np.ascontiguousarray(c) for c in self.x.T)
+        program = self.at_points
 
         def evaluate(t: float, z: Array) -> Array:
             values: list[Array] = [np.empty(0)] * len(self.jets)
@@ -270,7 +286,7 @@ class PointwisePart:
                 for i, k in enumerate(self.groups[key]):
                     values[k] = stacked[i * n : (i + 1) * n]
             out = np.zeros(size, dtype=z.dtype)
-            for name, result in zip(self._names, self.program(*coordinates, t, *values), strict=True):
+            for name, result in zip(self._names, program(t, *values), strict=True):
                 out[blocks[self.space_index[name]]] += lefts[name] @ np.broadcast_to(result, n)
             return out
 
@@ -295,7 +311,7 @@ class PointwisePart:
             for i, k in enumerate(members):
                 jets[k] = stacked[i * n : (i + 1) * n]
         with np.errstate(all="ignore"):
-            results = self.program(*(c[:, None] for c in self.x.T), times[None, :], *jets)
+            results = self._in_rows(times[None, :], *jets)
         for name, result in zip(self._names, results, strict=True):
             yield self.space_index[name], name, np.broadcast_to(result, (n, len(times))).T
 
@@ -311,7 +327,7 @@ class PointwisePart:
         Where they are infinite, as that of √max(u, 0) at zero is, zero is taken: they steer iterations, no more.
         """
         with np.errstate(all="ignore"):
-            slopes = self._jacobian_program(*self.x.T, t, *values)
+            slopes = self._slopes_at_points(t, *values)
         if all(map(is_finite, slopes)) or not all(map(is_finite, values)):
             return list(slopes)
         return [slope if is_finite(slope) else np.where(np.isfinite(slope), slope, 0.0) for slope in slopes]

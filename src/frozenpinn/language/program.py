@@ -137,6 +137,15 @@ def _estimate(node: sp.Expr) -> float:
     raise ProblemError(f"'{node.func.__name__}' in '{node}' can't be evaluated numerically.")
 
 
+def carry_out(code: Sequence[tuple[int, Callable[..., Any], tuple[int, ...]]], memory: list[Any]) -> None:
+    """Carry out instructions: functions of some slots of the memory, whose results go to another."""
+    for slot, function, arguments in code:
+        if len(arguments) == 2:  # nearly all, and many times
+            memory[slot] = function(memory[arguments[0]], memory[arguments[1]])
+        else:
+            memory[slot] = function(*[memory[i] for i in arguments])
+
+
 class Program:
     """A compiled tuple of expressions in given symbols.
 
@@ -168,11 +177,11 @@ class Program:
         code = _translated(tuple(map(sp.sympify, self.expressions)), self.symbols, frozenset(self._functions))
         own = self._functions
         constants = [*code.constants, *((slot, own[name]) for slot, name in code.named)]
-        self._code = [(slot, own[f] if isinstance(f, str) else f, places) for slot, f, places in code.instructions]
-        self._outputs, self._overflows = code.outputs, code.overflows
-        self._blank: list[Any] = [None] * code.size
+        self.code = [(slot, own[f] if isinstance(f, str) else f, places) for slot, f, places in code.instructions]
+        self.outputs, self.overflows = code.outputs, code.overflows
+        self.blank: list[Any] = [None] * code.size
         for slot, constant in constants:
-            self._blank[slot] = constant
+            self.blank[slot] = constant
 
     def __call__(self, *values: Any) -> list[Any]:
         """Evaluate all expressions; a constant comes back as a number.
@@ -181,7 +190,7 @@ class Program:
         the whole is evaluated with a larger range of exponents.
         """
         found = self._run(values)
-        if not self._overflows or all(map(is_finite, found)):
+        if not self.overflows or all(map(is_finite, found)):
             return found
         with np.errstate(all="ignore"):
             try:
@@ -194,14 +203,10 @@ class Program:
             ]
 
     def _run(self, values: Sequence[Any]) -> list[Any]:
-        memory = self._blank.copy()
+        memory = self.blank.copy()
         memory[: len(values)] = values
-        for slot, function, arguments in self._code:
-            if len(arguments) == 2:  # nearly all, and many times
-                memory[slot] = function(memory[arguments[0]], memory[arguments[1]])
-            else:
-                memory[slot] = function(*[memory[i] for i in arguments])
-        return [memory[slot] for slot in self._outputs]
+        carry_out(self.code, memory)
+        return [memory[slot] for slot in self.outputs]
 
     @functools.cached_property
     def is_vectorised(self) -> bool:

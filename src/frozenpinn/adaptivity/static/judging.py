@@ -16,6 +16,7 @@ from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.given import frozen
+from frozenpinn.language.bound import Bound
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
@@ -156,11 +157,10 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array, ow
     Terms may all vanish, as for a linear function: they are taken to be as large as those of one that varies over the
     whole domain.
     """
-    slopes = slopes_of(problem, field)
+    slopes, (value, derivatives) = slopes_of(problem, field), _programs_at(problem, field, Same(x))
     values = jets_at(problem, function, x, slopes.jets)
     with np.errstate(all="ignore"):
-        left = slopes.value(*x.T, 0.0, *values)[0]
-        partials = slopes.partials(*x.T, 0.0, *values)
+        left, partials = value(*values)[0], derivatives(*values)
         terms = [p * v for p, v in zip(partials, values, strict=True)]
         terms += _cancelling(function, x, slopes.jets, partials)
         sizes = [_source(problem, field, Same(x)), *map(_rms, terms)]
@@ -169,11 +169,18 @@ def _equation_gap(problem: Problem, field: str, function: Function, x: Array, ow
 
 
 @remembered
+def _programs_at(problem: Problem, field: str, places: Same[Array]) -> tuple[Bound, Bound]:
+    """Return programs from jets to an equation and its derivatives, at places that live as long as the problem."""
+    slopes, x = slopes_of(problem, field), places.value
+    return Bound(slopes.value, *x.T, 0.0), Bound(slopes.partials, *x.T, 0.0)
+
+
+@remembered
 def _source(problem: Problem, field: str, places: Same[Array]) -> float:
     """Return the size of what an equation has without any field."""
-    slopes, x = slopes_of(problem, field), places.value
+    value, _ = _programs_at(problem, field, places)
     with np.errstate(all="ignore"):
-        return _rms(slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in slopes.jets))[0])
+        return _rms(value(*(np.zeros(len(places.value)) for _ in slopes_of(problem, field).jets))[0])
 
 
 def _natural(problem: Problem, own: Mapping[str, float], jets: Sequence[Jet], partials: Sequence[Array]) -> list[float]:
@@ -248,9 +255,9 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
             missed[name] = max(missed[name], rules.prescribed * _rms(gap) / (sizes[name] or 1.0))
     size = max(sizes.values()) or 1.0
     for name in problem.fields:
-        slopes = slopes_of(problem, name)
+        value, _ = _programs_at(problem, name, Same(places.inside))
         with np.errstate(all="ignore"):
-            left = slopes.value(*places.inside.T, 0.0, *jets_at(problem, function, places.inside, slopes.jets))[0]
+            left = value(*jets_at(problem, function, places.inside, slopes_of(problem, name).jets))[0]
         part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
