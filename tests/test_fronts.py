@@ -184,3 +184,19 @@ def test_no_front_is_as_large_as_something_with_a_kink_along_another_axis(condit
 def test_fronts_of_smooth_sizes_and_of_steps_across_two_axes_are_known():
     assert len(fronts_of(on_square("u = sin(pi*y)")).fronts) == 1
     assert len(fronts_of(on_square("u = 1", "where(x < 0.4, 1, 0)*where(y < 0.3, 1, 0)")).fronts) == 3
+
+
+@pytest.mark.parametrize("width", [(30, 12), (60, 12)])
+def test_fronts_spread_by_the_diffusion_of_each_place_along_them(width):
+    square, k = fp.Box([0, 0], [1, 1]), "0.05*(1 + 0.8*cos(pi*y))"
+    problem = fp.Problem(
+        "u_t = div(k*grad(u))", square, (0, 0.25), "where(x < 0.4, 1, 0)", "u_n = 0", parameters={"k": k}
+    )
+    assert all(front.diffusion.has(sp.cos) for front in fronts_of(problem).fronts)
+    solution = fp.solve(problem, settings=fp.Settings(width=width, rtol=1e-6))
+    assert float(solution(0.3, 0.3, 0.25)) == pytest.approx(0.70125, abs=2e-4)  # by finite volumes, extrapolated
+
+
+def test_fronts_are_not_known_where_diffusion_vanishes_along_them():
+    problem = on_square("u = 1", 0, "u_t = (y**2 + 0*x)*lap(u)")
+    assert fronts_of(problem) is None

@@ -32,22 +32,32 @@ if TYPE_CHECKING:
 _MOST = 24  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
 _BENT = (sp.Heaviside, sp.sign, sp.Abs, sp.Max, sp.Min, sp.Piecewise)  # values or slopes of which jump
+_ALIKE = 1e-3  # of the largest diffusion along a front: where there is less, nobody knows how it spreads
 _SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
 class Front(NamedTuple):
     """A function of one coordinate and time; ``kind`` is "step", "low" or "high" (which side it comes from).
 
-    It sets out at the time ``since``, and vanishes before.
+    It sets out at the time ``since``, and vanishes before. Where its diffusion differs along other coordinates, it is a
+    function of these, too.
     """
 
     function: AppliedUndef
     axis: int
     place: float
-    diffusion: float
+    diffusion: sp.Expr
     speed: float
     kind: str
     since: float
+
+
+class _Pace(NamedTuple):
+    """How a front spreads: its diffusion, the largest value of it, and the speed with which it is carried."""
+
+    diffusion: sp.Expr
+    fastest: float
+    speed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,11 +244,11 @@ class _Finder:
         pace = self._pace(equation, axis, place)
         if pace is None:
             return None
-        diffusion, speed = pace
+        diffusion, fastest, speed = pace
         length, (start, end) = float(self.problem.domain.lengths[axis]), self.problem.time
         images = [0]
         if self.problem.domain.periodic[axis]:
-            reach = 6.0 * np.sqrt(4.0 * diffusion * (end - start)) + abs(speed) * (end - start)
+            reach = 6.0 * np.sqrt(4.0 * fastest * (end - start)) + abs(speed) * (end - start)
             count = int(np.ceil(reach / length))
             if count > _IMAGES:
                 return None
@@ -247,7 +257,7 @@ class _Finder:
         total = sp.Add(*found) - (len(images) - 1) // 2  # those from the left have passed already
         return total if direction > 0 else 1 - total
 
-    def _pace(self, equation: Equation, axis: int, place: float) -> tuple[float, float] | None:
+    def _pace(self, equation: Equation, axis: int, place: float) -> _Pace | None:
         """Return diffusion and speed along an axis; None without diffusion."""
         jets, domain = self.problem.jets, self.problem.domain
         middle = dict(zip(jets.x, map(float, (domain.lower + domain.upper) / 2), strict=True))
@@ -260,16 +270,23 @@ class _Finder:
             total = sum((equation.linear.get(jet, sp.Integer(0)) for jet in own), sp.Integer(0))
             if total.atoms(AppliedUndef) or any(jet in equation.linear_in_time for jet in own):
                 return None
-            found.append(float(total.subs(middle)))
-        diffusion, speed = found[0], -found[1]
+            found.append(total)
+        there, speed = found[0].xreplace({jets.x[axis]: sp.Float(place)}), -float(found[1].subs(middle))
+        if there.free_symbols:
+            values = self.problem.compile([there])(*domain.sample(64, "random", 0).x.T, self.problem.time[0])[0]
+            alive = bool(np.all(values > _ALIKE * np.max(values))) and self._is_smooth(there)
+            return _Pace(there, float(np.max(values)), speed) if alive else None
+        diffusion = float(there)
         carried = equation.is_linear and {*equation.linear} == {first} and equation.linear[first].is_number
-        return (diffusion, speed) if diffusion > 0 or (diffusion == 0 and carried) else None
+        known = diffusion > 0 or (diffusion == 0 and carried)
+        return _Pace(sp.Float(diffusion), diffusion, speed) if known else None
 
     def _new(
-        self, axis: int, place: float, diffusion: float, speed: float, kind: str, since: float | None = None
+        self, axis: int, place: float, diffusion: sp.Expr, speed: float, kind: str, since: float | None = None
     ) -> sp.Expr:
         jets, since = self.problem.jets, self.problem.time[0] if since is None else since
-        function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], jets.t)
+        along = [x for x in jets.x if x in diffusion.free_symbols]
+        function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], *along, jets.t)
         self.fronts.append(Front(function, axis, place, diffusion, speed, kind, since))
         return function
 
@@ -307,10 +324,10 @@ class _Finder:
         pace, kind = self._pace(equation, side.axis, place), ("low", "high")[side.end]
         if pace is None:
             return None
-        diffusion, speed = pace
-        if not diffusion and speed * (1, -1)[side.end] <= 0:  # nothing enters
+        diffusion, fastest, speed = pace
+        if not fastest and speed * (1, -1)[side.end] <= 0:  # nothing enters
             return None
-        return self._new(side.axis, place, diffusion, 0.0 if diffusion else speed, kind, since)
+        return self._new(side.axis, place, diffusion, 0.0 if fastest else speed, kind, since)
 
     def _switches(self, equation: Equation) -> sp.Expr:
         """Return the part that spreads from sides whose values jump at some time."""
