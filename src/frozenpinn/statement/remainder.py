@@ -23,9 +23,8 @@ def formula(front: Front, problem: Problem) -> sp.Expr:
     later = front.since > problem.time[0]
     width = sp.sqrt(4 * front.diffusion * (sp.Max(since, 0) if later else since) + sp.Float(least))
     z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width
-    whole = (
-        1 if front.diffusion != 0 else sp.Rational(1, 2)
-    )  # what is carried passes the side, and leaves all behind it
+    # what is carried passes the side, and leaves all behind it
+    whole = sp.Rational(1, 2) if front.diffusion.is_zero else 1
     found = {"step": (1 + sp.erf(z)) / 2, "low": whole * (1 - sp.erf(z)), "high": whole * (1 + sp.erf(z))}[front.kind]
     return found * sp.Heaviside(since, sp.Rational(1, 2)) if later else found
 
