@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.special import erf
 
 import frozenpinn as fp
@@ -138,3 +139,64 @@ def test_values_that_jump_along_a_side():
 def test_where_nothing_is_known(equation, domain, initial, boundary):
     velocity = 0 if "u_tt" in equation else None
     assert fronts_of(fp.Problem(equation, domain, (0, 1), initial, boundary, velocity)) is None
+
+
+def half_heated(x, y, t, most=60):
+    """u_t = lap(u), u = 1 on the half y < 1/2 of the left side, 0 on the right side, insulated elsewhere."""
+    total, k = heated(x, t) / 2, np.pi * np.arange(1, 200)
+    for n in range(1, most, 2):
+        a = n * np.pi
+        steady = np.sinh(a * (1 - x)) / np.sinh(a)
+        fades = np.sum(2 * k / (k**2 + a**2) * np.sin(k * x) * np.exp(-(k**2 + a**2) * t))
+        total = total + 2 * np.sin(a / 2) / a * np.cos(a * y) * (steady - fades)
+    return total
+
+
+def on_square(condition, initial=0, equation="u_t = lap(u)"):
+    sides = {"left": condition, "right": "u = 0", "bottom": "u_n = 0", "top": "u_n = 0"}
+    return fp.Problem(equation, fp.Box([0, 0], [1, 1]), (0, 0.05), initial, sides)
+
+
+def test_a_value_that_jumps_along_a_side_spreads_along_it_too():
+    solution = fp.solve(on_square("u = where(y < 0.5, 1, 0)"), tol=2e-2)
+    for y in (0.2, 0.55, 0.7):
+        assert float(solution(0.3, y, 0.05)) == pytest.approx(float(np.squeeze(half_heated(0.3, y, 0.05))), abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("condition", "initial"),
+    [
+        ("u = where(y < 0.5, 1, 0)", 0),
+        ("u = abs(y - 0.5)", 0),
+        ("u = max(0.3 - y, 0)", 0),
+        ("u = 0", "abs(y - 0.5)"),
+        ("u = abs(y - 0.5)", "abs(y - 0.5)*where(x < 0.4, 1, 0)"),
+        ("u = where(t < 0.02, 0, 1)*where(y < 0.5, 1, 0)", 0),
+        ("u = 1", "where(x < 0.4, 1, 0)*min(y, 0.5)"),
+    ],
+)
+def test_no_front_is_as_large_as_something_with_a_kink_along_another_axis(condition, initial):
+    found = fronts_of(on_square(condition, initial))
+    parts = {} if found is None else found.parts
+    assert not any(part.has(sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise) for part in parts.values())
+
+
+def test_fronts_of_smooth_sizes_and_of_steps_across_two_axes_are_known():
+    assert len(fronts_of(on_square("u = sin(pi*y)")).fronts) == 1
+    assert len(fronts_of(on_square("u = 1", "where(x < 0.4, 1, 0)*where(y < 0.3, 1, 0)")).fronts) == 3
+
+
+@pytest.mark.parametrize("width", [(30, 12), (60, 12)])
+def test_fronts_spread_by_the_diffusion_of_each_place_along_them(width):
+    square, k = fp.Box([0, 0], [1, 1]), "0.05*(1 + 0.8*cos(pi*y))"
+    problem = fp.Problem(
+        "u_t = div(k*grad(u))", square, (0, 0.25), "where(x < 0.4, 1, 0)", "u_n = 0", parameters={"k": k}
+    )
+    assert all(front.diffusion.has(sp.cos) for front in fronts_of(problem).fronts)
+    solution = fp.solve(problem, settings=fp.Settings(width=width, rtol=1e-6))
+    assert float(solution(0.3, 0.3, 0.25)) == pytest.approx(0.70125, abs=2e-4)  # by finite volumes, extrapolated
+
+
+def test_fronts_are_not_known_where_diffusion_vanishes_along_them():
+    problem = on_square("u = 1", 0, "u_t = (y**2 + 0*x)*lap(u)")
+    assert fronts_of(problem) is None

@@ -2,6 +2,7 @@
 
 import re
 import tracemalloc
+from ast import literal_eval
 
 import numpy as np
 import pytest
@@ -110,6 +111,25 @@ def test_widths_that_do_not_fit_are_refused_with_one_that_does(problem, width):
     assert (found[2], found[3]) == (amount(plan.bytes), amount(physical_memory()))
     sizes = tuple(int(n) for n in re.findall(r"\d+", found[4]))
     fitting = make_plan(problem, task(Settings(width=sizes if len(sizes) > 1 else sizes[0])))
+    fitting.check_memory()
+    assert fitting.bytes > 0.7 * physical_memory()
+
+
+def test_axes_with_few_neurons_keep_them_in_what_is_told_to_fit():
+    _, text = refusal(SOLID, (10**6, 10, 12))
+    assert re.search(r"width=\(\d+, 10, 12\) would fit", text), text
+
+
+@pytest.mark.parametrize(
+    ("width", "points", "told"), [(12, 10**6, "points"), ((12, 40), (10**7, 50), "points"), (10**6, 10**6, "width")]
+)
+def test_points_that_do_not_fit_are_told_as_such(width, points, told):
+    plan = make_plan(HEAT, task(Settings(width=width, points=points)))
+    with pytest.raises(fp.FrozenPinnError, match=rf"on points=.* need about .*; {told}=.* would fit") as caught:
+        plan.check_memory()
+    advice = str(caught.value).partition(";")[2]
+    found = {key: literal_eval(value) for key, value in re.findall(r"(\w+)=(\(.*?\)|\d+)", advice)}
+    fitting = make_plan(HEAT, task(Settings(**{"width": width, "points": points} | found)))
     fitting.check_memory()
     assert fitting.bytes > 0.7 * physical_memory()
 

@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.adaptivity.even_axes import even_grid, even_layer
 from frozenpinn.adaptivity.fitting import fitted
 from frozenpinn.adaptivity.initial_gradient import InitialGradient
+from frozenpinn.adaptivity.memory import Appetite, Numbers
 from frozenpinn.adaptivity.settings import Settings, Task, Windows
 from frozenpinn.assembly.corners import singular_functions
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
@@ -35,8 +36,6 @@ Array = np.ndarray
 Renewal: TypeAlias = Windows | Literal["auto"] | None  #: of a basis in time
 Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
 
-_BYTES = 48.0  # of a number in a table of the basis, with its copies
-_COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
 _LEAST = 20  # steps in time that a nonlinear problem takes
 _STEPS = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
 
@@ -121,33 +120,26 @@ class Plan:
     @cached_property
     def width(self) -> Width:
         """Number of neurons; of each axis of a product, if they differ."""
-        widths = tuple(sampler.width for sampler in self.samplers)
+        widths = self._neurons
         return widths[0] if len(set(widths)) == 1 else widths
 
     @property
     def _total(self) -> tuple[float, float]:
         """Numbers of points and of functions, about."""
-        return float(prod(self.counts)), float(prod(sampler.width for sampler in self.samplers))
+        return float(prod(self.counts)), float(prod(self._neurons))
 
     @cached_property
     def bytes(self) -> float:
         """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
-        return self._bytes_of(1.0)
+        return self._appetite.tables(self._neurons, self.counts)
 
-    def _bytes_of(self, share: float) -> float:
-        """Return the same for a share of the neurons; some of the points do not become fewer with them."""
-        fixed = 0 if share == 1.0 else self.task.rules.sizing.points_more
-        counts = [share * n + fixed for n in self.counts]
-        widths = [share * sampler.width for sampler in self.samplers]
-        if not self.frame.product:
-            return _BYTES * prod(counts) * prod(widths)
-        tables = sum(n * width for n, width in zip(counts, widths, strict=True))
-        return 8.0 * _COPIES * self.frame.tensors * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
+    @property
+    def _neurons(self) -> tuple[int, ...]:
+        return tuple(sampler.width for sampler in self.samplers)
 
-    def _kept_of(self, share: float) -> float:
-        """Return the bytes of the states that are kept at the fewest steps, for a share of the neurons."""
-        each = prod(share * sampler.width for sampler in self.samplers)
-        return 16.0 * self.frame.tensors * self.frame.steps * each if self.frame.product else 0.0
+    @property
+    def _appetite(self) -> Appetite:
+        return Appetite(self.frame.product, self.frame.tensors, self.frame.steps)
 
     @cached_property
     def operations(self) -> float:
@@ -176,26 +168,21 @@ class Plan:
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
         limit, most, allowed = self.task.memory, physical_memory(), self._allowed
-        needed = self.bytes + self._kept_of(1.0)
+        needed = self._appetite.whole(self._neurons, self.counts)
         if needed <= allowed:
             return
-        each = " per axis" if self.frame.product else ""
-        need = f"{self.width} neurons{each} need about {amount(needed)} of memory"
-        share = 1.0
-        while share > 1e-9 and self._bytes_of(share) + self._kept_of(share) > allowed:
-            share *= 0.95
-        known = share * max(sampler.width for sampler in self.samplers) >= 2
-        advice = f"{self._share(share) if known else 'no width'} would fit"
+        given, each = self.task.settings.points, " per axis" if self.frame.product else ""
+        on = "" if given is None else f" on points={given}"
+        need = f"{self.width} neurons{each}{on} need about {amount(needed)} of memory"
+        numbers = Numbers(self._neurons, self.counts, self.task.rules.sizing.points_more, given is not None)
+        advice = numbers.fitting(self._appetite, allowed)
         if limit is not None and needed > limit:
             raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
 
     def fitting(self, part: float) -> str:
         """Tell with which width states take a part of what they take now."""
-        return self._share(part ** (1.0 / len(self.samplers)))
-
-    def _share(self, share: float) -> str:
-        """Write a share of the neurons as a setting."""
+        share = part ** (1.0 / len(self.samplers))
         fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
         return f"width={fit if len(set(fit)) > 1 else fit[0]}"
 

@@ -22,6 +22,7 @@ from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.steps import at_first, in_steps, jumps_in_time
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.angles import angles, crossed_plane
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.points import caused_by
 
@@ -30,22 +31,33 @@ if TYPE_CHECKING:
 
 _MOST = 24  # fronts
 _IMAGES = 3  # periods on each side from which fronts arrive, at most
+_BENT = (sp.Heaviside, sp.sign, sp.Abs, sp.Max, sp.Min, sp.Piecewise)  # values or slopes of which jump
+_ALIKE = 1e-3  # of the largest diffusion along a front: where there is less, nobody knows how it spreads
 _SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
 class Front(NamedTuple):
     """A function of one coordinate and time; ``kind`` is "step", "low" or "high" (which side it comes from).
 
-    It sets out at the time ``since``, and vanishes before.
+    It sets out at the time ``since``, and vanishes before. Where its diffusion differs along other coordinates, it is a
+    function of these, too.
     """
 
     function: AppliedUndef
     axis: int
     place: float
-    diffusion: float
+    diffusion: sp.Expr
     speed: float
     kind: str
     since: float
+
+
+class _Pace(NamedTuple):
+    """How a front spreads: its diffusion, the largest value of it, and the speed with which it is carried."""
+
+    diffusion: sp.Expr
+    fastest: float
+    speed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +96,7 @@ def fronts_of(problem: Problem) -> Fronts | None:
     """
     found = None
     if isinstance(problem.domain, Box) and problem.interfaces is None and _spreads_linearly(problem):
-        found = _angles(problem) if problem.is_static else _spreading(problem)
+        found = _standing(problem) if problem.is_static else _spreading(problem)
     if not problem.points:
         return found if found is not None and _can_be_subtracted(problem, found) else None
     found = _with_points(problem, Fronts((), {}, {}) if found is None else found)
@@ -139,6 +151,12 @@ def _with_points(problem: Problem, fronts: Fronts) -> Fronts:
     return replace(fronts, parts=parts, initial=initial, points=points, potentials=potentials)
 
 
+def _standing(problem: Problem) -> Fronts | None:
+    """Find what static problems have of values that jump along sides."""
+    parts = angles(problem)
+    return Fronts((), parts, {}) if parts else None
+
+
 def _spreading(problem: Problem) -> Fronts | None:
     """Find steps of initial values and contradictions at sides, and what becomes of them."""
     finder = _Finder(problem)
@@ -178,7 +196,7 @@ class _Finder:
             return zero, start
         found: dict[sp.Expr, tuple[int, float, int]] = {}
         for step in steps:
-            place = self._plane(step.args[0])
+            place = crossed_plane(self.problem, step.args[0])
             if place is None:
                 return zero, start
             found[step] = place
@@ -197,6 +215,8 @@ class _Finder:
             frozen = coefficient.as_expr().xreplace(
                 {self.problem.jets.x[found[s][0]]: sp.Float(found[s][1]) for s in own}
             )
+            if not self._is_smooth(frozen):
+                return zero, start
             for step in own:
                 if step not in functions:
                     function = self._spread(equation, *found[step])
@@ -207,20 +227,6 @@ class _Finder:
         steady = known.xreplace(back)
         spread.update(functions)
         return known.xreplace({names[s]: f for s, f in functions.items()}), expanded(written - steady)
-
-    def _plane(self, argument: sp.Expr) -> tuple[int, float, int] | None:
-        """Return axis, place and direction of a step across one axis, inside the domain."""
-        jets, domain = self.problem.jets, self.problem.domain
-        own = [i for i, x in enumerate(jets.x) if x in argument.free_symbols]
-        if len(own) != 1 or argument.free_symbols != {jets.x[own[0]]}:
-            return None
-        slope = sp.diff(argument, jets.x[own[0]])
-        if not slope.is_number or slope == 0:
-            return None
-        place = float(-argument.xreplace({jets.x[own[0]]: sp.Integer(0)}) / slope)
-        if not float(domain.lower[own[0]]) < place < float(domain.upper[own[0]]):
-            return None
-        return own[0], place, 1 if float(slope) > 0 else -1
 
     def _closes(self, polynomial: sp.Poly, axes: list[int]) -> bool:
         """Whether what rises along a periodic axis falls again, so that nothing jumps where the axis closes."""
@@ -238,11 +244,11 @@ class _Finder:
         pace = self._pace(equation, axis, place)
         if pace is None:
             return None
-        diffusion, speed = pace
+        diffusion, fastest, speed = pace
         length, (start, end) = float(self.problem.domain.lengths[axis]), self.problem.time
         images = [0]
         if self.problem.domain.periodic[axis]:
-            reach = 6.0 * np.sqrt(4.0 * diffusion * (end - start)) + abs(speed) * (end - start)
+            reach = 6.0 * np.sqrt(4.0 * fastest * (end - start)) + abs(speed) * (end - start)
             count = int(np.ceil(reach / length))
             if count > _IMAGES:
                 return None
@@ -251,7 +257,7 @@ class _Finder:
         total = sp.Add(*found) - (len(images) - 1) // 2  # those from the left have passed already
         return total if direction > 0 else 1 - total
 
-    def _pace(self, equation: Equation, axis: int, place: float) -> tuple[float, float] | None:
+    def _pace(self, equation: Equation, axis: int, place: float) -> _Pace | None:
         """Return diffusion and speed along an axis; None without diffusion."""
         jets, domain = self.problem.jets, self.problem.domain
         middle = dict(zip(jets.x, map(float, (domain.lower + domain.upper) / 2), strict=True))
@@ -264,18 +270,29 @@ class _Finder:
             total = sum((equation.linear.get(jet, sp.Integer(0)) for jet in own), sp.Integer(0))
             if total.atoms(AppliedUndef) or any(jet in equation.linear_in_time for jet in own):
                 return None
-            found.append(float(total.subs(middle)))
-        diffusion, speed = found[0], -found[1]
+            found.append(total)
+        there, speed = found[0].xreplace({jets.x[axis]: sp.Float(place)}), -float(found[1].subs(middle))
+        if there.free_symbols:
+            values = self.problem.compile([there])(*domain.sample(64, "random", 0).x.T, self.problem.time[0])[0]
+            alive = bool(np.all(values > _ALIKE * np.max(values))) and self._is_smooth(there)
+            return _Pace(there, float(np.max(values)), speed) if alive else None
+        diffusion = float(there)
         carried = equation.is_linear and {*equation.linear} == {first} and equation.linear[first].is_number
-        return (diffusion, speed) if diffusion > 0 or (diffusion == 0 and carried) else None
+        known = diffusion > 0 or (diffusion == 0 and carried)
+        return _Pace(sp.Float(diffusion), diffusion, speed) if known else None
 
     def _new(
-        self, axis: int, place: float, diffusion: float, speed: float, kind: str, since: float | None = None
+        self, axis: int, place: float, diffusion: sp.Expr, speed: float, kind: str, since: float | None = None
     ) -> sp.Expr:
         jets, since = self.problem.jets, self.problem.time[0] if since is None else since
-        function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], jets.t)
+        along = [x for x in jets.x if x in diffusion.free_symbols]
+        function = sp.Function(f"front{len(self.fronts)}", real=True)(jets.x[axis], *along, jets.t)
         self.fronts.append(Front(function, axis, place, diffusion, speed, kind, since))
         return function
+
+    def _is_smooth(self, size: sp.Expr) -> bool:
+        """Whether the size of a front has no jumps or kinks along other axes, which would spread in their own way."""
+        return not any(part.free_symbols & {*self.problem.jets.x} for part in size.atoms(*_BENT))
 
     # ---- contradictions at the sides ------------------------------------------------------------------
 
@@ -287,13 +304,14 @@ class _Finder:
         found: dict[int, list[sp.Expr]] = {}
         total = sp.Integer(0)
         for side, value, place in gaps:
-            front = self._from_side(equation, side, place)
+            at = {self.problem.jets.x[side.axis]: sp.Float(place)}
+            size = value - start.xreplace(at).xreplace(spread)
+            front = self._from_side(equation, side, place) if self._is_smooth(size) else None
             if front is None:
                 continue
             self.sides.add((equation.field, side.name))
             found.setdefault(side.axis, []).append(front)
-            at = {self.problem.jets.x[side.axis]: sp.Float(place)}
-            total += (value - start.xreplace(at).xreplace(spread)) * front
+            total += size * front
         if alike and len(found) > 1:  # what is left in a corner is the product of what is left along each axis
             left = sp.Mul(*(1 - sp.Add(*fronts) for fronts in found.values()))
             total = (start - gaps[0][1]) * (left - 1)
@@ -306,10 +324,10 @@ class _Finder:
         pace, kind = self._pace(equation, side.axis, place), ("low", "high")[side.end]
         if pace is None:
             return None
-        diffusion, speed = pace
-        if not diffusion and speed * (1, -1)[side.end] <= 0:  # nothing enters
+        diffusion, fastest, speed = pace
+        if not fastest and speed * (1, -1)[side.end] <= 0:  # nothing enters
             return None
-        return self._new(side.axis, place, diffusion, 0.0 if diffusion else speed, kind, since)
+        return self._new(side.axis, place, diffusion, 0.0 if fastest else speed, kind, since)
 
     def _switches(self, equation: Equation) -> sp.Expr:
         """Return the part that spreads from sides whose values jump at some time."""
@@ -328,7 +346,7 @@ class _Finder:
             found: dict[int, list[sp.Expr]] = {}
             own = sp.Integer(0)
             for side, jump, place in jumped:
-                front = self._from_side(equation, side, place, when)
+                front = self._from_side(equation, side, place, when) if self._is_smooth(jump) else None
                 if front is not None:
                     found.setdefault(side.axis, []).append(front)
                     own += jump * front
@@ -362,33 +380,3 @@ class _Finder:
             )
             if np.isfinite(gap) and gap > _SEEN * size:
                 yield side, wanted, place
-
-
-def _angles(problem: Problem) -> Fronts | None:
-    """Find values that jump along the sides of a rectangle, in static problems led by a Laplacian."""
-    jets, domain, parts = problem.jets, problem.domain, dict[str, sp.Expr]()
-    if domain.dimension != 2:
-        return None
-    for condition in problem.conditions:
-        side, name = condition.side, condition.fields[0]
-        second = [jet for jet in problem.equation(name).linear if jet.order == 2 and jet.field == name]
-        simple = [jet for jet in second if jet.laps == 1] == second and len(second) == 1
-        value = condition.value.expression
-        if condition.jets != (jets.field(name),) or not isinstance(side, FlatSide) or value is None:
-            continue
-        if not simple or condition.coefficients[0] != 1 or not value.has(sp.Heaviside, sp.sign, sp.Piecewise):
-            continue
-        along = jets.x[1 - side.axis]
-        place = float((domain.lower, domain.upper)[side.end][side.axis])
-        inward = (jets.x[side.axis] - sp.Float(place)) * (1, -1)[side.end]
-        written = in_steps(value)
-        for step in sorted(written.atoms(sp.Heaviside), key=str):
-            where = _Finder(problem)._plane(step.args[0])
-            name_of = sp.Dummy(real=True)
-            factor = sp.diff(written.xreplace({step: name_of}), name_of)
-            if where is None or where[0] == side.axis or name_of in factor.free_symbols:
-                continue
-            size = factor.xreplace({along: sp.Float(where[1]), jets.x[side.axis]: sp.Float(place)})
-            angle = sp.atan2(inward, (along - sp.Float(where[1])) * where[2])
-            parts[name] = parts.get(name, sp.Integer(0)) + size * (1 - angle / sp.pi)
-    return Fronts((), parts, {}) if parts else None

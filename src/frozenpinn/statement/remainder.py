@@ -17,13 +17,14 @@ _WIDTH = 1e-9  # of a front at the start, as part of the axis
 
 
 def formula(front: Front, problem: Problem) -> sp.Expr:
-    """Return a front as a function of its coordinate and time."""
+    """Return a front as a function of coordinates and time."""
     jets, since = problem.jets, problem.jets.t - sp.Float(front.since)
     least = (_WIDTH * float(problem.domain.lengths[front.axis])) ** 2
     later = front.since > problem.time[0]
-    width = sp.sqrt(4 * sp.Float(front.diffusion) * (sp.Max(since, 0) if later else since) + sp.Float(least))
+    width = sp.sqrt(4 * front.diffusion * (sp.Max(since, 0) if later else since) + sp.Float(least))
     z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width
-    whole = 1 if front.diffusion else sp.Rational(1, 2)  # what is carried passes the side, and leaves all behind it
+    # what is carried passes the side, and leaves all behind it
+    whole = sp.Rational(1, 2) if front.diffusion.is_zero else 1
     found = {"step": (1 + sp.erf(z)) / 2, "low": whole * (1 - sp.erf(z)), "high": whole * (1 + sp.erf(z))}[front.kind]
     return found * sp.Heaviside(since, sp.Rational(1, 2)) if later else found
 
@@ -119,7 +120,7 @@ def _rate(fronts: Fronts, part: sp.Expr, t: sp.Symbol) -> sp.Expr:
     for front in fronts.fronts:
         e, x = front.function, front.function.args[0]
         drift = sp.Float(front.speed) * sp.diff(e, x) if front.speed else sp.Integer(0)
-        table[sp.Derivative(e, t)] = sp.Float(front.diffusion) * sp.diff(e, x, 2) - drift
+        table[sp.Derivative(e, t)] = front.diffusion * sp.diff(e, x, 2) - drift
     for e, (_, diffusion) in fronts.points.items():
         if t not in e.args:
             continue
