@@ -6,7 +6,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frozenpinn.language.separation import AxisProducts, axis_products
+from frozenpinn.language.program import Program
+from frozenpinn.language.separation import AxisProducts, axis_products, separate
 
 X, Y, Z, T = sp.symbols("x y z t", real=True)
 AXES = (X, Y, Z)
@@ -66,3 +67,13 @@ def test_waves_are_products_of_waves(waves, even):
         a * (np.cos if even else np.sin)(k * mesh[0] + m * mesh[1] + n * mesh[2] + 0.3) for k, m, n, a in waves
     )
     np.testing.assert_allclose(np.einsum("ik,jk,lk->ijl", *tables), wanted, atol=1e-13)
+
+
+def test_exponentials_that_are_next_to_nothing_stay_so():
+    """As the layers of an exact solution have them: SymPy would write 1/(exp(10000) - 1)."""
+    tiny = sp.exp(-10000)
+    parts = separate(T * X * (Y - tiny / (1 - tiny)), T)
+    (shape,), (history,) = parts.shapes, parts.histories
+    assert history == T
+    found = Program([shape], [X, Y])(np.array([2.0]), np.array([3.0]))[0]
+    np.testing.assert_array_equal(found, [6.0])

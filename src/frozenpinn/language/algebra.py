@@ -156,12 +156,25 @@ def expanded(expression: sp.Expr) -> sp.Expr:
     """Multiply out products and powers, unless that would give more than ``MAX_TERMS`` terms."""
     if _terms(expression) > MAX_TERMS:
         return expression
-    # functions stay as they are written: SymPy would turn exp(-(x - 9.5)**2) into 1e-40*exp(-x**2 + 19.0*x)
-    # … and 1/(1 + x + u)**30 into a denominator of thousands of terms
-    whole = [p for p in expression.atoms(sp.Pow) if p.base.is_Add and p.exp.is_number and not p.exp.is_positive]
-    opaque = {f: sp.Dummy(real=True) for f in (*expression.atoms(sp.Function), *whole)}
+    opaque = _opaque(expression)
     result = sp.expand(expression.xreplace(opaque), power_base=False, power_exp=False, log=False, trig=False)
     return result.xreplace({place: f for f, place in opaque.items()})
+
+
+def multiplied_out(expression: sp.Expr) -> sp.Expr:
+    """Multiply out products only."""
+    opaque = _opaque(expression)
+    return sp.expand_mul(expression.xreplace(opaque)).xreplace({place: f for f, place in opaque.items()})
+
+
+def _opaque(expression: sp.Expr) -> dict[sp.Expr, sp.Dummy]:
+    """Return symbols for functions and denominators, which stay as they are written.
+
+    SymPy would turn exp(-(x - 9.5)**2) into 1e-40*exp(-x**2 + 19.0*x), 1/(1 + x + u)**30 into a denominator of
+    thousands of terms, and exp(-1000)/(1 - exp(-1000)) into 1/(exp(1000) - 1), which no float can hold.
+    """
+    whole = [p for p in expression.atoms(sp.Pow) if p.base.is_Add and p.exp.is_number and not p.exp.is_positive]
+    return {f: sp.Dummy(real=True) for f in (*expression.atoms(sp.Function), *whole)}
 
 
 def _terms(node: sp.Basic) -> float:

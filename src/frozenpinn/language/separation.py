@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from frozenpinn.language.algebra import multiplied_out
 from frozenpinn.language.program import Program
 
 Array = np.ndarray
@@ -33,7 +34,7 @@ def separate(source: sp.Expr, t: sp.Symbol) -> Separated:
     """Sort a source into its constant, separable and remaining parts."""
     products: dict[sp.Expr, sp.Expr] = {}
     rest = sp.Integer(0)
-    for term in sp.Add.make_args(sp.expand_mul(source)):
+    for term in sp.Add.make_args(multiplied_out(source)):
         shape, history = term.as_independent(t, as_Add=False)
         if history.free_symbols <= {t} and not history.has(AppliedUndef):
             products[history] = products.get(history, sp.Integer(0)) + shape
@@ -162,7 +163,7 @@ def _multiplied(parts: Sequence[list[AxisProduct] | None]) -> list[AxisProduct] 
 
 def _of_sum(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] | None:
     """Write exp, sin or cos of a sum over axes by its theorem of addition."""
-    terms = sp.Add.make_args(sp.expand_mul(node.args[0]))
+    terms = sp.Add.make_args(multiplied_out(node.args[0]))
     if not all(_is_along_one(term, axes) for term in terms):
         return None
     parts = [sp.Add(*(t for t in terms if x in t.free_symbols)) for x in axes]
