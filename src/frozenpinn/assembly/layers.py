@@ -40,8 +40,8 @@ def axis_cuts(problem: Problem, field: str) -> tuple[tuple[Cut, ...], ...] | Non
         return ((),) * domain.dimension
     if not isinstance(domain, Box) or any(len(group) != 1 for group in interfaces.groups()):
         return None
-    flux = next((f for f in interfaces.fluxes if f[0].jet.field == field), None)
-    if flux is None or any(sum(t.jet.alpha) != 1 or t.jet.alpha[t.axis] != 1 for t in flux):
+    flux, *more = [f for f in interfaces.fluxes if f[0].jet.field == field] or [None]
+    if flux is None or more or any(sum(t.jet.alpha) != 1 or t.axis is None or t.jet.alpha[t.axis] != 1 for t in flux):
         return None
     found: list[list[Cut]] = [[] for _ in range(domain.dimension)]
     for crossing in crossings(problem, _LOOKS):

@@ -119,7 +119,8 @@ def caused_by(source: PointSource, problem: Problem) -> list[Caused]:
     second = [equation.linear.get(Jet(source.field, tuple(2 * (i == a) for i in axes)), sp.Integer(0)) for a in axes]
     values = {sp.sympify(equation.linear.get(lap, sp.Integer(0)) + own) for own in second}
     diffusion = values.pop()
-    known = not values and diffusion.is_number and float(diffusion) > 0 and equation.order <= 1 and not equation.mass
+    known = not values and diffusion.is_number and equation.order <= 1 and not equation.mass
+    known = known and (float(diffusion) > 0 if equation.order else float(diffusion) != 0)
     if not known or not problem.is_linear or jets.dimension > 3:
         raise ProblemError(
             "point sources are for linear equations that are led by a Laplacian with a number in front of it: static "

@@ -7,10 +7,12 @@ import sympy as sp
 from frozenpinn.geometry import FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.fluxes import without_deltas
+from frozenpinn.statement.breaks import read_breaks
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.fronts import Front, Fronts
+from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.problem import Problem
 
 _WIDTH = 1e-9  # of a front at the start, as part of the axis
@@ -72,8 +74,10 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         name: Datum(fronts.initial[name], scope, functions, datum.what) if name in fronts.initial else datum
         for name, datum in problem.initial.items()
     }
+    equations = tuple(map(equation, problem.equations))
     return problem.replaced(
-        equations=tuple(map(equation, problem.equations)),
+        equations=equations,
+        interfaces=_breaks(problem, equations),
         conditions=tuple(map(condition, problem.conditions)),
         initial=initial,
         points=(),
@@ -81,6 +85,14 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         exact={},
         given={},
     )
+
+
+def _breaks(problem: Problem, equations: tuple[Equation, ...]) -> Interfaces | None:
+    """Return where what remains is not smooth: known parts have kinks of their own, as |x - a| of a point."""
+    if not problem.is_static:
+        return problem.interfaces
+    orders = {name: problem.spatial_order(name) for name in problem.fields}
+    return read_breaks(equations, problem.jets, problem.domain, orders)
 
 
 def _sets_out(front: Front, side: FlatSide) -> bool:
