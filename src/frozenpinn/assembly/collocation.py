@@ -189,9 +189,8 @@ class Collocation:
 
     @property
     def _repeats(self) -> bool:
-        """Whether every feature has the periods of the domain; those on parts of it do not."""
-        broken = any(part.kind == Broken.kind for part in parts_of(self.hidden.singular))
-        return not broken and self.hidden.repeats(self.problem.domain.lengths, self.problem.domain.periodic)
+        """Whether every feature has the periods of the domain."""
+        return self.hidden.repeats(self.problem.domain.lengths, self.problem.domain.periodic)
 
     def of(self, problem: Problem, same_conditions: bool) -> Collocation:
         """Return the same rows for a problem with other values, whose conditions may be the same."""

@@ -142,6 +142,20 @@ def interface_functionals(problem: Problem, fields: Sequence[str], count: int) -
     return found
 
 
+def joined_ends(problem: Problem, fields: Sequence[str], axis: int, high: Array, low: Array) -> list[Functional]:
+    """Return rows that join the two ends of a periodic axis: values, and fluxes, as coefficients may jump there."""
+    interfaces, zero = problem.interfaces, Derivative((0,) * problem.domain.dimension)
+    assert interfaces is not None
+    normals = np.tile(np.eye(problem.domain.dimension)[axis], (len(high), 1))
+    found = [Functional(((high, (Term(n, zero, 1.0),)), (low, (Term(n, zero, -1.0),)))) for n in fields]
+    for k, group in enumerate(interfaces.groups()):
+        if group <= set(fields):
+            above, below = _flux(problem, interfaces, k, Crossing(high, normals, high, low))
+            minus = tuple(t._replace(coefficient=-t.coefficient) for t in below)
+            found.append(Functional(((high, above), (low, minus))))
+    return found
+
+
 def _flux(problem: Problem, interfaces: Interfaces, k: int, crossing: Crossing) -> tuple[tuple[Term, ...], ...]:
     """Return a flux through an interface as terms above and below it, in units of its largest coefficient."""
     terms, sides = interfaces.fluxes[k], []

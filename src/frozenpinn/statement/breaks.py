@@ -159,12 +159,11 @@ def _solvable(
     for equation in equations:
         if any(jet.order >= orders[jet.field] for jet in jets.jets_in(equation.nonlinear).values()):
             return False
-        own: dict[str, dict[Jet, sp.Expr]] = {name: {} for name in orders}
+        rows.append({name: {} for name in orders})
         for jet, coefficient in equation.linear.items():
             if jet.order == orders[jet.field]:
-                own[jet.field][jet] = coefficient
-        rows.append(own)
-    coefficients = [c for row in rows for own in row.values() for c in own.values()]
+                rows[-1][jet.field][jet] = coefficient
+    coefficients = [c for row in rows for terms in row.values() for c in terms.values()]
     if any(not c.free_symbols <= set(jets.x) or c.atoms(AppliedUndef) for c in coefficients):
         return False
     x = domain.sample(64, "random", Seed.PROBE).x
@@ -178,8 +177,8 @@ def _solvable(
     normals = np.divide(across, length, out=np.zeros_like(across), where=length > 0)
     matrix = np.zeros((*normals.shape[:2], len(rows), len(orders)))
     for i, row in enumerate(rows):
-        for j, own in enumerate(row.values()):
-            for jet, c in own.items():
+        for j, terms in enumerate(row.values()):
+            for jet, c in terms.items():
                 matrix[..., i, j] += table[c][:, None] * np.prod(normals ** np.array(jet.alpha), axis=2)
     scale = np.max(np.abs(matrix), axis=(1, 3), keepdims=True)
     if not np.all(np.isfinite(matrix)) or np.any(scale == 0):
