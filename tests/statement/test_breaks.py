@@ -90,3 +90,17 @@ def test_corners_beside_breaks():
 )
 def test_where_there_are_none(equation, domain):
     assert fp.Problem(equation, domain, boundary="u = 0").interfaces is None
+
+
+def test_steady_states_have_breaks_too():
+    state = fp.steady(fp.Problem("u_t = u_xx + heaviside(x - 0.3) - u", LINE, (0, 1), 0, "u = 0"), tol=1e-8)
+    assert state.status == "converged"
+    size = (np.cosh(0.7) - 1) / np.sinh(1)
+    assert abs(state(0.2) - size * np.sinh(0.2)) < 1e-9
+
+
+def test_point_source_on_the_boundary():
+    with pytest.raises(fp.ProblemError, match=r"delta\(x\) lies at \(0\), on the boundary"):
+        fp.Problem("u_xx = delta(x)", LINE, boundary="u = 0")
+    with pytest.raises(fp.ProblemError, match="on the boundary"):
+        fp.Problem("lap(u) = delta(x - 1, y)", fp.Disk(), boundary="u = 0")

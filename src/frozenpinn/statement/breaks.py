@@ -50,6 +50,14 @@ def interfaces_or_breaks(
     return read_breaks(problem.equations, problem.jets, problem.domain, orders)
 
 
+def breaks_among(problem: Problem, equations: Sequence[Equation]) -> Interfaces | None:
+    """Return where static equations that follow from those of a problem break; interfaces of materials stay."""
+    if problem.interfaces is not None and problem.interfaces.material:
+        return problem.interfaces
+    orders = {name: problem.spatial_order(name) for name in problem.fields}
+    return read_breaks(equations, problem.jets, problem.domain, orders)
+
+
 def read_breaks(
     equations: Sequence[Equation], jets: JetSpace, domain: Domain, orders: Mapping[str, int]
 ) -> Interfaces | None:

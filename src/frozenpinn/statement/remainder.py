@@ -7,12 +7,11 @@ import sympy as sp
 from frozenpinn.geometry import FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.fluxes import without_deltas
-from frozenpinn.statement.breaks import read_breaks
+from frozenpinn.statement.breaks import breaks_among
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.fronts import Front, Fronts
-from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.problem import Problem
 
 _WIDTH = 1e-9  # of a front at the start, as part of the axis
@@ -77,7 +76,9 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
     equations = tuple(map(equation, problem.equations))
     return problem.replaced(
         equations=equations,
-        interfaces=_breaks(problem, equations),
+        interfaces=breaks_among(problem, equations)
+        if problem.is_static
+        else problem.interfaces,  # as |x - a| of a point
         conditions=tuple(map(condition, problem.conditions)),
         initial=initial,
         points=(),
@@ -85,14 +86,6 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         exact={},
         given={},
     )
-
-
-def _breaks(problem: Problem, equations: tuple[Equation, ...]) -> Interfaces | None:
-    """Return where what remains is not smooth: known parts have kinks of their own, as |x - a| of a point."""
-    if not problem.is_static:
-        return problem.interfaces
-    orders = {name: problem.spatial_order(name) for name in problem.fields}
-    return read_breaks(equations, problem.jets, problem.domain, orders)
 
 
 def _sets_out(front: Front, side: FlatSide) -> bool:
