@@ -104,3 +104,13 @@ def test_point_source_on_the_boundary():
         fp.Problem("u_xx = delta(x)", LINE, boundary="u = 0")
     with pytest.raises(fp.ProblemError, match="on the boundary"):
         fp.Problem("lap(u) = delta(x - 1, y)", fp.Disk(), boundary="u = 0")
+
+
+def test_far_from_the_origin():
+    place = 1e6
+    problem = fp.Problem("u_xx = heaviside(x - 1000000.4)", fp.Interval(place, place + 1), boundary="u = 0")
+    solution = fp.solve(problem, tol=1e-6)
+    error = abs(solution(place + 0.2) + 0.036)
+    assert solution.status == "converged"
+    assert error < 1e-8
+    assert error / 0.036 < 3 * solution.error_estimate["u"]  # both solves have it: numbers there are 1e-10 apart

@@ -27,6 +27,7 @@ Array = np.ndarray
 BESIDE = 1e-12  #: part of the domain between an interface and the points on its two sides
 _SCANNED = 20_000  # points among which parts are looked for
 _LEAST = 1e-3  # share of them that a part must have
+_ULPS = 16.0  # least distance of such points, in spacings of floating point numbers there
 _STEPS = 60  # of Newton's method towards an interface
 _MOST = 12  # parts
 _POLES = {2: 10, 3: 3}  # highest order of the multipoles of a part inside, in the plane and in space
@@ -194,12 +195,13 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
         x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope
     value, slope = _level(program, x)
     length = np.linalg.norm(slope, axis=1)
-    near = (np.abs(value) <= 1e-11 * length * domain.size) & (length > 0) & np.all(np.isfinite(x), axis=1)
+    finite = np.all(np.isfinite(x), axis=1)
+    near = finite & (length > 0) & (np.abs(value) <= max(1e-11 * domain.size, beside(x[finite], 0.0)) * length)
     x, normals = x[near], slope[near] / length[near][:, None]
     if d == 1:
         _, first = np.unique(np.round(x[:, 0] / (1e-9 * domain.size)), return_index=True)
         x, normals = x[first], normals[first]
-    step = BESIDE * domain.size
+    step = beside(x, domain.size)
     above, below = x + step * normals, x - step * normals
     inside = domain.contains(x, 0.0) & domain.contains(above, 0.0) & domain.contains(below, 0.0)
     x, normals, above, below = x[inside], normals[inside], above[inside], below[inside]
@@ -207,6 +209,11 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
         chosen = _spread(x, count)
         x, normals, above, below = x[chosen], normals[chosen], above[chosen], below[chosen]
     return Crossing(x, normals, above, below)
+
+
+def beside(x: Array | float, size: float) -> float:
+    """Return how far points beside a cut are away from it: as little as numbers of their size can tell apart."""
+    return max(BESIDE * size, _ULPS * float(np.spacing(np.max(np.abs(x), initial=0.0))))
 
 
 def _level(program: object, x: Array) -> tuple[Array, Array]:

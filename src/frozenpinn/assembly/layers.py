@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.assembly.interfaces import BESIDE, crossings
+from frozenpinn.assembly.interfaces import beside, crossings
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
@@ -96,7 +96,7 @@ def cut_functionals(cuts: Sequence[Cut], length: float) -> list[Functional]:
     """Return rows that join the layers of one axis."""
     value, slope, found = Derivative((0,)), Derivative((1,)), []
     for cut in cuts:
-        high, low = (np.array([[cut.place + sign * BESIDE * length]]) for sign in (1.0, -1.0))
+        high, low = (np.array([[cut.place + sign * beside(cut.place, length)]]) for sign in (1.0, -1.0))
         scale = 1.0 / max(abs(cut.above), abs(cut.below))
         down = [Term("u", value, -1.0)]
         if cut.contact:
