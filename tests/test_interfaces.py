@@ -188,3 +188,23 @@ def test_values_of_regions_may_use_parameters():
     assert not same(named, named.at(f=0.1))
     with pytest.raises(fp.ProblemError, match="unknown name 'f'"):
         rod({"steel": "50*f", "air": 1})
+
+
+def test_ring_of_two_materials():
+    ring = fp.Interval(0, 2, periodic=True)
+    problem = fp.Problem("dx(k*u_x) - u = -1 - x", ring, parameters={"k": "1 + 3*heaviside(x - 1)"})
+    solution = fp.solve(problem, tol=1e-6)
+    (a, b), (c, d) = solution(np.array([0.0, 2.0])), solution(np.array([0.0, 2.0]), derivative="x")
+    assert solution.status == "converged"
+    assert abs(a - b) < 1e-9
+    assert abs(c - 4 * d) < 1e-8  # the flux goes on at the ends as well: k is 1 and 4 there
+
+
+def test_periodic_axis_across_which_a_source_jumps():
+    domain = fp.Box([0, 0], [2, 1], periodic=(True, False))
+    problem = fp.Problem("lap(u) = heaviside(x - 1)*sin(pi*y)", domain, boundary="u = 0")
+    solution = fp.solve(problem, tol=1e-6)
+    x, size = np.array([0.0, 0.2, 0.7]), -1 / np.pi**2
+    exact = size * np.where(x > 1, 1, 0) + size * np.cosh(np.pi * (x - 0.5)) / (2 * np.cosh(np.pi / 2))
+    assert solution.status == "converged"
+    assert np.allclose(solution(x, 0.5), exact, atol=1e-7)

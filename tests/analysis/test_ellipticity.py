@@ -126,3 +126,8 @@ def test_sides_that_contradict_each_other():
     texts = told(fp.Problem("lap(u) = 0", SQUARE, boundary=boundary))
     assert len(texts) == 2
     assert "contradict each other by 1 where the sides meet, at x = (0, 0);" in texts[0]
+
+
+def test_small_coefficients_of_the_highest_derivatives_count():
+    turning = fp.Problem("1e-8*u_xx + 2*(x - 0.3)*u_x = 0", fp.Interval(-1, 1), boundary="u = x")
+    assert not [finding for finding in fp.check(turning) if finding.kind == "conditions"]

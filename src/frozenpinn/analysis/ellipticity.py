@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_WAVES = (1e8, 1e9)  # wave numbers at which the highest derivatives lead, however small their coefficients
+_WAVES = (1e12, 1e13)  # wave numbers at which the highest derivatives lead, however small their coefficients
 _DIRECTIONS = 64
 _PLACES = 12
 _VANISHES = 1e-6  # relative size of a symbol that is zero

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from frozenpinn.assembly.interfaces import interface_functionals
+from frozenpinn.assembly.interfaces import interface_functionals, joined_ends
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.geometry import BoundaryPoints, FlatSide
@@ -263,6 +263,9 @@ def periodic_functionals(
         low = domain.sample_side(FlatSide("", (), axis, 0), per_side, method, rng).x
         high = low.copy()
         high[:, axis] = domain.upper[axis]
+        if problem.interfaces is not None and problem.interfaces.material:
+            result += joined_ends(problem, fields, axis, high, low)
+            continue
         for name in fields:
             for k in range(matched_derivatives(problem, name)):
                 derivative = Derivative(tuple(k * (i == axis) for i in range(domain.dimension)))

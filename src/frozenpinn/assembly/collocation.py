@@ -21,7 +21,9 @@ from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.assembly.nonlocal_terms import Function as Function  # noqa: PLC0414 (exported)
 from frozenpinn.assembly.nonlocal_terms import jets_at, quantity_rows
 from frozenpinn.basis.boundary_layer import Functional
+from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.basis.special import parts_of
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
@@ -225,10 +227,13 @@ class Collocation:
 
         Those that are neurons again, on parts of the domain, count: the others cancel where the parts are joined.
         """
-        if self.hidden.singular is not None and self.hidden.singular.kind == "broken":
-            return max(float(np.max(rows)), -float(np.min(rows))) or 1.0
-        size, own = self.hidden.size, slice(0, self.hidden.width + 1)
-        blocks = [rows[:, start : start + size][:, own] for start in range(0, rows.shape[1], size)]
+        size = self.hidden.size
+        stretches, first = [(0, self.hidden.width + 1)], self.hidden.width + 1
+        for part in parts_of(self.hidden.singular):
+            stretches += [(first, first + len(part))] if part.kind == Broken.kind else []
+            first += len(part)
+        starts = range(0, rows.shape[1], size)
+        blocks = [rows[:, start + low : start + high] for start in starts for low, high in stretches]
         return max(max(float(np.max(b)), -float(np.min(b))) for b in blocks) or 1.0
 
     # ---- rows -------------------------------------------------------------------------------------

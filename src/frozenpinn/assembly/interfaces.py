@@ -14,6 +14,7 @@ from frozenpinn.assembly.holes import poles_about
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, SpecialFunctions, Term
+from frozenpinn.basis.special import joined
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Interval, Points
 from frozenpinn.language.printer import as_text
@@ -26,6 +27,7 @@ Array = np.ndarray
 BESIDE = 1e-12  #: part of the domain between an interface and the points on its two sides
 _SCANNED = 20_000  # points among which parts are looked for
 _LEAST = 1e-3  # share of them that a part must have
+_ULPS = 16.0  # least distance of such points, in spacings of floating point numbers there
 _STEPS = 60  # of Newton's method towards an interface
 _MOST = 12  # parts
 _POLES = {2: 10, 3: 3}  # highest order of the multipoles of a part inside, in the plane and in space
@@ -45,6 +47,8 @@ def parts_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return the signs of the level functions on each part of the domain, the largest part first; () without any."""
     if problem.interfaces is None:
         return ()
+    if problem.domain.dimension == 1:
+        return _parts_of_line(problem)
     x = problem.domain.sample(_SCANNED, "random", Seed.PROBE).x
     found, counts = np.unique(_signs(problem, x), axis=0, return_counts=True)
     order = [int(i) for i in np.argsort(-counts) if counts[i] >= _LEAST * len(x)]
@@ -55,6 +59,25 @@ def parts_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(s) for s in found[i]) for i in order)
 
 
+def _parts_of_line(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """Return the signs between the cuts of an interval, the longest part first, however short others are."""
+    edges = _edges(problem)
+    order = np.argsort(-np.diff(edges), kind="stable")
+    signs = _signs(problem, np.array([[(a + b) / 2] for a, b in itertools.pairwise(edges)]))
+    found = tuple(dict.fromkeys(tuple(int(s) for s in signs[i]) for i in order))
+    if len(found) > _MOST:
+        raise ProblemError(
+            f"jumps of coefficients cut the domain into {len(found)} parts; at most {_MOST} are possible."
+        )
+    return found
+
+
+def _edges(problem: Problem) -> list[float]:
+    """Return the ends of an interval, and between them the places where it is cut."""
+    cuts = sorted(float(c.x[i, 0]) for c in crossings(problem, 1) for i in range(len(c.x)))
+    return [float(problem.domain.lower[0]), *cuts, float(problem.domain.upper[0])]
+
+
 def with_parts(problem: Problem, hidden: HiddenLayer) -> HiddenLayer:
     """Return a layer whose neurons may differ on each part of the domain."""
     parts = parts_of(problem)
@@ -62,7 +85,8 @@ def with_parts(problem: Problem, hidden: HiddenLayer) -> HiddenLayer:
         return hidden
     levels = [as_text(level) for level in problem.interfaces.levels]
     plain = replace(hidden, singular=None)
-    return replace(hidden, singular=Broken.of(plain, levels, problem.jets.coordinates, parts, _poles(problem)))
+    broken = Broken.of(plain, levels, problem.jets.coordinates, parts, _poles(problem))
+    return replace(hidden, singular=joined([broken, hidden.singular]))
 
 
 @remembered
@@ -107,9 +131,9 @@ def interface_functionals(problem: Problem, fields: Sequence[str], count: int) -
     for crossing in crossings(problem, count):
         flux = [_flux(problem, interfaces, k, crossing) for k in range(len(interfaces.fluxes))]
         for name in (name for name in interfaces.fields if name in fields):
-            own = next(i for i, group in enumerate(interfaces.groups()) if name in group)
             below = [Term(name, zero, -1.0)]
             if interfaces.contact:
+                own = next(i for i, group in enumerate(interfaces.groups()) if name in group)
                 below += [t._replace(coefficient=-interfaces.contact * t.coefficient) for t in flux[own][1]]
             found.append(Functional(((crossing.above, (Term(name, zero, 1.0),)), (crossing.below, tuple(below)))))
         for k, group in enumerate(interfaces.groups()):
@@ -119,13 +143,29 @@ def interface_functionals(problem: Problem, fields: Sequence[str], count: int) -
     return found
 
 
+def joined_ends(problem: Problem, fields: Sequence[str], axis: int, high: Array, low: Array) -> list[Functional]:
+    """Return rows that join the two ends of a periodic axis: values, and fluxes, as coefficients may jump there."""
+    interfaces, zero = problem.interfaces, Derivative((0,) * problem.domain.dimension)
+    assert interfaces is not None
+    normals = np.tile(np.eye(problem.domain.dimension)[axis], (len(high), 1))
+    found = [Functional(((high, (Term(n, zero, 1.0),)), (low, (Term(n, zero, -1.0),)))) for n in fields]
+    for k, group in enumerate(interfaces.groups()):
+        if group <= set(fields):
+            above, below = _flux(problem, interfaces, k, Crossing(high, normals, high, low))
+            minus = tuple(t._replace(coefficient=-t.coefficient) for t in below)
+            found.append(Functional(((high, above), (low, minus))))
+    return found
+
+
 def _flux(problem: Problem, interfaces: Interfaces, k: int, crossing: Crossing) -> tuple[tuple[Term, ...], ...]:
     """Return a flux through an interface as terms above and below it, in units of its largest coefficient."""
     terms, sides = interfaces.fluxes[k], []
     program = problem.compile([term.coefficient for term in terms])
     for x in (crossing.above, crossing.below):
         values = [np.broadcast_to(np.asarray(v, dtype=float), len(x)) for v in program(*x.T, 0.0)]
-        sides.append([c * crossing.normals[:, t.axis] for c, t in zip(values, terms, strict=True)])
+        sides.append(
+            [c if t.axis is None else c * crossing.normals[:, t.axis] for c, t in zip(values, terms, strict=True)]
+        )
     slopes = [c for side in sides for c, t in zip(side, terms, strict=True) if t.jet.order]
     largest = max((float(np.max(np.abs(c))) for c in slopes), default=1.0) or 1.0
     scale = 1.0 if interfaces.contact else 1.0 / largest
@@ -155,12 +195,13 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
         x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope
     value, slope = _level(program, x)
     length = np.linalg.norm(slope, axis=1)
-    near = (np.abs(value) <= 1e-11 * length * domain.size) & (length > 0) & np.all(np.isfinite(x), axis=1)
+    finite = np.all(np.isfinite(x), axis=1)
+    near = finite & (length > 0) & (np.abs(value) <= max(1e-11 * domain.size, beside(x[finite], 0.0)) * length)
     x, normals = x[near], slope[near] / length[near][:, None]
     if d == 1:
         _, first = np.unique(np.round(x[:, 0] / (1e-9 * domain.size)), return_index=True)
         x, normals = x[first], normals[first]
-    step = BESIDE * domain.size
+    step = beside(x, domain.size)
     above, below = x + step * normals, x - step * normals
     inside = domain.contains(x, 0.0) & domain.contains(above, 0.0) & domain.contains(below, 0.0)
     x, normals, above, below = x[inside], normals[inside], above[inside], below[inside]
@@ -168,6 +209,11 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
         chosen = _spread(x, count)
         x, normals, above, below = x[chosen], normals[chosen], above[chosen], below[chosen]
     return Crossing(x, normals, above, below)
+
+
+def beside(x: Array | float, size: float) -> float:
+    """Return how far points beside a cut are away from it: as little as numbers of their size can tell apart."""
+    return max(BESIDE * size, _ULPS * float(np.spacing(np.max(np.abs(x), initial=0.0))))
 
 
 def _level(program: object, x: Array) -> tuple[Array, Array]:
@@ -190,9 +236,7 @@ def points_on_parts(problem: Problem, count: int) -> Points | None:
     """Return Gauss points on each part of an interval; None without interfaces or in several dimensions."""
     if problem.domain.dimension != 1 or len(parts_of(problem)) < 2:
         return None
-    cuts = sorted(float(c.x[i, 0]) for c in crossings(problem, 1) for i in range(len(c.x)))
-    edges = [float(problem.domain.lower[0]), *cuts, float(problem.domain.upper[0])]
-    pieces = []
+    edges, pieces = _edges(problem), []
     for a, b in itertools.pairwise(edges):
         share = (b - a) / (edges[-1] - edges[0])
         pieces.append(Interval(a, b).sample(max(12, round(count * (0.5 * share + 0.5 / (len(edges) - 1)))), "gauss"))

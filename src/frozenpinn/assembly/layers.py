@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.assembly.interfaces import BESIDE, crossings
+from frozenpinn.assembly.interfaces import beside, crossings
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.geometry import Box, Interval, Points
 from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.statement.interfaces import FluxTerm
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -40,15 +42,17 @@ def axis_cuts(problem: Problem, field: str) -> tuple[tuple[Cut, ...], ...] | Non
         return ((),) * domain.dimension
     if not isinstance(domain, Box) or any(len(group) != 1 for group in interfaces.groups()):
         return None
-    flux = next((f for f in interfaces.fluxes if f[0].jet.field == field), None)
-    if flux is None or any(sum(t.jet.alpha) != 1 or t.jet.alpha[t.axis] != 1 for t in flux):
+    fluxes = [f for f in interfaces.fluxes if f[0].jet.field == field]
+    if len(fluxes) != 1 or any(sum(t.jet.alpha) != 1 or t.axis is None or t.jet.alpha[t.axis] != 1 for t in fluxes[0]):
+        return None
+    if interfaces.material and any(domain.periodic) and not _same_at_ends(problem, fluxes[0]):
         return None
     found: list[list[Cut]] = [[] for _ in range(domain.dimension)]
     for crossing in crossings(problem, _LOOKS):
         axis = int(np.argmax(np.abs(crossing.normals[0])))
         if np.min(np.abs(crossing.normals[:, axis])) < 1.0 - 1e-12:
             return None
-        terms = [t for t in flux if t.axis == axis]
+        terms = [t for t in fluxes[0] if t.axis == axis]
         program = problem.compile([t.coefficient for t in terms])
         low, high = (crossing.below, crossing.above)
         if crossing.normals[0, axis] < 0:
@@ -65,6 +69,20 @@ def axis_cuts(problem: Problem, field: str) -> tuple[tuple[Cut, ...], ...] | Non
     return tuple(tuple(sorted(cuts)) for cuts in found)
 
 
+def _same_at_ends(problem: Problem, flux: Sequence[FluxTerm]) -> bool:
+    """Whether the coefficients of a flux are the same at both ends of periodic axes."""
+    domain = problem.domain
+    x = domain.sample(_LOOKS, "random", Seed.PROBE).x
+    for axis in (i for i, periodic in enumerate(domain.periodic) if periodic):
+        low, high = x.copy(), x.copy()
+        low[:, axis], high[:, axis] = domain.lower[axis], domain.upper[axis]
+        program = problem.compile([t.coefficient for t in flux if t.axis == axis])
+        both = zip(program(*low.T, 0.0), program(*high.T, 0.0), strict=True)
+        if not all(np.allclose(a, b, rtol=1e-12, atol=0.0) for a, b in both):
+            return False
+    return True
+
+
 def cut_layer(hidden: HiddenLayer, cuts: Sequence[Cut]) -> HiddenLayer:
     """Return neurons of one variable that may differ between the cuts."""
     if not cuts:
@@ -78,7 +96,7 @@ def cut_functionals(cuts: Sequence[Cut], length: float) -> list[Functional]:
     """Return rows that join the layers of one axis."""
     value, slope, found = Derivative((0,)), Derivative((1,)), []
     for cut in cuts:
-        high, low = (np.array([[cut.place + sign * BESIDE * length]]) for sign in (1.0, -1.0))
+        high, low = (np.array([[cut.place + sign * beside(cut.place, length)]]) for sign in (1.0, -1.0))
         scale = 1.0 / max(abs(cut.above), abs(cut.below))
         down = [Term("u", value, -1.0)]
         if cut.contact:

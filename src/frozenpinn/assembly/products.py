@@ -141,7 +141,7 @@ def _axis_network(hidden: HiddenLayer, points: Points, ends: _Ends, cutoff: floa
         for x, terms in ends.rows
     ]
     active = range(len(functionals))
-    if ends.matched and not hidden.repeats(ends.upper - ends.lower):
+    if ends.matched and (ends.cuts or not hidden.repeats(ends.upper - ends.lower)):
         low, high = np.array([[ends.lower]]), np.array([[ends.upper]])
         for k in range(ends.matched):
             up, down = (Term("u", Derivative((k,)), sign) for sign in (1.0, -1.0))

@@ -125,7 +125,9 @@ class HiddenLayer:
         return self.offsets - np.sum(self.weights * self.origins, axis=1)
 
     def repeats(self, lengths: Array | float, axes: Sequence[bool] = (True,)) -> bool:
-        """Whether all neurons have these periods along some axes by themselves."""
+        """Whether all neurons have these periods along some axes by themselves, and nothing stands beside them."""
+        if self.singular is not None:
+            return False
         turns = (self.weights * lengths / (2.0 * np.pi))[:, np.array(axes, dtype=bool)]
         return self.activation == "sin" and bool(np.all(np.abs(turns - np.round(turns)) <= 1e-9))
 

@@ -20,7 +20,8 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators import LeastSquares
 
 Array = np.ndarray
-_TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter
+_TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter, …
+_DRIVEN = 1e-7  # … and beside what others could drive it to: round-off of their terms does
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,18 @@ class Step(NamedTuple):
     length: float
     change: float
     following: float
+
+
+class Floor(NamedTuple):
+    """Below which sizes fields are not measured by their own: that of the start, and shares of the largest field."""
+
+    start: float
+    shares: Array
+
+    def sizes(self, values: Array) -> Array:
+        """Return the size of each field, (fields, points); what is tiny beside others is measured by those."""
+        own = np.linalg.norm(values, axis=1)
+        return np.maximum(own, np.maximum(max(self.start, 1e-300), self.shares * float(np.max(own))))
 
 
 class Found(NamedTuple):
@@ -85,11 +98,13 @@ def newton(
         system = collocation.linearised(start)
         return Found(collocation.solved(system), (), system)
     wanted, steps, current = max(rules.accuracy, accuracy or 0.0), list[Step](), start
-    floor = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
+    first = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
+    floor = Floor(first, np.full(len(collocation.problem.fields), _TINY))
     for _ in range(rules.steps):
         collocation.told()
         system = collocation.linearised(current)
         _check_finite(system)
+        floor = Floor(first, _shares(collocation, system)) if not steps else floor
         full = collocation.solved(system)
         state, step = _damped(collocation, system, current, full, rules, floor)
         if step.length == 1.0:
@@ -104,9 +119,9 @@ def newton(
     )
 
 
-def _or_zero(collocation: Collocation, system: Linearisation, state: Combination, floor: float) -> Combination:
+def _or_zero(collocation: Collocation, system: Linearisation, state: Combination, floor: Floor) -> Combination:
     """Return zero where Newton is on its way to it: a solution that is tiny beside the start, if zero is one."""
-    if np.max(np.linalg.norm(_values(collocation, state), axis=1)) > floor:
+    if np.max(np.linalg.norm(_values(collocation, state), axis=1)) > floor.start:
         return state
     zero = state.moved(np.zeros_like(state.coefficients))
     return state if np.any(collocation.residual(zero, system.scales)) else zero
@@ -123,7 +138,7 @@ def _damped(
     current: Function,
     full: Combination,
     rules: NewtonRules,
-    floor: float,
+    floor: Floor,
 ) -> tuple[Combination, Step]:
     """Take a step that is short enough for the next correction to be smaller than this one."""
     change, length, own = _distance(collocation, current, full, floor), 1.0, current
@@ -148,7 +163,7 @@ def _simplified(
     step: Step,
     wanted: float,
     rules: NewtonRules,
-    floor: float,
+    floor: Floor,
 ) -> tuple[Combination, Step]:
     """Go on with the same factorisation while corrections shrink fast."""
     change, following = step.change, step.following
@@ -179,24 +194,37 @@ def _values(collocation: Collocation, function: Function) -> Array:
     return np.array(function.jets(collocation.points.x, jets))
 
 
-def _size(collocation: Collocation, function: Combination, beside: Function, floor: float) -> float:
+def _size(collocation: Collocation, function: Combination, beside: Function, floor: Floor) -> float:
     """Return the size of a correction, relative to what it corrects: that of the field where it is largest."""
     if not np.all(np.isfinite(function.coefficients)):
         return float("inf")
-    sizes = _sizes(_values(collocation, beside), floor)
+    sizes = floor.sizes(_values(collocation, beside))
     return float(np.max(np.linalg.norm(_values(collocation, function), axis=1) / sizes))
 
 
-def _sizes(values: Array, floor: float) -> Array:
-    """Return the size of each field; what is tiny beside others, or beside the start, is measured by those."""
-    own = np.linalg.norm(values, axis=1)
-    return np.maximum(own, max(floor, _TINY * float(np.max(own)), 1e-300))
+def _shares(collocation: Collocation, system: Linearisation) -> Array:
+    """Return which part of the largest field the size of each is at least taken for.
+
+    A pressure may vanish where a viscosity of 1e5 multiplies the velocities beside it: all that is left of it is their
+    round-off. The equation in which others are least counts, as that one determines a field best.
+    """
+    count, each = len(collocation.problem.fields), len(collocation.points.x)
+    if count == 1:
+        return np.array([_TINY])
+    rows = [np.split(block, count, axis=1) for block in np.split(system.rows[: count * each], count)]
+    weights = np.array([[max(float(np.max(b)), -float(np.min(b))) for b in blocks] for blocks in rows])
+    factors = np.full((count, count), np.inf)
+    for j in range(count):
+        others = np.max(np.delete(weights, j, axis=1), axis=1)
+        np.divide(others, weights[:, j], out=factors[:, j], where=weights[:, j] > 0)
+    least = np.min(factors, axis=0)
+    return np.maximum(_TINY, np.where(np.isfinite(least), _DRIVEN * least, _TINY))
 
 
-def _distance(collocation: Collocation, before: Function, after: Combination, floor: float) -> float:
+def _distance(collocation: Collocation, before: Function, after: Combination, floor: Floor) -> float:
     """Return by how much a step changes the solution, relative to its size."""
     one, other = _values(collocation, before), _values(collocation, after)
-    sizes = _sizes(other, floor)
+    sizes = floor.sizes(other)
     return float(np.max(np.linalg.norm(one - other, axis=1) / sizes))
 
 

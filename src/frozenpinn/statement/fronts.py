@@ -95,7 +95,7 @@ def fronts_of(problem: Problem) -> Fronts | None:
     Reactions may be nonlinear: they have little time to act where a front is steep.
     """
     found = None
-    if isinstance(problem.domain, Box) and problem.interfaces is None and _spreads_linearly(problem):
+    if isinstance(problem.domain, Box) and not _has_materials(problem) and _spreads_linearly(problem):
         found = _standing(problem) if problem.is_static else _spreading(problem)
     if not problem.points:
         return found if found is not None and _can_be_subtracted(problem, found) else None
@@ -114,9 +114,14 @@ def _spreads_linearly(problem: Problem) -> bool:
     return problem.is_linear or not (problem.is_static or any(jet.order or jet.time for jet in jets))
 
 
+def _has_materials(problem: Problem) -> bool:
+    """Whether fluxes jump, which known parts have to cross."""
+    return problem.interfaces is not None and problem.interfaces.material
+
+
 def _can_be_subtracted(problem: Problem, fronts: Fronts) -> bool:
     """Whether equations and conditions of what remains can be written down."""
-    if problem.laws or problem.constraints or problem.interfaces is not None:
+    if problem.laws or problem.constraints or _has_materials(problem):
         return False
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     if any(jet.field in problem.jets.quantities for jet in jets):

@@ -27,9 +27,9 @@ MOST_LEVELS = 8
 
 
 class FluxTerm(NamedTuple):
-    """coefficient(x)·jet, a part of the flux along an axis."""
+    """coefficient(x)·jet, a part of the flux along an axis; without an axis, of something that has no direction."""
 
-    axis: int
+    axis: int | None
     jet: Jet
     coefficient: sp.Expr
 
@@ -48,12 +48,15 @@ class Interfaces:
         The fields whose values are continuous, too.
     contact
         The contact resistance.
+    material
+        Whether fluxes jump. If not, sources or other coefficients do, and slopes are continuous.
     """
 
     levels: tuple[sp.Expr, ...]
     fluxes: tuple[tuple[FluxTerm, ...], ...]
     fields: tuple[str, ...]
     contact: float = 0.0
+    material: bool = True
 
     def groups(self) -> list[set[str]]:
         """Return the fields that share a flux."""
@@ -84,7 +87,7 @@ def read_interfaces(
             )
         return None
     expressions = [*residuals, *(f.value for own in fluxes for f in own)]
-    levels = _distinct([level for e in expressions for level in levels_of(e) if not jets.jets_in(level)])
+    levels = distinct([level for e in expressions for level in levels_of(e) if not jets.jets_in(level)])
     for level in levels:
         if jets.t in level.free_symbols:
             raise ProblemError(
@@ -146,7 +149,7 @@ def _terms(fluxes: list[Flux], jets: JetSpace) -> tuple[FluxTerm, ...]:
     return tuple(FluxTerm(axis, jet, c) for (axis, jet), c in found.items())
 
 
-def _distinct(levels: Sequence[sp.Expr]) -> list[sp.Expr]:
+def distinct(levels: Sequence[sp.Expr]) -> list[sp.Expr]:
     """Return levels, each set of zeros once."""
     found: list[sp.Expr] = []
     for level in levels:

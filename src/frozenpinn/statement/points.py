@@ -21,6 +21,8 @@ from frozenpinn.statement.equation import Equation
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
+_BESIDE = 1e-9  # part of a domain that must lie around a point
+
 
 class PointSource(NamedTuple):
     """A source at a point, in the equation of a field; its strength is a number or changes in time."""
@@ -70,6 +72,12 @@ def taken_points(
             if not bool(domain.contains(np.array([place]), 0.0)[0]):
                 where = ", ".join(f"{c:g}" for c in place)
                 raise ProblemError(f"the point source {_text(mark)} lies at ({where}), outside the domain {domain!r}.")
+            if not _lies_inside(place, domain):
+                where = ", ".join(f"{c:g}" for c in place)
+                raise ProblemError(
+                    f"the point source {_text(mark)} lies at ({where}), on the boundary of the domain; move it inside, "
+                    "or write it as a flux of the condition there."
+                )
             found.append(PointSource(equation.field, place, factor / sp.Float(scale)))
         gone = dict.fromkeys(marks, sp.Integer(0))
         rest.append(
@@ -78,6 +86,13 @@ def taken_points(
             else equation
         )
     return tuple(rest), tuple(found)
+
+
+def _lies_inside(place: Sequence[float], domain: Domain) -> bool:
+    """Whether a point of a domain has something of it on all sides; ends of periodic axes are no boundary."""
+    steps = np.concatenate([sign * _BESIDE * domain.size * np.eye(len(place)) for sign in (1.0, -1.0)])
+    bounded = np.tile(~np.array(domain.periodic, dtype=bool), 2)
+    return bool(np.all(domain.contains(np.array(place) + steps[bounded], 0.0))) if np.any(bounded) else True
 
 
 def refuse_points(problem: Problem) -> None:
@@ -119,7 +134,8 @@ def caused_by(source: PointSource, problem: Problem) -> list[Caused]:
     second = [equation.linear.get(Jet(source.field, tuple(2 * (i == a) for i in axes)), sp.Integer(0)) for a in axes]
     values = {sp.sympify(equation.linear.get(lap, sp.Integer(0)) + own) for own in second}
     diffusion = values.pop()
-    known = not values and diffusion.is_number and float(diffusion) > 0 and equation.order <= 1 and not equation.mass
+    known = not values and diffusion.is_number and equation.order <= 1 and not equation.mass
+    known = known and (float(diffusion) > 0 if equation.order else float(diffusion) != 0)
     if not known or not problem.is_linear or jets.dimension > 3:
         raise ProblemError(
             "point sources are for linear equations that are led by a Laplacian with a number in front of it: static "

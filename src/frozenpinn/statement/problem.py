@@ -18,6 +18,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.axis import check_axis
+from frozenpinn.statement.breaks import interfaces_or_breaks
 from frozenpinn.statement.by_field import data_by_field
 from frozenpinn.statement.composites import Composites, Vectors
 from frozenpinn.statement.conditions import Boundary, LinearCondition, read_boundary, with_periodic_axes
@@ -34,7 +35,7 @@ from frozenpinn.statement.equation import (
     static_equations,
 )
 from frozenpinn.statement.frames import Frame
-from frozenpinn.statement.interfaces import Interfaces, read_interfaces
+from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.nonlocality import check_quantities
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
@@ -298,8 +299,7 @@ class Problem:
         equations, points = taken_points(self._solved(residuals, static), self.jets, domain)
         keep(equations=equations, points=points)
         check_quantities(self)
-        orders = {name: self.spatial_order(name) for name in self.fields}
-        keep(interfaces=read_interfaces(residuals, fluxes, self.jets, orders, given.get("contact")))
+        keep(interfaces=interfaces_or_breaks(self, residuals, fluxes, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
         for law in laws:

@@ -7,6 +7,7 @@ import sympy as sp
 from frozenpinn.geometry import FlatSide
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.fluxes import without_deltas
+from frozenpinn.statement.breaks import breaks_among
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
@@ -73,8 +74,12 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         name: Datum(fronts.initial[name], scope, functions, datum.what) if name in fronts.initial else datum
         for name, datum in problem.initial.items()
     }
+    equations = tuple(map(equation, problem.equations))
     return problem.replaced(
-        equations=tuple(map(equation, problem.equations)),
+        equations=equations,
+        interfaces=breaks_among(problem, equations)
+        if problem.is_static
+        else problem.interfaces,  # as |x - a| of a point
         conditions=tuple(map(condition, problem.conditions)),
         initial=initial,
         points=(),

@@ -9,6 +9,7 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.language.jets import TIME
+from frozenpinn.statement.breaks import breaks_among
 from frozenpinn.statement.constraints import read_constraints
 from frozenpinn.statement.equation import static_equations
 from frozenpinn.statement.laws import BoundaryLaw
@@ -47,8 +48,10 @@ def without_time(problem: Problem, constraint: str | Sequence[str] | None = None
             )
     laws = tuple(_at_rest(law) for law in problem.laws)
     scope = problem.parameters.scope(jets)
+    equations = tuple(static_equations(residuals, problem.fields, jets))
     return problem.replaced(
-        equations=tuple(static_equations(residuals, problem.fields, jets)),
+        equations=equations,
+        interfaces=breaks_among(problem, equations),
         laws=laws,
         time=(0.0, 0.0),
         initial={},

@@ -165,10 +165,8 @@ def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False
     """Try special functions beside the best features; if they help, ask again which features are best.
 
     ``detailed`` tells whether sources may have too much detail for the pilot. Beside neurons on parts of a domain there
-    are no special functions but those of the parts.
+    are functions of corners, but none of layers and of sources.
     """
-    if plan.problem.interfaces is not None:
-        return best
     kinds, rules = families(plan), plan.task.rules.static
     reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
     near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]

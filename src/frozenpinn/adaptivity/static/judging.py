@@ -13,6 +13,7 @@ import sympy as sp
 
 from frozenpinn.adaptivity.static.rules import StaticRules
 from frozenpinn.assembly.collocation import Function, slopes_of
+from frozenpinn.assembly.interfaces import beside
 from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.given import frozen
@@ -246,7 +247,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     places = held_out(problem, rules.held_out, rules.held_out_boundary)
     function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
-    missed = dict.fromkeys(problem.fields, 0.0)
+    missed = dict.fromkeys(problem.fields, _joints(problem, rules))
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         if len(condition.jets) == 1 and condition.jets[0].order == 0:
             ((_, factor),) = condition.terms_at(points)
@@ -262,6 +263,14 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
     return missed
+
+
+def _joints(problem: Problem, rules: StaticRules) -> float:
+    """Return the error of joining parts of a domain at points beside the cuts, which all solves share."""
+    if problem.interfaces is None:
+        return 0.0
+    corners = np.array([problem.domain.lower, problem.domain.upper])
+    return rules.joints * beside(corners, problem.domain.size) / problem.domain.size
 
 
 def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:

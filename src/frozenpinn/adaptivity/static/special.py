@@ -37,12 +37,13 @@ def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple
     rules, corners = plan.task.rules.static, _corners(plan)
     in_space, always = plan.problem.domain.dimension == 3, needed(plan)
     poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
-    detail = particular(plan) if detailed else None
+    whole = plan.problem.interfaces is None
+    detail = particular(plan) if detailed and whole else None
     if detail is not None:
         yield _with(detail[0], always, poles), detail[1]
         if corners is not None and len(corners.weak):
             yield _with(detail[0], always, poles, corners.weak), detail[1]
-    sites = find_sites(plan.problem, about, rules)
+    sites = find_sites(plan.problem, about, rules) if whole else None
     if sites is not None:
         count = max(4, int(rules.layer_share * plan.width))
         yield _with(sites.functions(count, rules, np.random.default_rng(plan.task.seed)), always), sites
