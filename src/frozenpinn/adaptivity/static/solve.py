@@ -69,7 +69,13 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         start = pilot.found.state if before is None else SolutionStart(before.jet_values)
         rules = task.rules.static
         with watch.stage("products"):
-            product = None if many else solve_on_product(plan, start, promised(plan, pilot), how)
+            limit = np.inf if before is not None and isinstance(before.width, tuple) else promised(plan, pilot)
+            product = None if many else solve_on_product(plan, start, limit, how)
+            if product is not None and limit == np.inf and before is not None:
+                if _agree(product, before, task):
+                    return Earlier(_beside(product, pilot), pilot.family, pilot.left)
+                if product.facts is not None and product.facts.left >= promised(plan, pilot):
+                    product = None
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot if product is None or product.facts is None else product.facts).left > smooth:
             with watch.stage("choice of features"):
@@ -155,15 +161,31 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
 
 def _beside(solution: Solution, pilot: Pilot) -> Solution:
     """Return a solution that knows its distance from the pilot."""
-    problem, facts = solution.problem, solution.facts
-    assert facts is not None
+    assert solution.facts is not None
+    apart = _distance(solution.problem, SolutionStart(solution.jet_values), pilot.found.state)
+    return replace(solution, facts=replace(solution.facts, apart=apart))
+
+
+def _agree(product: Solution, before: Solution, task: Task) -> bool:
+    """Whether a product is as near to a coarser one as is asked: it is kept then, whatever others would leave.
+
+    Where a solution is not smooth, residuals say little: products that leave 1e-3 of the equations may be right to
+    1e-7, and least squares that leave less are not.
+    """
+    tol = task.tolerances.solution
+    if tol is None:
+        return False
+    functions = (SolutionStart(one.jet_values) for one in (product, before))
+    return _distance(product.problem, *functions) <= task.rules.search.safety * tol
+
+
+def _distance(problem: Problem, one: Function, other: Function) -> float:
+    """Return the largest relative distance of a field of two functions at held-out places."""
     x, jets = held_out(problem).inside, [problem.jets.field(name) for name in problem.fields]
-    pairs = zip(SolutionStart(solution.jet_values).jets(x, jets), pilot.found.state.jets(x, jets), strict=True)
-    values = dict(zip(problem.fields, pairs, strict=True))
-    sizes = {name: float(min(np.linalg.norm(own), np.linalg.norm(other))) for name, (own, other) in values.items()}
+    values = dict(zip(problem.fields, zip(one.jets(x, jets), other.jets(x, jets), strict=True), strict=True))
+    sizes = {name: float(min(np.linalg.norm(a), np.linalg.norm(b))) for name, (a, b) in values.items()}
     sizes = judged_sizes(problem, sizes)
-    worst = max(float(np.linalg.norm(own - other)) / (sizes[name] or 1.0) for name, (own, other) in values.items())
-    return replace(solution, facts=replace(facts, apart=worst))
+    return max(float(np.linalg.norm(a - b)) / (sizes[name] or 1.0) for name, (a, b) in values.items())
 
 
 def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
