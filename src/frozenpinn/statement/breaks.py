@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import brentq
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -112,6 +111,8 @@ def _separate(level: sp.Expr, jets: JetSpace, domain: Domain) -> list[sp.Expr]:
         values = np.broadcast_to(program(places)[0], len(places))
     if not np.all(np.isfinite(values)):
         return [level]
+    from scipy.optimize import brentq  # few problems need it
+
     roots = [float(z) for z in places[1:-1][values[1:-1] == 0.0]]
     for (a, fa), (b, fb) in pairwise(zip(places, values, strict=True)):
         if fa * fb < 0:
