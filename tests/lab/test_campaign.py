@@ -154,7 +154,7 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
     solves = []
     original = runner.solve
     monkeypatch.setattr(runner, "solve", lambda *a, **k: solves.append(1) or original(*a, **k))
-    monkeypatch.setattr(runner, "QUICK", 0.0)
+    monkeypatch.setattr(runner, "REPEATS", ())
     carry_out(run, announced.append)
     assert (len(solves), announced) == (2, ["advection frozen-pinn best/high: seed 0"])
     monkeypatch.setattr(runner, "WARM_UP", 0.0)
@@ -162,13 +162,14 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
     assert len(solves) == 3
 
 
-def test_very_short_solves_are_timed_several_times(monkeypatch):
+@pytest.mark.parametrize(("seconds", "repeats"), [(0.01, 15), (0.3, 5), (0.6, 0)])
+def test_short_solves_are_timed_several_times(monkeypatch, seconds, repeats):
     run = BenchRun(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
-    times = iter([9.0, 0.5, *range(1, runner.REPEATS + 1)])
+    times = iter([9.0, seconds, *range(1, repeats + 1)])
     monkeypatch.setattr(runner, "_solved", lambda job, seed: (job.solve(seed), float(next(times))))
     monkeypatch.setattr(runner, "WARM_UP", 10.0)
-    monkeypatch.setattr(runner, "QUICK", 1.0)
-    assert carry_out(run)["seconds"]["median"] == (runner.REPEATS + 1) / 2
+    assert carry_out(run)["seconds"]["median"] == ((repeats + 1) / 2 if repeats else seconds)
+    assert next(times, None) is None
 
 
 def test_missing_libraries_are_asked_for_again(tmp_path, monkeypatch):

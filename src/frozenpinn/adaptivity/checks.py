@@ -118,8 +118,8 @@ def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
     if found is None:
         return False
     size, speed = system.initial_norms
-    grows, rough = (float(bound.max(initial=0.0)) for bound in found)
-    return grows <= rules.growth * hypot(size, speed) and rough <= rules.unresolved * size
+    limits = (rules.growth * hypot(size, speed), rules.unresolved * size)
+    return all(bound <= limit for own, limit in zip(found, limits, strict=True) for bound in own.ravel().tolist())
 
 
 def _system(piece: Piece) -> Discretisation:
