@@ -43,12 +43,8 @@ Announce = Callable[[str], None]
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 WARM_UP = 2.0  #: seconds of a first solve from which on it counts: libraries take a second at most to get going
-REPEATS = (
-    (0.002, 100),
-    (0.02, 15),
-    (0.5, 5),
-)  #: seconds below which a solve is timed so often: the shortest time counts, as others
-#: tell how busy the machine was
+#: Seconds below which a solve is timed so often: the shortest time counts, as others tell how busy the machine was.
+REPEATS = ((0.002, 100), (0.02, 15), (0.5, 5))
 #: What may go wrong in one run of many; anything else is a mistake in the program.
 FAILURES = (FrozenPinnError, np.linalg.LinAlgError, ArithmeticError, MemoryError, RuntimeError)
 
