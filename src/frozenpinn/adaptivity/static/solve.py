@@ -69,13 +69,13 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         start = pilot.found.state if before is None else SolutionStart(before.jet_values)
         rules = task.rules.static
         with watch.stage("products"):
-            limit = np.inf if before is not None and isinstance(before.width, tuple) else promised(plan, pilot)
-            product = None if many else solve_on_product(plan, start, limit, how)
-            if product is not None and limit == np.inf and before is not None:
-                if _agree(product, before, task):
-                    return Earlier(_beside(product, pilot), pilot.family, pilot.left)
-                if product.facts is not None and product.facts.left >= promised(plan, pilot):
-                    product = None
+            limit = promised(plan, pilot)
+            coarser = before if before is not None and isinstance(before.width, tuple) else None
+            product = None if many else solve_on_product(plan, start, limit if coarser is None else np.inf, how)
+            if product is not None and coarser is not None and _agree(product, coarser, task):
+                return Earlier(_beside(product, pilot), pilot.family, pilot.left)
+            if product is not None and product.facts is not None and not product.facts.left < limit:
+                product = None
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot if product is None or product.facts is None else product.facts).left > smooth:
             with watch.stage("choice of features"):
