@@ -4,7 +4,8 @@
     python tools/shape.py --json -
     python tools/shape.py --root another/clone
 
-Everything is read off the source, but the functions of a solve, which are counted while a problem is stated and solved that was solved before.
+Everything is read off the source, but the functions of a solve: they are counted while a problem is stated and solved
+for the second time.
 The numbers are a mirror, not a law: where one of them works against clarity, clarity wins.
 """
 
@@ -23,11 +24,43 @@ from functools import cached_property
 from pathlib import Path
 
 PACKAGE = "frozenpinn"
-KERNEL = (
-    "errors runtime language tables statement geometry operators basis assembly analysis integrators search".split()
-)
-RARE = "alpha_shape chords columns facets implicit level_boundary level_surface marching mesh_files point_cloud".split()
-RARE += "self_crossing simplicial solids surface_mesh relabelled combination meshing predicates moments".split()
+KERNEL = [
+    "errors",
+    "runtime",
+    "language",
+    "tables",
+    "statement",
+    "geometry",
+    "operators",
+    "basis",
+    "assembly",
+    "analysis",
+    "integrators",
+    "search",
+]
+RARE = [
+    "alpha_shape",
+    "chords",
+    "columns",
+    "facets",
+    "implicit",
+    "level_boundary",
+    "level_surface",
+    "marching",
+    "mesh_files",
+    "point_cloud",
+]
+RARE += [
+    "self_crossing",
+    "simplicial",
+    "solids",
+    "surface_mesh",
+    "relabelled",
+    "combination",
+    "meshing",
+    "predicates",
+    "moments",
+]
 RULES = re.compile(r"Rules$|Grid$")
 PRODUCT = re.compile(
     r"isinstance\([^()]*\b(?:ProductNetwork|Kronecker\w*|tuple)\)|\bis_product\b|\bproduct_axes\b|\bas_product\b"
