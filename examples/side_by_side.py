@@ -3,7 +3,7 @@
     uₜ + u uₓ = 0.05 uₓₓ,  x ∈ [−1, 1],  u(x, 0) = −sin πx,  u(±1, t) = 0
 
 All take the same problem. The reference is a frozen network that was asked for more. Needs the peers:
-``pip install 'frozenpinn[baselines]'``.
+``pip install './lab[peers]'``.
 """
 
 import time
@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import frozenpinn as fp
-from frozenpinn.lab.peers import solve_baseline
+from frozenpinn_lab.peers import solve_baseline
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 import frozenpinn as fp
-from frozenpinn import ProblemError, SettingsError, cli
+from frozenpinn import ProblemError, cli
 from frozenpinn.adaptivity.problem_file import read_problem_file
-from frozenpinn.basis.samplers import MultiScale
+from frozenpinn.cli.demo import burgers
 from frozenpinn.errors import InterruptionError
-from frozenpinn.lab import cases as registry
-from frozenpinn.lab.cases import Case, Published, Variant
 
 ROOT = Path(__file__).parents[1]
 SMALL = """
@@ -90,7 +89,7 @@ def refused(monkeypatch, capsys):
 def process(*arguments, cwd=None):
     """Run the command line as users do, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "frozenpinn.cli", *(str(a) for a in arguments)],
+        [sys.executable, "-m", "frozenpinn", *(str(a) for a in arguments)],
         capture_output=True,
         encoding="utf-8",
         cwd=cwd,
@@ -99,36 +98,7 @@ def process(*arguments, cwd=None):
     )
 
 
-@pytest.fixture
-def small_cases(monkeypatch):
-    """Add small cases to the registry: one that works (two variants) and one that fails."""
-    interval, exact = fp.Interval(0, 1), "exp(-pi**2*t)*sin(pi*x)"
-    good = fp.Problem("u_t = u_xx", interval, (0, 0.1), "sin(pi*x)", "u = 0", exact=exact)
-    backward = fp.Problem("u_t = -u_xx", interval, (0, 10), "sin(pi*x)", "u = 0", exact="exp(pi**2*t)*sin(pi*x)")
-    settings = {("best", "high"): fp.Settings(width=30), ("paper", "high"): fp.Settings(sampler="elm", width=30)}
-    two = (Variant("fast", {}, {("best", "high"): fp.Settings(width=20)}), Variant("slow"))
-    cases = [
-        Case("small", "heat", lambda: good, settings, {"high": Published(1e-3, 2.0)}),
-        Case("sweep", "heat twice", lambda: good, settings, {}, two),
-        Case("hopeless", "heat backwards", lambda: backward, {("best", "high"): fp.Settings(width=30)}),
-    ]
-    for case in cases:
-        monkeypatch.setitem(registry.CASES, case.name, case)
-    return cases
-
-
 # ---- list and help --------------------------------------------------------------------------------
-
-
-def test_list_shows_every_case_with_its_published_figures():
-    result = run("list")
-    assert result.exit_code == 0
-    for name, case in registry.CASES.items():
-        (line,) = [text for text in result.stdout.splitlines() if text.split() and text.split()[0] == name]
-        for precision in case.published.values():
-            if precision.rel_l2 is not None:
-                assert f"{precision.rel_l2:.2e}" in line
-    assert "best/high" in result.stdout
 
 
 def test_without_a_command_help_is_shown():
@@ -145,13 +115,6 @@ def test_every_command_has_help(command):
 
 
 # ---- solve ----------------------------------------------------------------------------------------
-
-
-def test_solve_a_case_prints_the_report():
-    result = run("solve", "advection")
-    assert result.exit_code == 0
-    for label in ("integration", "rank", "PDE residual u", "estimated error u", "true error u"):
-        assert label in result.stdout
 
 
 def test_solve_a_file_prints_the_report(problem_file):
@@ -287,16 +250,6 @@ def test_two_dimensions(tmp_path):
 # ---- refusals: a message, exit code 1, no traceback -----------------------------------------------
 
 
-def test_unknown_case(refused):
-    message = refused("solve", "advectoin")
-    assert "unknown case 'advectoin'. Did you mean 'advection'? The cases are 'advection', " in message
-
-
-def test_unknown_case_raises_in_python():
-    with pytest.raises(SettingsError, match="Did you mean 'burgers'"):
-        run("solve", "burger")
-
-
 def test_missing_file(refused):
     assert "there is no file 'nowhere.toml'." in refused("solve", "nowhere.toml")
 
@@ -394,169 +347,12 @@ def test_integration_failure_is_a_message(refused, problem_file):
     assert "grow" in message
 
 
-# ---- bench ----------------------------------------------------------------------------------------
-
-KEYS = {
-    "case",
-    "method",
-    "recipe",
-    "precision",
-    "sampler",
-    "seeds",
-    "rel_l2",
-    "rmse",
-    "seconds",
-    "estimate",
-    "width",
-    "rank",
-    "points",
-    "windows",
-    "status",
-    "reason",
-    "paper",
-}
-
-
-def check_record(record, seeds):
-    """Check keys, types and lengths that all comparisons rely on."""
-    assert set(record) >= KEYS
-    for key in ("case", "method", "recipe", "precision", "sampler", "status"):
-        assert isinstance(record[key], str)
-    assert record["seeds"] == list(range(seeds))
-    assert set(record["paper"]) == {"rel_l2", "seconds"}
-    assert set(record["rel_l2"]) == set(record["rmse"]) == {"mean", "std", "values"}
-    assert set(record["seconds"]) == {"median", "values"}
-    assert set(record["estimate"]) == {"values"}
-    if record["status"] != "ok":
-        assert isinstance(record["reason"], str)
-        return
-    assert record["reason"] is None
-    for key in ("rel_l2", "rmse"):
-        values = record[key]["values"]
-        assert len(values) == seeds
-        assert all(isinstance(v, float) and v >= 0 for v in values)
-        assert record[key]["mean"] == pytest.approx(np.mean(values))
-        assert record[key]["std"] == pytest.approx(np.std(values))
-    assert len(record["seconds"]["values"]) == len(record["estimate"]["values"]) == seeds
-    assert all(v > 0 for v in record["seconds"]["values"])
-    assert record["seconds"]["median"] == pytest.approx(np.median(record["seconds"]["values"]))
-    assert all(v is None or isinstance(v, float) for v in record["estimate"]["values"])
-    assert all(type(record[key]) is int and record[key] > 0 for key in ("width", "rank", "points", "windows"))
-
-
-def test_bench_json_obeys_the_contract():
-    result = run("bench", "advection", "--json", "-")
-    (record,) = strict_json(result.stdout)
-    check_record(record, 3)
-    assert record["case"] == "advection"
-    assert (record["method"], record["recipe"], record["precision"]) == ("frozen-pinn", "best", "high")
-    assert record["paper"] == {"rel_l2": 8.42e-9, "seconds": 0.70}
-    assert record["rel_l2"]["mean"] <= 1e-10
-    assert record["sampler"] == "multi-scale"
-    for error, estimate in zip(record["rel_l2"]["values"], record["estimate"]["values"], strict=True):
-        assert estimate > error / 30
-
-
-def test_bench_two_recipes(tmp_path):
-    file = tmp_path / "records.json"
-    result = run("bench", "advection", "--recipe", "best", "--recipe", "paper", "--seeds", 1, "--json", file)
-    assert result.exit_code == 0
-    best, paper = strict_json(file.read_text(encoding="utf-8"))
-    check_record(best, 1)
-    check_record(paper, 1)
-    assert (best["recipe"], paper["recipe"]) == ("best", "paper")
-    assert paper["sampler"].lower() == "swim"
-    assert paper["estimate"]["values"] == [None]
-    assert best["rel_l2"]["mean"] < 1e-2 * paper["rel_l2"]["mean"]
-    lines = result.stdout.splitlines()
-    assert lines[0].split()[:2] == ["case", "recipe"]
-    assert [line.split()[1] for line in lines[1:3]] == ["best/high", "paper/high"]
-    assert "8.42e-09, 0.7 s" in lines[1]
-
-
-def test_bench_low_precision():
-    result = run("bench", "advection", "--precision", "low", "--seeds", 1, "--json", "-")
-    (record,) = strict_json(result.stdout)
-    check_record(record, 1)
-    assert record["precision"] == "low"
-    assert record["paper"] == {"rel_l2": 4.19e-3, "seconds": 0.67}
-    assert record["rel_l2"]["mean"] < 4.19e-3
-
-
-def test_bench_variants_and_samplers_by_name(small_cases):
-    result = run("bench", "small", "sweep", "--recipe", "best", "--recipe", "paper", "--seeds", 2, "--json", "-")
-    records = strict_json(result.stdout)
-    for record in records:
-        check_record(record, 2)
-    labels = [(r["case"], r["recipe"], r["variant"]) for r in records]
-    assert labels == [
-        ("small", "best", ""),
-        ("small", "paper", ""),
-        ("sweep", "best", "fast"),
-        ("sweep", "best", "slow"),
-        ("sweep", "paper", "fast"),
-        ("sweep", "paper", "slow"),
-    ]
-    assert [r["sampler"] for r in records[:2]] == ["multi-scale", "elm"]
-    assert [r["width"] for r in records[2:4]] == [20, 30]
-
-
-def test_bench_keeps_a_failure_in_the_table(small_cases):
-    result = run("bench", "hopeless", "small", "--seeds", 1, "--json", "-")
-    failed, ok = strict_json(result.stdout)
-    check_record(failed, 1)
-    check_record(ok, 1)
-    assert failed["status"] == "failed"
-    assert "grow" in failed["reason"]
-    table = run("bench", "hopeless", "small", "--seeds", 1)
-    assert table.exit_code == 0
-    assert "failed: " in table.stdout
-    assert "small" in table.stdout
-
-
-def test_bench_all(small_cases, monkeypatch):
-    """--all runs whatever has the wanted recipe and precision, and passes over the rest."""
-    monkeypatch.setattr("frozenpinn.lab.cases.CASES", {c.name: c for c in small_cases})
-    result = run("bench", "--all", "--recipe", "paper", "--seeds", 1, "--json", "-")
-    assert {r["case"] for r in strict_json(result.stdout)} == {"small", "sweep"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("advektion",), "unknown case 'advektion'. Did you mean 'advection'?"),
-        (("advection", "--recipe", "own"), "unknown recipe 'own'; choose one of 'auto', 'best', 'paper'."),
-        (("--all", "--recipe", "own"), "unknown recipe 'own'; choose one of 'auto', 'best', 'paper'."),
-        (("advection", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
-        (("--all", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
-        (("advection-fast", "--precision", "low"), "case 'advection-fast' has no settings for 'best/low', only for"),
-        (("advection", "--method", "magic"), "unknown method 'magic'"),
-        ((), "name one or more cases, or write --all; 'frozenpinn list' shows them."),
-    ],
-)
-def test_refused_benchmarks(refused, arguments, text):
-    assert text in refused("bench", *arguments)
-
-
-def test_numbers_of_seeds_are_positive():
-    result = CliRunner().invoke(cli.app, ["bench", "advection", "--seeds", "0"])
-    assert result.exit_code == 2
-    assert "--seeds" in result.stderr
-
-
 # ---- demo -----------------------------------------------------------------------------------------
 
 
 def test_demo_solves_burgers_and_draws_it(monkeypatch, tmp_path):
-    """With fewer neurons and more viscosity than the real one, which takes seconds."""
-    burgers = registry.CASES["burgers"]
-    tame = Case(
-        burgers.name,
-        burgers.title,
-        lambda: burgers.problem(nu=0.1),
-        {("best", "high"): fp.Settings(sampler=MultiScale(60), rtol=1e-5)},
-    )
-    monkeypatch.setitem(registry.CASES, "burgers", tame)
+    """With more viscosity than the real one, which takes seconds."""
+    monkeypatch.setattr("frozenpinn.cli.demo.burgers", partial(burgers, nu=0.1))
     monkeypatch.chdir(tmp_path)
     result = run("demo")
     assert result.exit_code == 0
@@ -589,7 +385,7 @@ def test_process_refuses_without_a_traceback():
 
 
 def test_process_wrong_option_is_a_usage_error():
-    done = process("solve", "advection", "--sede", 3)
+    done = process("solve", "problem.toml", "--sede", 3)
     assert done.returncode == 2
     assert "--seed" in done.stderr
 

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import frozenpinn as fp
-from frozenpinn import cli, cli_values
+from frozenpinn import cli
+from frozenpinn.cli import values as cli_values
 
 TEXT = """
 equation = "u_t = k*u_xx"

@@ -109,7 +109,7 @@ def ask(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def listed(root: Path) -> list[str]:
     """Return the names of all cases that ``bench --all`` takes: the first column of the list, without inverse ones."""
-    lines = ask(root, "-m", "frozenpinn.cli", "list").stdout.splitlines()[1:]
+    lines = ask(root, "-m", "frozenpinn", "list").stdout.splitlines()[1:]
     names = [line.split()[0] for line in lines if line.strip() and not line.startswith(" ")]
     return [name for name in names if not name.startswith("inverse-")]
 
@@ -132,7 +132,7 @@ def bench(root: Path, case: str, recipe: str, options: argparse.Namespace) -> Ou
     command = ["bench", case, "--recipe", recipe, "--method", "frozen-pinn", "--seeds", str(options.seeds)]
     command += ["--precision", options.precision] if options.precision else []
     command += ["--budget", str(options.budget)] if options.budget else []
-    result = ask(root, "-m", "frozenpinn.cli", *command, "--json", "-")
+    result = ask(root, "-m", "frozenpinn", *command, "--json", "-")
     if result.returncode:
         lines = result.stderr.strip().splitlines()
         lacking = any("has no settings for" in line for line in lines)

@@ -26,10 +26,10 @@ from functools import partial
 from typing import Any
 
 import frozenpinn as fp
-from frozenpinn.lab.cases import Case, Variant, find_case
-from frozenpinn.lab.cases.peers import solve_peer
-from frozenpinn.lab.peers.fem_static import solve_static_fem
-from frozenpinn.lab.runner import worst_error
+from frozenpinn_lab.cases import Case, Variant, find_case
+from frozenpinn_lab.cases.peers import solve_peer
+from frozenpinn_lab.peers.fem_static import solve_static_fem
+from frozenpinn_lab.runner import worst_error
 
 REPEATS = 5
 IN_TURN = 1.0  # seconds for which two are solved in turn

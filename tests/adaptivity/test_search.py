@@ -16,11 +16,11 @@ from frozenpinn.adaptivity.search import Search
 from frozenpinn.adaptivity.settings import Settings, Task
 from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.adaptivity.verdicts import duration
-from frozenpinn.lab.calibration import collection
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
 from frozenpinn.solvers.protocol import kept_bytes
 from frozenpinn.statement.problem import Problem
+from frozenpinn_lab.calibration import collection
 
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)
 QUICK = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.adaptivity.grading import grade, graded_points
 from frozenpinn.basis.samplers.grading import Grading
-from frozenpinn.lab.cases import find_case
+from frozenpinn_lab.cases import find_case
 
 
 def burgers():

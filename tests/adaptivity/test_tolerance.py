@@ -9,10 +9,10 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.adaptivity.estimate import compare
 from frozenpinn.adaptivity.rules import EstimateRules
-from frozenpinn.lab.cases import CASES
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.statement.problem import Problem
+from frozenpinn_lab.cases import CASES
 
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)
 

@@ -35,7 +35,7 @@ def test_a_tree_beside_itself(tool, capsys):
 
 
 def test_all_cases_are_found(tool):
-    from frozenpinn.lab.cases import CASES
+    from frozenpinn_lab.cases import CASES
 
     assert tool.listed(SOURCE) == list(CASES)
 
