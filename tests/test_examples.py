@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.problem_file import read_problem_file
+from frozenpinn.cli.problem_file import read_problem_file
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(EXAMPLES.rglob("*.py"))

@@ -12,8 +12,7 @@ import frozenpinn as fp
 from frozenpinn.assembly.strategies import STRATEGIES
 from frozenpinn.basis.samplers import SAMPLERS
 from frozenpinn.geometry.documents import KINDS, Kind, _attributes, domain_from_dict
-from frozenpinn.integrators import Observer
-from frozenpinn.solvers import INTEGRATORS
+from frozenpinn.integrators import INTEGRATORS, Observer
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "frozenpinn"

@@ -159,7 +159,7 @@ def test_settings_that_are_refused():
 
 
 def test_regions_in_a_problem_file(tmp_path):
-    from frozenpinn.adaptivity.problem_file import read_problem_file
+    from frozenpinn.cli.problem_file import read_problem_file
 
     text = 'equation = "dx(k*u_x) = -1"\nboundary = "u = 0"\n[domain]\nlower = 0\nupper = 1\n'
     text += '[regions]\nsteel = {lower = [0], upper = [0.3]}\nair = "rest"\n[parameters.k]\nsteel = 1\nair = 10\n'

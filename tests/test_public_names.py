@@ -121,23 +121,28 @@ def test_the_package_itself_imports_next_to_nothing():
 
 def test_a_solve_needs_nothing_of_other_questions():
     found = imported("from frozenpinn import Interval, Problem, solve")
-    assert "frozenpinn.adaptivity.search" in found
+    assert "frozenpinn.search.search" in found
     for unused in (
-        *("infer", "modes", "follow", "model", "sweeps", "lab", "cli", "results.page", "results.plotting"),
-        *("results.storage", "results.inferred", "adaptivity.inverse", "adaptivity.static.solve"),
+        *("inverse", "modes", "paths", "model", "sweeps", "cli", "output.page", "output.plotting"),
+        *("results.storage", "static.solve"),
         "statement.measurements",
     ):
         assert f"frozenpinn.{unused}" not in found, unused
     assert not found & {"matplotlib", "xarray", "pandas", "numba", "scipy.optimize", "scipy.interpolate", "scipy.stats"}
 
 
-@pytest.mark.parametrize("name", ["solve", "modes", "model", "infer", "follow"])
+@pytest.mark.parametrize("name", ["solve", "model"])
 def test_functions_with_the_name_of_their_module(name):
     """They stay functions, whoever imports the module first."""
     module = import_module(f"frozenpinn.{name}")
     assert isinstance(module, ModuleType)
     assert getattr(fp, name) is getattr(module, name)
     imported(f"from frozenpinn.{name} import {name} as f; import frozenpinn; assert frozenpinn.{name} is f")
+
+
+def test_eigenvalues_are_a_function_and_a_folder():
+    imported("import frozenpinn.modes.result; import frozenpinn as fp; assert callable(fp.modes)")
+    imported("import frozenpinn as fp; fp.modes; import frozenpinn.modes.plan; assert callable(fp.modes)")
 
 
 def test_type_checkers_see_what_is_found():

@@ -2,7 +2,7 @@
 
     uₜ = uₓₓ + u(1 − u),  exact, also at both ends: u(x, t) = (1 + exp((x − 5t/√6)/√6))⁻²
 
-``"midpoint": lambda rtol: Midpoint()`` in the ``INTEGRATORS`` of solvers/__init__.py makes it
+``"midpoint": lambda rtol: Midpoint()`` in the ``INTEGRATORS`` of integrators/__init__.py makes it
 ``Settings(integrator="midpoint")``.
 """
 

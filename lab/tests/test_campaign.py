@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from frozenpinn import cli
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import MissingExtraError
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab import campaign, runner
 from frozenpinn_lab.campaign import Selection, lines, perform, points
 from frozenpinn_lab.cases import CASES

@@ -34,23 +34,23 @@ from frozenpinn.errors import (
 
 if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
-    from frozenpinn.adaptivity.rules import Rules
-    from frozenpinn.adaptivity.settings import Settings, Windows
-    from frozenpinn.follow import follow
     from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
-    from frozenpinn.infer import design, infer
+    from frozenpinn.inverse.design_result import Design
+    from frozenpinn.inverse.infer import design, infer
+    from frozenpinn.inverse.inferred_field import InferredField
+    from frozenpinn.inverse.result import Estimate, Inferred
     from frozenpinn.model import model
-    from frozenpinn.modes import modes, stability, steady
-    from frozenpinn.results.design import Design
+    from frozenpinn.modes.modes import modes, stability, steady
+    from frozenpinn.modes.result import Mode, Modes
+    from frozenpinn.modes.stability import Stability
+    from frozenpinn.output.page import page
+    from frozenpinn.paths.follow import follow
+    from frozenpinn.paths.path import Path
     from frozenpinn.results.error_estimate import ErrorEstimate
-    from frozenpinn.results.inferred import Estimate, Inferred
-    from frozenpinn.results.inferred_field import InferredField
-    from frozenpinn.results.modes import Mode, Modes
-    from frozenpinn.results.page import page
-    from frozenpinn.results.path import Path
     from frozenpinn.results.solution import Solution
-    from frozenpinn.results.stability import Stability
     from frozenpinn.results.storage import load
+    from frozenpinn.search.rules import Rules
+    from frozenpinn.search.settings import Settings, Windows
     from frozenpinn.solve import check, estimate_error, solve
     from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
     from frozenpinn.statement.eigenvalue import Eigenvalue
@@ -132,23 +132,23 @@ __all__ = [
 
 _MODULES = ("boundary", "domains", "integrators", "samplers", "stages", "sweeps")
 _HOMES = {
-    "adaptivity.rules": "Rules",
-    "adaptivity.settings": "Settings Windows",
-    "follow": "follow",
     "geometry": "Ball Box Disk Implicit Interval Polygon read_mesh",
-    "infer": "design infer",
+    "inverse.design_result": "Design",
+    "inverse.infer": "design infer",
+    "inverse.inferred_field": "InferredField",
+    "inverse.result": "Estimate Inferred",
     "model": "model",
-    "modes": "modes stability steady",
-    "results.design": "Design",
+    "modes.modes": "modes stability steady",
+    "modes.result": "Mode Modes",
+    "modes.stability": "Stability",
+    "output.page": "page",
+    "paths.follow": "follow",
+    "paths.path": "Path",
     "results.error_estimate": "ErrorEstimate",
-    "results.inferred": "Estimate Inferred",
-    "results.inferred_field": "InferredField",
-    "results.modes": "Mode Modes",
-    "results.page": "page",
-    "results.path": "Path",
     "results.solution": "Solution",
-    "results.stability": "Stability",
     "results.storage": "load",
+    "search.rules": "Rules",
+    "search.settings": "Settings Windows",
     "solve": "check estimate_error solve",
     "statement.conditions": "Dirichlet Free Neumann Periodic Robin",
     "statement.eigenvalue": "Eigenvalue",
@@ -166,15 +166,17 @@ class _Package(ModuleType):
     """A package that has functions with the names of their modules: ``solve`` is the function, not the module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = isinstance(value, ModuleType) and _HOME.get(name) == name
-        super().__setattr__(name, getattr(value, name) if own else value)
+        if not isinstance(value, ModuleType) or name not in _HOME:
+            super().__setattr__(name, value)
+        elif _HOME[name] == name:  # otherwise __getattr__ finds it
+            super().__setattr__(name, getattr(value, name))
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is: most programs need little of all this."""
     if name in _HOME:
         found = getattr(import_module(f"frozenpinn.{_HOME[name]}"), name)
-    elif name in _MODULES or name == "lab":
+    elif name in _MODULES:
         found = import_module(f"frozenpinn.{name}")
     else:
         raise AttributeError(f"module 'frozenpinn' has no attribute '{name}'{_hint(name)}")

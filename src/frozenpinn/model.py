@@ -7,23 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.adaptivity.inverse.unknowns import Numbers
-from frozenpinn.adaptivity.settings import Settings, Task
-from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.adaptivity.static.families import Pilot
-from frozenpinn.adaptivity.static.plan import static_plan
-from frozenpinn.adaptivity.static.solve import made_solution, solve_static
-from frozenpinn.adaptivity.static.start import SolutionStart
-from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices, suggestion
+from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.language.functions import real_number
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.solve import solve
-from frozenpinn.solvers.newton import Found, newton
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown
+from frozenpinn.static.families import Pilot
+from frozenpinn.static.newton import Found, newton
+from frozenpinn.static.plan import static_plan
+from frozenpinn.static.solve import made_solution, solve_static
+from frozenpinn.static.start import SolutionStart
 
 __all__ = ["Model", "model"]
 Array = np.ndarray

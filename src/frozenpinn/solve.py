@@ -1,7 +1,7 @@
 """The façade: what a user calls, and the straight line behind it.
 
 analyse → transform → [ size → basis → assemble → integrate → judge ]* → back: the bracket is a single solve
-(adaptivity/single.py), the star the search for a tolerance (adaptivity/search.py).
+(search/single.py), the star the search for a tolerance (search/search.py).
 """
 
 from __future__ import annotations
@@ -11,12 +11,6 @@ from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
 
-from frozenpinn.adaptivity.search import Search
-from frozenpinn.adaptivity.settings import First, Settings, Task, warn_of_contradictions
-from frozenpinn.adaptivity.single import Knowledge, solve_once
-from frozenpinn.adaptivity.sizing import check_settings
-from frozenpinn.adaptivity.tolerances import Tolerances, read_tolerance
-from frozenpinn.adaptivity.witness import estimate_error
 from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
@@ -24,6 +18,12 @@ from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.progress import listening
 from frozenpinn.runtime.stopwatch import Progress
+from frozenpinn.search.search import Search
+from frozenpinn.search.settings import First, Settings, Task, warn_of_contradictions
+from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.sizing import check_settings
+from frozenpinn.search.tolerances import Tolerances, read_tolerance
+from frozenpinn.search.witness import estimate_error
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import listed
@@ -216,7 +216,7 @@ def _logged(told: Progress) -> Progress:
 
 def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> tuple[Solution, ...]:
     """Return every solution that deflation finds, each to the tolerance; the budget is that of each."""
-    from frozenpinn.adaptivity.static.several import coarse_solutions, refined
+    from frozenpinn.static.several import coarse_solutions, refined
 
     if problem.is_linear:
         one = _solve_one(problem, task, budget, told)

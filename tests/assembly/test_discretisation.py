@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.assembly.products import build_product_spaces
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.solvers.protocol import Guard
+from frozenpinn.integrators.protocol import Guard
 
 
 def discretized(problem, width=20, cutoff=1e-4, strategy=None, seed=0):

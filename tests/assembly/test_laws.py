@@ -21,8 +21,8 @@ from frozenpinn import (
     stability,
     steady,
 )
-from frozenpinn.assembly.lawful import LawfulDiscretisation
-from frozenpinn.solvers.ladder import Ladder
+from frozenpinn.assembly.constrained_discretisation import LawfulDiscretisation
+from frozenpinn.integrators.scaling_and_squaring import Ladder
 
 LINE = Interval(0, 1)
 ROD = {"f": "0.2*cos(x + t) + 0.2*sin(x + t)"}

@@ -17,8 +17,8 @@ from frozenpinn import (
     solve,
 )
 from frozenpinn.analysis.wellposedness import examine
-from frozenpinn.solvers.ladder import Ladder
-from frozenpinn.solvers.modal import ModalTrajectory
+from frozenpinn.integrators.modal import ModalTrajectory
+from frozenpinn.integrators.scaling_and_squaring import Ladder
 
 PERIOD = Interval(0, 2 * np.pi, periodic=True)
 SOLITON = "1.5/cosh(k*(x - 1.5*t))**2"

@@ -5,8 +5,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.integrators.axis_modes import axis_modes
 from frozenpinn.operators import Dense
-from frozenpinn.solvers.axis_modes import axis_modes
 
 SQUARE, TORUS = fp.Box([0, 0], [1, 1]), fp.Box([0, 0], [2 * np.pi, 1], periodic=True)
 pytestmark = pytest.mark.filterwarnings("ignore::frozenpinn.errors.FrozenPinnWarning")  # few neurons are enough here
@@ -154,5 +154,5 @@ def test_cvode_takes_gmres_for_large_products(small, free, monkeypatch):
 def test_cvode_keeps_matrices_where_there_are_no_products(monkeypatch):
     problem = fp.Problem("u_t = u_xx - u**3", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
     cvode = fp.integrators.CVODE(1e-8, small=1)
-    monkeypatch.setattr("frozenpinn.solvers.cvode._krylov", lambda *a: pytest.fail("GMRES was taken"))
+    monkeypatch.setattr("frozenpinn.integrators.cvode._krylov", lambda *a: pytest.fail("GMRES was taken"))
     fp.solve(problem, settings=fp.Settings(width=30, windows=None, integrator=cvode))

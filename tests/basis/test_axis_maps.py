@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.settings import Settings, Task
-from frozenpinn.adaptivity.sizing import make_plan
-from frozenpinn.adaptivity.tolerances import Tolerances
 from frozenpinn.assembly.products import _has_data
 from frozenpinn.basis.axis_maps import axis_table, inverse_of, projected_table
 from frozenpinn.basis.boundary_layer import Functional, functional_rows
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.operators import kronecker, mapping
+from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.sizing import make_plan
+from frozenpinn.search.tolerances import Tolerances
 
 BOX = fp.Box([0, 0], [1, 2])
 

@@ -7,7 +7,7 @@ from domain_shapes import shape
 
 from frozenpinn import EvaluationError
 from frozenpinn.geometry import Annulus, Box, Disk, Interval, Shell
-from frozenpinn.results.plotting import plot_solution
+from frozenpinn.output.plotting import plot_solution
 from frozenpinn.statement.problem import Problem
 
 plt.switch_backend("Agg")

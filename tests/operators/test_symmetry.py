@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.stability import stable_cutoff
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.state import StateLayout
+from frozenpinn.evolution.stability import stable_cutoff
 from frozenpinn.operators import Dense
 from frozenpinn.operators.symmetry import keep_structure, spectral_abscissa
 

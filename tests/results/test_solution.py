@@ -7,7 +7,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn import EvaluationError
-from frozenpinn.solvers.hermite import HermiteTrajectory
+from frozenpinn.integrators.hermite import HermiteTrajectory
 
 PI = np.pi
 

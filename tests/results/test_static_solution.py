@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.estimate import alone
-from frozenpinn.adaptivity.rules import EstimateRules
 from frozenpinn.errors import EvaluationError, SettingsError
+from frozenpinn.search.estimate import alone
+from frozenpinn.search.rules import EstimateRules
 
 DISK = fp.Problem("lap(u) - u = 0", fp.Disk(), boundary="u = exp(x)*cos(0*y)", exact="exp(x)")
 SQUARE = fp.Box([0, 0], [1, 1])

@@ -8,8 +8,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn import EvaluationError
+from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.results.archive import FORMAT
-from frozenpinn.solvers.hermite import HermiteTrajectory
 from frozenpinn.statement.outline import Outline
 
 UNIT = fp.Interval(0, 1)

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.problem_file import read_problem_file
+from frozenpinn.cli.problem_file import read_problem_file
 
 X, Y, T = np.linspace(0.0, 1.0, 41), np.linspace(0.0, 2.0, 41), np.linspace(0.0, 0.5, 31)
 LINE, BOX = fp.Interval(0, 1), fp.Box([0, 0], [1, 2])

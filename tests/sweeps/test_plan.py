@@ -2,7 +2,7 @@
 
 import pytest
 
-from frozenpinn.adaptivity.settings import First
+from frozenpinn.search.settings import First
 from frozenpinn.sweeps.designs import make_table
 from frozenpinn.sweeps.plan import Plan, read_plan
 

@@ -258,7 +258,7 @@ def test_a_run_that_always_kills_its_worker_is_a_failure(tmp_path, monkeypatch):
 def test_a_pilot_that_always_dies_ends_the_sweep(monkeypatch):
     """Without it there would be another plan, and other bits than those of an undisturbed sweep."""
     monkeypatch.setattr("frozenpinn.sweeps.plan.RUNS_PER_PILOT", 2)
-    monkeypatch.setattr("frozenpinn.sweeps.conduct.needed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr("frozenpinn.sweeps.run.needed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(fp.sweeps.SweepError, match=r"its process died 5 times .*share=False asks none.* 0 of 6 runs"):
         fp.sweep(HEAT, {"k": KS}, tol=1e-3, points=5, times=2, workers=2)
 
@@ -310,7 +310,7 @@ def test_runs_share_sizes_and_not_history(monkeypatch):
             made.append(index)
             put(index, work(index))
 
-    monkeypatch.setattr("frozenpinn.sweeps.conduct.serially", backwards)
+    monkeypatch.setattr("frozenpinn.sweeps.run.serially", backwards)
     assert same(fp.sweep(problem, {"nu": nus}, **given), shared)
     assert made[-4:] == [3, 2, 1, 0]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.settings import Task
-from frozenpinn.adaptivity.sizing import make_plan
-from frozenpinn.adaptivity.tolerances import Tolerances
+from frozenpinn.search.settings import Task
+from frozenpinn.search.sizing import make_plan
+from frozenpinn.search.tolerances import Tolerances
 
 LINE = fp.Interval(0, 1)
 

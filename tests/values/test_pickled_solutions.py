@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.adaptivity.rules import Rules, SearchRules
-from frozenpinn.solvers.duhamel import LoadTrajectory
-from frozenpinn.solvers.hermite import HermiteTrajectory
-from frozenpinn.solvers.ladder import Ladder
-from frozenpinn.solvers.modal import ModalTrajectory
-from frozenpinn.solvers.scipy_ivp import PiecewiseTrajectory
+from frozenpinn.integrators.duhamel import LoadTrajectory
+from frozenpinn.integrators.hermite import HermiteTrajectory
+from frozenpinn.integrators.modal import ModalTrajectory
+from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scipy_ivp import PiecewiseTrajectory
+from frozenpinn.search.rules import Rules, SearchRules
 
 LINE = fp.Interval(0, 1)
 RING = fp.Interval(0, 1, periodic=True)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import Sampler
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.case import AUTO, FROZEN_PINN, Case, Variant
 from frozenpinn_lab.cases.quick import QUICK_COMPILED, QUICK_SKIPPED, QUICK_TRAINED, QUICK_UNDRAWN
 from frozenpinn_lab.page.numbers import seconds_text

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.inverse.field_basis import where_defined
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices
-from frozenpinn.infer import infer
+from frozenpinn.inverse.field_basis import where_defined
+from frozenpinn.inverse.infer import infer
 from frozenpinn.runtime.budget import Progress
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.inverse_case import InverseCase
 from frozenpinn_lab.peers.methods import OPTIMIZERS

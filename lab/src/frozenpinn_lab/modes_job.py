@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.modes import modes
-from frozenpinn.results.modes import Modes
+from frozenpinn.modes.modes import modes
+from frozenpinn.modes.result import Modes
 from frozenpinn.runtime.budget import Progress
 from frozenpinn.statement.problem import Problem
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.evaluation import exact_values, relative_error
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
+from frozenpinn.search.settings import Settings
 from frozenpinn.solve import estimate_error, solve
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from frozenpinn.analysis.formula_scales import formula_scales
-from frozenpinn.analysis.given import COMPARED, Given, given_data
+from frozenpinn.analysis.spatial_data import COMPARED, Given, given_data
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball

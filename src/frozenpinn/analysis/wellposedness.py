@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from frozenpinn.analysis.boundary_growth import FED, judge_law
 from frozenpinn.analysis.ellipticity import static_findings
-from frozenpinn.analysis.feeding import FED, judge_law
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness

@@ -21,9 +21,9 @@ from frozenpinn.assembly.interfaces import interface_functionals
 from frozenpinn.assembly.nonlocal_terms import Function as Function  # noqa: PLC0414 (exported)
 from frozenpinn.assembly.nonlocal_terms import jets_at, quantity_rows
 from frozenpinn.basis.boundary_layer import Functional
-from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.special import parts_of
+from frozenpinn.basis.subdomain_features import Broken
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet

@@ -406,7 +406,7 @@ def discretise(
         return Discretisation(problem, spaces, stage, rcond, *constant_part(problem, spaces))
     projected = project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
-        from frozenpinn.assembly.lawful import LawfulDiscretisation
+        from frozenpinn.assembly.constrained_discretisation import LawfulDiscretisation
 
         return LawfulDiscretisation(problem, spaces, stage, rcond, projected)
     return Discretisation(problem, spaces, stage, rcond, projected)

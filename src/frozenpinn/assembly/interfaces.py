@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.assembly.holes import poles_about
 from frozenpinn.basis.boundary_layer import Functional
-from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, SpecialFunctions, Term
 from frozenpinn.basis.special import joined
+from frozenpinn.basis.subdomain_features import Broken
+from frozenpinn.enrichments.holes import poles_about
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Interval, Points
 from frozenpinn.language.printer import as_text

@@ -11,8 +11,8 @@ import numpy as np
 
 from frozenpinn.assembly.interfaces import beside, crossings
 from frozenpinn.basis.boundary_layer import Functional
-from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
+from frozenpinn.basis.subdomain_features import Broken
 from frozenpinn.geometry import Box, Interval, Points
 from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.runtime.memo import remembered

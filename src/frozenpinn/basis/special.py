@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from frozenpinn.basis.boxed import BoxFunctions
-from frozenpinn.basis.broken import Broken
 from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.layers import LayerFunctions
 from frozenpinn.basis.poles import SpacePoles
+from frozenpinn.basis.subdomain_features import Broken
 
 Array = np.ndarray
 

@@ -57,7 +57,7 @@ def read_problem(
 
 
 def _stated(what: str, tol: float | None, mesh: str | None) -> tuple[Any, dict[str, Any]]:
-    from frozenpinn.adaptivity.problem_file import read_problem_file
+    from frozenpinn.cli.problem_file import read_problem_file
 
     if not what.endswith(".toml"):
         find_case = lab_module("cases").find_case

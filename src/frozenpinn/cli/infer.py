@@ -38,7 +38,7 @@ def infer(
 ) -> None:
     """Find the unknowns of a problem from measurements, with error bars."""
     import frozenpinn as fp
-    from frozenpinn.adaptivity.problem_file import read_problem_file
+    from frozenpinn.cli.problem_file import read_problem_file
 
     check_targets(plot, None if json_file in (None, "-") else Path(json_file))
     problem, _ = read_problem_file(file)

@@ -82,7 +82,7 @@ def stability(
 
 def _options(file: Path, **given: Any) -> tuple[Any, dict[str, Any]]:
     """Return the problem of a file, and its options with those of the command line."""
-    from frozenpinn.adaptivity.problem_file import read_problem_file
+    from frozenpinn.cli.problem_file import read_problem_file
 
     problem, options = read_problem_file(file)
     return problem, options | {key: value for key, value in given.items() if value is not None}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.array_arguments import check_dimension, frozen
 from frozenpinn.geometry.domain import Domain
-from frozenpinn.geometry.given import check_dimension, frozen
 from frozenpinn.geometry.points import Hole, Points, Side
 from frozenpinn.geometry.spheres import (
     ball_measure,

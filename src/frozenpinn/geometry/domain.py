@@ -11,8 +11,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError, choices, suggestion
+from frozenpinn.geometry.array_arguments import LARGEST, SMALLEST, check_dimension, frozen
 from frozenpinn.geometry.columns import column_measure, fitted_rule, scattered_columns
-from frozenpinn.geometry.given import LARGEST, SMALLEST, check_dimension, frozen
 from frozenpinn.geometry.lines import Lines, ScannedLines
 from frozenpinn.geometry.moments import degree_for, fitted_weights, moments
 from frozenpinn.geometry.points import (

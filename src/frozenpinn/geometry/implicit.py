@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.array_arguments import place
 from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.chords import boundary_measure, boundary_points
 from frozenpinn.geometry.columns import column_lines
 from frozenpinn.geometry.domain import Domain
-from frozenpinn.geometry.given import place
 from frozenpinn.geometry.level_boundary import LevelBoundary, level_boundary
 from frozenpinn.geometry.lines import ScannedLines
 from frozenpinn.geometry.marching import sign_table

@@ -10,8 +10,8 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.alpha_shape import alpha_shape, delaunay, enclosed, flat
+from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.domain import Domain
-from frozenpinn.geometry.given import frozen, numbers, place
 from frozenpinn.geometry.points import Points, Side, check_sides, member_rows
 from frozenpinn.geometry.simplices import volumes
 from frozenpinn.geometry.simplicial import Simplicial

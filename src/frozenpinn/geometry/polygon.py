@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.given import frozen, numbers, place
+from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.points import Hole, Side, check_sides, member_rows
 from frozenpinn.geometry.simplicial import Simplicial
 from frozenpinn.runtime.arguments import shown

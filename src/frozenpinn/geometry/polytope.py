@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.given import frozen, numbers
+from frozenpinn.geometry.array_arguments import frozen, numbers
 from frozenpinn.geometry.simplicial import Simplicial
 
 Array = np.ndarray

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.given import frozen, numbers, place
 from frozenpinn.geometry.moments import exponents, solid_moments
 from frozenpinn.geometry.points import Points, Side, check_sides
 from frozenpinn.geometry.simplices import conical_rule, scattered, simplex_rule, systematic, volumes

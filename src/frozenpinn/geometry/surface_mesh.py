@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, warn
+from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.facets import Facets
-from frozenpinn.geometry.given import frozen, numbers, place
 from frozenpinn.geometry.points import Side, check_sides, member_rows
 from frozenpinn.geometry.self_crossing import crossing_faces
 from frozenpinn.geometry.simplicial import Faceted, indices

@@ -23,15 +23,15 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import axes_of
+from frozenpinn.integrators.protocol import Trajectory
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.added import Added
 from frozenpinn.results.history import History
 from frozenpinn.results.tabulated import Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
-from frozenpinn.solvers.protocol import Trajectory
-from frozenpinn.statement.logarithms import products
-from frozenpinn.statement.moving import MovingFrame
+from frozenpinn.transforms.logarithm_problem import products
+from frozenpinn.transforms.moving_frame import MovingFrame
 
 Array = np.ndarray
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.results.explanation import explain
+from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.static_report import StaticReport, make_static_report
-from frozenpinn.results.told import Told, finite, subspace_text
 from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:

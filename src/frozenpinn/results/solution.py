@@ -16,8 +16,11 @@ from frozenpinn.assembly.nonlocal_terms import quantity_values
 from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.integrators.protocol import Trajectory, Work
 from frozenpinn.language.jets import Jet, JetSpace
-from frozenpinn.results import animation, exporting, integrals
+from frozenpinn.output import animation, exporting
+from frozenpinn.output.showing import Shown, size_of
+from frozenpinn.results import integrals
 from frozenpinn.results.charted import charted, frame_of
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
@@ -32,10 +35,8 @@ from frozenpinn.results.evaluation import (
 )
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
-from frozenpinn.results.showing import Shown, size_of
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
-from frozenpinn.solvers.protocol import Trajectory, Work
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:

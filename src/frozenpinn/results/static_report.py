@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
-from frozenpinn.results.told import Told, finite, subspace_text
 from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:

@@ -13,28 +13,28 @@ from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
+from frozenpinn.integrators import TRAJECTORIES
+from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
+from frozenpinn.modes.result import Modes
+from frozenpinn.modes.storage import KIND, rebuilt_modes
 from frozenpinn.results.added import Added
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
-from frozenpinn.results.modes import Modes
-from frozenpinn.results.modes_storage import KIND, rebuilt_modes
 from frozenpinn.results.report import Report
+from frozenpinn.results.report_table import finite
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport
-from frozenpinn.results.told import finite
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
-from frozenpinn.solvers import TRAJECTORIES
-from frozenpinn.solvers.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
-from frozenpinn.statement.moving import MovingFrame
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.moving_frame import MovingFrame
 
 Array = np.ndarray
 Arrays = dict[str, Array]

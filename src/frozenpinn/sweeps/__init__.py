@@ -3,9 +3,9 @@
 :func:`~frozenpinn.sweep` makes the table; the names here say what varies, open a stored one, and tell what is in it.
 """
 
-from frozenpinn.sweeps.conduct import sweep
 from frozenpinn.sweeps.designs import GaussianField, LogUniform, Normal, Uniform
 from frozenpinn.sweeps.errors import SweepError
+from frozenpinn.sweeps.run import sweep
 from frozenpinn.sweeps.statistics import Surrogate, sensitivity, summary, surrogate
 from frozenpinn.sweeps.store import open_sweep
 

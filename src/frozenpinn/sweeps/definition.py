@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import EvaluationError, StorageError
 from frozenpinn.runtime.arguments import shown
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.document import problem_to_dict
 from frozenpinn.statement.problem import Problem
 from frozenpinn.sweeps.designs import Table
@@ -111,7 +111,7 @@ class Definition:
 
 def make_places(problem: Problem, points: Any, times: Any) -> Places:
     """Read where solutions are evaluated: how many points and times, or which."""
-    from frozenpinn.results.exporting import POINTS, uniform_axes, uniform_times
+    from frozenpinn.output.exporting import POINTS, uniform_axes, uniform_times
 
     domain = problem.stated
     own: Array | None = None

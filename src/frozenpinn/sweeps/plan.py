@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.again import sizes_needed
-from frozenpinn.adaptivity.settings import First
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.results.solution import Solution
+from frozenpinn.search.re_solve import sizes_needed
+from frozenpinn.search.settings import First
 from frozenpinn.sweeps.definition import Definition
 from frozenpinn.sweeps.designs import Table
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import First
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.results.exporting import of_real_numbers
+from frozenpinn.output.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import one_thread
+from frozenpinn.search.settings import First
 from frozenpinn.solve import solve_from
 from frozenpinn.sweeps.definition import Definition
 from frozenpinn.sweeps.designs import applied

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from frozenpinn.results.solution import Solution
-from frozenpinn.statement.logarithms import MARGIN, in_logarithms
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.logarithm_problem import MARGIN, in_logarithms
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices, suggestion
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.advection import CASES as _ADVECTION
 from frozenpinn_lab.cases.beam import CASES as _BEAMS
 from frozenpinn_lab.cases.box_reactions import CASES as _BOX_REACTIONS

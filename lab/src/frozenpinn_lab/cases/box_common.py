@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.search.settings import Settings
 
 #: Intervals between the times at which errors are measured; steps of references divide them.
 OUTPUTS = 99

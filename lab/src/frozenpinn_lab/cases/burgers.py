@@ -12,11 +12,11 @@ integrator (LSODA here).
 
 from __future__ import annotations
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.cli.demo import burgers
-from frozenpinn.solvers import SciPy
+from frozenpinn.integrators import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.case import Case, Published
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import SettingsError, choices
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.inverse_case import InverseCase
 from frozenpinn_lab.cases.peers import Baseline, Published, baselines_of

@@ -30,12 +30,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM, Orthogonal, ProjectedSWIM
 from frozenpinn.geometry import Ball, Box
+from frozenpinn.integrators import SciPy
 from frozenpinn.language.jets import coordinate_names
-from frozenpinn.solvers import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Published, Variant
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.runtime.budget import Progress
+from frozenpinn.search.settings import Settings
 from frozenpinn.solve import solve
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.measurements import Measurements

@@ -27,11 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
-from frozenpinn.solvers import SciPy
+from frozenpinn.integrators import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Published
 from frozenpinn_lab.references import FourierReference

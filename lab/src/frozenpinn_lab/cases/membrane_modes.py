@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.geometry import Box, Polygon
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.eigenvalue import Eigenvalue
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Variant

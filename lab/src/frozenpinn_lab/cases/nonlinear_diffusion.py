@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
 from frozenpinn.geometry import Polygon
-from frozenpinn.solvers import SciPy
+from frozenpinn.integrators import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Published
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import MultiScale
 from frozenpinn.geometry import Interval
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case
 from frozenpinn_lab.references import FourierReference

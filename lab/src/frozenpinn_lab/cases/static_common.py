@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias
 
-from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.case import Case
 
 Width: TypeAlias = int | tuple[int, ...]

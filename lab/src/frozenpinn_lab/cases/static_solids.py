@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
 from frozenpinn.errors import MissingExtraError, ProblemError
 from frozenpinn.geometry import Domain, Implicit, SurfaceMesh, read_mesh
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Published, Variant
 from frozenpinn_lab.cases.static_common import static_case, widths

@@ -11,11 +11,11 @@ cut-off (1e-12 here), nor integrator and tolerance (RK45 with 1e-8 here). It giv
 
 from __future__ import annotations
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import OuterBasis
 from frozenpinn.basis.samplers import SWIM, MultiScale
 from frozenpinn.geometry import Interval
-from frozenpinn.solvers import SciPy
+from frozenpinn.integrators import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.conditions import Dirichlet
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Published

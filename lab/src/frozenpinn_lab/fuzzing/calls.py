@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from frozenpinn import boundary, domains, integrators, samplers
-from frozenpinn.adaptivity.settings import Settings, Windows
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Ball, Box, Disk, Domain, Implicit, Interval, Polygon, read_mesh
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.storage import load
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.search.settings import Settings, Windows
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.problem import Problem

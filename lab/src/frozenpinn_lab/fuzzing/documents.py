@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.adaptivity.problem_file import read_problem_file
+from frozenpinn.cli.problem_file import read_problem_file
 from frozenpinn_lab.fuzzing.trial import Trial
 
 FILES = (

@@ -26,17 +26,17 @@ import scipy.linalg as sla
 import sympy as sp
 
 from frozenpinn.errors import IntegrationError, SettingsError, choices
-from frozenpinn.operators import Dense
-from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.solvers.interpolation import (
+from frozenpinn.integrators.interpolation import (
     DEGREE,
     TooManyWindowsError,
     Window,
     interpolate,
     one_by_one,
 )
-from frozenpinn.solvers.modal import forced, unforced
-from frozenpinn.solvers.scalar_equations import Modes
+from frozenpinn.integrators.modal import forced, unforced
+from frozenpinn.integrators.scalar_equations import Modes
+from frozenpinn.operators import Dense
+from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.peers.evaluation import arranged
 from frozenpinn_lab.peers.score import Deadline, Scored, check_rtol

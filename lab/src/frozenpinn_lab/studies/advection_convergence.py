@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.advection import WIDTHS, paper
 from frozenpinn_lab.studies.attempts import attempts, estimate, exponential, median

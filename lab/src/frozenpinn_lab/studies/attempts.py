@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.errors import FrozenPinnError, IntegrationError
+from frozenpinn.integrators import Integrator, Observer, OdeSystem, Trajectory
+from frozenpinn.integrators.protocol import NOBODY
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.search.settings import Settings
 from frozenpinn.solve import check, solve
-from frozenpinn.solvers import Integrator, Observer, OdeSystem, Trajectory
-from frozenpinn.solvers.protocol import NOBODY
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.case import Case, Variant
 from frozenpinn_lab.runner import own_estimate, timed

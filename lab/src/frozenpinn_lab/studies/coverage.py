@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.infer import infer
-from frozenpinn.results.inferred import Inferred
+from frozenpinn.inverse.infer import infer
+from frozenpinn.inverse.result import Inferred
 from frozenpinn_lab.cases.inverse import CASES
 from frozenpinn_lab.studies.inverse import covered, error_of
 from frozenpinn_lab.studies.study import Announce, Row, Study, finish

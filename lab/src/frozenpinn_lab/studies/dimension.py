@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frozenpinn.adaptivity.settings import Settings
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.high_dimension import box_points, heat, paper_heat
 from frozenpinn_lab.studies.runs import literal, measure, with_penalty
 from frozenpinn_lab.studies.study import PUBLISHED, Announce, Row, Study

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.infer import infer
-from frozenpinn.results.inferred import Inferred
+from frozenpinn.inverse.infer import infer
+from frozenpinn.inverse.result import Inferred
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn_lab.cases.inverse import CASES
 from frozenpinn_lab.cases.inverse_case import InverseCase

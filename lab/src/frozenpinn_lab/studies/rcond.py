@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.results.solution import Solution
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.advection import BEST, paper
 from frozenpinn_lab.studies.attempts import attempts, median, relative

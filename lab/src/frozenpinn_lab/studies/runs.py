@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.strategies import AugmentedODE
+from frozenpinn.integrators import SciPy
 from frozenpinn.results.solution import Solution
-from frozenpinn.solvers import SciPy
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.studies.attempts import Within, attempts

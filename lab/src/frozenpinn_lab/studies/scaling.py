@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.errors import FrozenPinnError, SettingsError
 from frozenpinn.geometry import Box
+from frozenpinn.integrators import Observer, OdeSystem, Trajectory
+from frozenpinn.integrators.protocol import NOBODY
+from frozenpinn.search.settings import Settings
 from frozenpinn.solve import check, solve
-from frozenpinn.solvers import Observer, OdeSystem, Trajectory
-from frozenpinn.solvers.protocol import NOBODY
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.runner import FAILURES, failure, timed
 from frozenpinn_lab.studies.study import COLOURS, MARKERS, Announce, Row, Study, finish

@@ -18,8 +18,8 @@ from functools import partial
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.high_dimension import PROJECTED, box_points, heat, paper_heat
 from frozenpinn_lab.cases.nonlinear_diffusion import paper

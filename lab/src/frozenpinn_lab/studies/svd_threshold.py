@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.cli.demo import burgers
+from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.burgers import paper as burgers_paper
 from frozenpinn_lab.cases.high_dimension import box_points, heat, paper_heat

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from frozenpinn.adaptivity.settings import Settings
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
+from frozenpinn.search.settings import Settings
 from frozenpinn_lab.cases.high_dimension import PROJECTED
 from frozenpinn_lab.cases.nonlinear_diffusion import paper
 from frozenpinn_lab.studies.runs import literal, measure, posed, stiff, with_penalty

@@ -2,7 +2,7 @@
 
 M waves resolve about reach·M^(1/d)/π half-waves along each axis. A small reach makes smooth solutions accurate to
 round-off with few neurons, a large one sees finer detail; which one a problem needs is told by a pilot
-(adaptivity/static/families.py). On periodic axes frequencies are multiples of 2π/period.
+(static/families.py). On periodic axes frequencies are multiples of 2π/period.
 """
 
 from __future__ import annotations

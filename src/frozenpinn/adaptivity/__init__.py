@@ -1,1 +1,0 @@
-"""What is chosen by the program: sizes, windows in time, the search for a tolerance."""

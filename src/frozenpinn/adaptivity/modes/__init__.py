@@ -1,1 +1,0 @@
-"""Eigenvalues to a tolerance: widths, witnesses, and which of the values found are true."""

@@ -1,1 +1,0 @@
-"""What is chosen for a static problem: features, numbers of neurons and points, where Newton's method starts."""

@@ -1,0 +1,1 @@
+"""The list of functions beside the neurons: corners, holes, layers, narrow sources."""

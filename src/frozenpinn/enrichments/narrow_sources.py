@@ -1,0 +1,269 @@
+"""Narrow sources on shapes: what a product of networks on a box around the shape makes of them is one more feature.
+
+A formula for the source goes on beyond the domain. On a box, products of networks of the axes resolve detail that some
+hundred features of a shape do not. With p such that L p = f there, u = p + v, and v, which obeys L v = 0 and what p
+leaves of the conditions, is as smooth as if there were no detail. Of nonlinear equations, L is the linear part, and
+once there is a solution, its nonlinear terms join the sources. Python functions and tables are sources as formulas are,
+if they are known, and smooth, on the box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.assembly.collocation import Combination, Function, nobody, slopes_of
+from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.assembly.stage import Stage
+from frozenpinn.basis.boxed import Axis, BoxFunctions
+from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.enrichments.continued_terms import Continued, with_nonlinear_sources
+from frozenpinn.errors import BudgetError, FrozenPinnError
+from frozenpinn.geometry import BoundaryPoints, Box, Points
+from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.settings import Settings
+from frozenpinn.search.sizing import Frame, has_constant_coefficients, make_plan
+from frozenpinn.statement.conditions import read_boundary
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.newton_krylov import balance
+from frozenpinn.static.plan import StaticPlan
+from frozenpinn.static.rules import StaticRules
+
+Array = np.ndarray
+_CHECKED = 300  # points at which a function on a box is checked
+_SMALLEST = 1e-3  # size of a source, relative to its largest, below which points are not rarer
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Where sources have detail: candidates for points, and how much of the sources each stands for.
+
+    Attributes
+    ----------
+    x, weights
+        Points of the domain and their quadrature weights, shapes (n, d) and (n,).
+    sizes
+        Of the sources there, shape (n,).
+    spacing
+        Typical distance of neighbours along each axis.
+    box, width
+        On which the sources are resolved, and the neurons of each of its axes.
+    """
+
+    x: Array
+    weights: Array
+    sizes: Array
+    spacing: Array
+    box: Box
+    width: int
+
+    def with_points(
+        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
+    ) -> Points:
+        """Return points with more of them where sources are large."""
+        count = min(len(self.x), max(count, int(rules.detail_points * len(points))))
+        share = self.weights * self.sizes
+        share = share / np.sum(share)
+        i = np.unique(rng.choice(len(self.x), size=count, p=share))
+        weights = np.minimum(self.weights[i] / (count * share[i]), float(np.max(points.weights)))
+        return Points(np.concatenate([points.x, self.x[i]]), np.concatenate([points.weights, weights]), points.spacing)
+
+    def distance(self, problem: Problem, one: Function, other: Function) -> float:
+        """Return how far two functions are apart where the sources are large, relative to their size."""
+        rng, share = np.random.default_rng(Seed.STATIC_RESIDUALS), self.weights * self.sizes
+        x = self.x[rng.choice(len(self.x), size=_CHECKED, p=share / np.sum(share))]
+        jets = [problem.jets.field(name) for name in problem.fields]
+        pairs = zip(one.jets(x, jets), other.jets(x, jets), strict=True)
+        return max(float(np.linalg.norm(a - b) / (np.linalg.norm(b) or 1.0)) for a, b in pairs)
+
+    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
+        """Return the points of a side as they are."""
+        return points
+
+
+class _Found(NamedTuple):
+    """Functions on a box, the factors that make them solve the equations, and where these have detail."""
+
+    functions: BoxFunctions
+    scales: Sequence[float]
+    detail: Detail
+
+
+def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
+    """Return functions p with L p = f on a box around the domain, one for each field, and where f has detail.
+
+    None if the sources are constant, not known, or not resolved there, or if products are tried anyway.
+    """
+    problem, rules = plan.problem, plan.task.rules.static
+    if not (2 <= problem.domain.dimension <= len(rules.detail_widths) + 1) or any(problem.domain.periodic):
+        return None
+    if not _has_sources(problem) or problem.jets.quantities or Frame.of(problem, plan.task.settings).product:
+        return None
+    for box in _boxes(problem, rules):
+        around = _on_box(problem, box)
+        if around is not None:
+            best, gap = _resolved(plan, around)
+            if best is not None and gap < rules.detail_enough:
+                return best.functions, best.detail
+    return None
+
+
+def refined(plan: StaticPlan, state: Combination, detail: Detail) -> tuple[BoxFunctions, Detail] | None:
+    """Return the functions for sources with the nonlinear terms of a solution, on the box that it has functions of.
+
+    None if the problem is linear, or if these are not resolved there.
+    """
+    problem = plan.problem
+    about = None if problem.is_linear else Continued.of(state, problem, detail.box)
+    around = _on_box(problem, detail.box)
+    if about is None or around is None:
+        return None
+    best, gap = _resolved(plan, with_nonlinear_sources(problem, around, about), detail.width)
+    return None if best is None or gap > plan.task.rules.static.detail_enough else (best.functions, best.detail)
+
+
+def _resolved(plan: StaticPlan, around: Problem, least_width: int = 0) -> tuple[_Found | None, float]:
+    """Solve on a box with more and more neurons, as long as that helps; return what that leaves of the sources."""
+    best, least, rules, tol = None, np.inf, plan.task.rules.static, plan.task.tolerances.solution
+    enough = rules.detail_resolved if tol is None else max(rules.detail_resolved, rules.detail_part * tol)
+    for width in rules.detail_widths[around.domain.dimension - 2]:
+        if width < least_width:
+            continue
+        found = _solved(plan, around, width)
+        gap = np.inf if found is None else _gap(plan, around, found)
+        if found is None or (gap >= rules.detail_helps * least and least < rules.detail_seen):
+            break
+        best, least = (found, gap) if gap < least else (best, least)
+        if gap < enough:
+            break
+    return best, least
+
+
+def _gap(plan: StaticPlan, around: Problem, found: _Found) -> float:
+    """Return what functions on a box leave of the sources inside the domain, relative to these."""
+    rng, domain, detail = np.random.default_rng(Seed.STATIC_RESIDUALS), plan.problem.domain, found.detail
+    share = detail.weights * detail.sizes
+    x = detail.x[rng.choice(len(detail.x), size=_CHECKED, p=share / np.sum(share))]
+    x = np.concatenate([domain.sample(_CHECKED, "random", rng).x, x + detail.spacing * rng.uniform(-0.5, 0.5, x.shape)])
+    x, worst = x[domain.contains(x, 0.0)], 0.0
+    for name in around.fields:
+        slopes = slopes_of(around, name)
+        jets = [found.functions(x, jet.alpha, jet.laps)[:, around.fields.index(jet.field)] for jet in slopes.jets]
+        own = [found.scales[around.fields.index(jet.field)] * v for jet, v in zip(slopes.jets, jets, strict=True)]
+        left = slopes.value(*x.T, 0.0, *own)[0]
+        source = np.broadcast_to(slopes.value(*x.T, 0.0, *(np.zeros(len(x)) for _ in own))[0], len(x))
+        worst = max(worst, float(np.linalg.norm(left) / (np.linalg.norm(source) or 1.0)))
+    return worst
+
+
+def _varied(width: int, plan: StaticPlan) -> int:
+    """Return a width of an axis that differs from one solve to the next, so that two share no error."""
+    return 2 * round(width * (1.0 + 0.2 * np.log2(max(plan.task.effort, 1.0))) / 2)
+
+
+def _has_sources(problem: Problem) -> bool:
+    """Whether there are sources that vary, and all equations have derivatives of second order in their linear part."""
+    leads = all(
+        any(jet.field == e.field and jet.order >= 2 for jet in e.linear) and not e.linear_in_time
+        for e in problem.equations
+    )
+    return leads and any(e.forcing.free_symbols for e in problem.equations)
+
+
+def _boxes(problem: Problem, rules: StaticRules) -> Sequence[Box]:
+    """Return a box with a margin around the domain, and the bounding box."""
+    domain = problem.domain
+    lower, lengths = np.asarray(domain.lower, dtype=float), np.asarray(domain.lengths, dtype=float)
+    upper = lower + lengths
+    return [Box(lower - m * lengths, upper + m * lengths) for m in (rules.detail_margin, 0.0)]
+
+
+def _on_box(problem: Problem, box: Box) -> Problem | None:
+    """Return the linear part of a problem on a box, with zero values at its sides; None if it is not finite there."""
+    jets, equations = problem.jets, []
+    for equation in problem.equations:
+        linear = sum((c * jets.symbol(jet) for jet, c in equation.linear.items()), sp.Integer(0))
+        equations.append(replace(equation, right_side=linear + equation.forcing, nonlinear=sp.Integer(0)))
+    parts = [e for equation in equations for e in (equation.forcing, *equation.linear.values())]
+    try:
+        with np.errstate(all="ignore"):
+            values = problem.compile(parts)(*box.sample(2000, "random", 0).x.T, 0.0)
+    except FrozenPinnError:  # of a Python function or a table that ends where the domain ends
+        return None
+    if not all(np.all(np.isfinite(value)) for value in values):
+        return None
+    ends = {side.name: _ends(problem, axis) for axis, side in ((s.axis, s) for s in box.sides)}
+    return problem.replaced(
+        domain=box,
+        equations=tuple(equations),
+        conditions=read_boundary(ends, box, problem.fields, jets, problem.parameters)[0],
+        laws=(),
+        groups=tuple((name,) for name in problem.fields),
+        constraints=(),
+        exact={},
+    )
+
+
+def _ends(problem: Problem, axis: int) -> list[str]:
+    """Return zero values of all fields, and zero second derivatives of those with equations of fourth order."""
+    found = []
+    for name in problem.fields:
+        found.append(f"{name} = 0")
+        if problem.spatial_order(name) > 2:
+            second = tuple(2 * int(i == axis) for i in range(problem.domain.dimension))
+            found.append(f"{problem.jets.name(Jet(name, second))} = 0")
+    return found
+
+
+def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
+    """Solve on the box."""
+    task = replace(plan.task, settings=Settings(rules=plan.task.rules))
+    own = make_plan(around, task, (_varied(width, plan),) * around.domain.dimension)
+    rules = plan.task.rules.static
+    if (
+        own.operations
+        > rules.detail_operations[not has_constant_coefficients(around)] * max(plan.task.effort, 1.0) ** 2
+    ):
+        return None
+    try:
+        own.check_memory()
+        spaces = own.build_spaces(around, own.place_points(around))
+        system = discretise(around, spaces, stage=Stage.whole(around))
+        restarts = rules.detail_restarts[plan.task.effort > rules.detail_effort]
+        found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.told or nobody, restarts)
+    except BudgetError:
+        raise
+    except (FrozenPinnError, np.linalg.LinAlgError):
+        return None
+    networks = [space.network for space in spaces]
+    first = networks[0]
+    if not isinstance(first, ProductNetwork) or any(n.factors != first.factors for n in networks):  # type: ignore[attr-defined]
+        return None
+    tensors = [part[0].reshape(first.sizes) for part in system.layout.split(found.state)]
+    detail = _detail(plan.problem, around, own.place_points(around), width)
+    if detail is None or not all(np.any(tensor) for tensor in tensors):
+        return None
+    scales = [float(np.max(np.abs(tensor))) for tensor in tensors]
+    axes = [Axis.of(factor) for factor in first.factors]
+    functions = BoxFunctions.of(axes, [t / s for t, s in zip(tensors, scales, strict=True)])
+    return _Found(functions, scales, detail)
+
+
+def _detail(problem: Problem, around: Problem, grid: Points, width: int) -> Detail | None:
+    """Return the points of a grid that lie in the domain, with the sizes of the sources."""
+    inside = np.flatnonzero(problem.domain.contains(grid.x, 0.0))
+    if not len(inside):
+        return None
+    x = grid.x[inside]
+    with np.errstate(all="ignore"):
+        values = around.compile([e.forcing for e in around.equations])(*x.T, 0.0)
+    parts = [np.abs(np.broadcast_to(v, len(x))) / (float(np.max(np.abs(v))) or 1.0) for v in values]
+    sizes = np.max(parts, axis=0)
+    if not np.all(np.isfinite(sizes)) or not isinstance(around.domain, Box):
+        return None
+    return Detail(x, grid.weights[inside], sizes + _SMALLEST, grid.spacing, around.domain, width)

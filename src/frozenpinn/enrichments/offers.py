@@ -1,0 +1,68 @@
+"""Special functions of a static problem: those that it can't do without, and those that a pilot has to ask for.
+
+Where gradients are unbounded, at re-entrant corners and where values meet slopes, least squares on smooth features
+alone converges to a wrong function. Functions of such corners are always there. Those of other corners, at which only
+higher derivatives are unbounded, and multipoles of holes join if a pilot leaves less with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from frozenpinn.assembly.collocation import Function
+from frozenpinn.basis.hidden import SpecialFunctions
+from frozenpinn.basis.special import joined
+from frozenpinn.enrichments.boundary_layers import MorePoints, find_sites
+from frozenpinn.enrichments.corners import CornerFunctions, corner_functions
+from frozenpinn.enrichments.holes import multipoles
+from frozenpinn.enrichments.narrow_sources import particular
+from frozenpinn.static.plan import StaticPlan
+
+
+def needed(plan: StaticPlan) -> SpecialFunctions | None:
+    """Return the functions of corners at which gradients are unbounded; None if there are none."""
+    corners = _corners(plan)
+    return corners.strong if corners is not None and len(corners.strong) else None
+
+
+def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
+    """Yield special functions that may help beside those that are needed, some with places for points.
+
+    ``about`` is what a pilot finds without them, ``detailed`` tells whether sources may have too much detail for it.
+    """
+    if not isinstance(plan.task.settings.sampler, str | None):
+        return
+    rules, corners = plan.task.rules.static, _corners(plan)
+    in_space, always = plan.problem.domain.dimension == 3, needed(plan)
+    poles = multipoles(plan.problem, rules.multipoles_in_space if in_space else rules.multipoles)
+    whole = plan.problem.interfaces is None
+    detail = particular(plan) if detailed and whole else None
+    if detail is not None:
+        yield _with(detail[0], always, poles), detail[1]
+        if corners is not None and len(corners.weak):
+            yield _with(detail[0], always, poles, corners.weak), detail[1]
+    sites = find_sites(plan.problem, about, rules) if whole else None
+    if sites is not None:
+        count = max(4, int(rules.layer_share * plan.width))
+        yield _with(sites.functions(count, rules, np.random.default_rng(plan.task.seed)), always), sites
+    if corners is None:
+        if poles is not None:
+            yield poles, None
+        return
+    found = joined([corners.strong, corners.weak, poles])
+    if found is not None and len(found) > len(corners.strong):
+        yield found, None
+
+
+def _with(functions: SpecialFunctions, *others: SpecialFunctions | None) -> SpecialFunctions:
+    """Return functions with other ones beside them."""
+    return joined([functions, *others]) or functions
+
+
+def _corners(plan: StaticPlan) -> CornerFunctions | None:
+    if not isinstance(plan.task.settings.sampler, str | None):
+        return None
+    rules = plan.task.rules.static
+    return corner_functions(plan.problem, rules.corner_power, int(rules.most_special * plan.width))

@@ -1,0 +1,284 @@
+"""What can be known before a solve: how many neurons the data need, and whether the basis must follow the solution.
+
+A held-out fit of initial data, forcing and boundary data foretells the error of the solution within an order of
+magnitude, as long as the solution stays as smooth as the data. For nonlinear problems in one dimension a rough trial
+tells whether it does: a front calls for a basis that follows it, detail everywhere for a wider one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.analysis.probing import probe
+from frozenpinn.assembly.stage import Stage
+from frozenpinn.basis.samplers import Sampler
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.evolution.axis_misfit import axis_misfits
+from frozenpinn.evolution.fitting import data_at, held_out
+from frozenpinn.evolution.following import fronts_to_follow
+from frozenpinn.evolution.grading import is_spread_out
+from frozenpinn.evolution.integrator_choice import choose_integrator
+from frozenpinn.evolution.product_trial import lattice_width, width_for_solution
+from frozenpinn.evolution.resolution import Watch
+from frozenpinn.evolution.stability import stable_discretisation
+from frozenpinn.evolution.window_transfer import state_slopes
+from frozenpinn.integrators import Integrator, Observer
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.rules import Rules, SizingRules
+from frozenpinn.search.settings import First, Settings, Task
+from frozenpinn.search.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
+from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class Sizes(NamedTuple):
+    """What a search knows of sizes from its first solve on: the width at effort one, and how the basis is renewed.
+
+    None for the width leaves it to the settings. On products there is a width for each axis; axes that have turned out
+    to be resolved keep theirs (``held``, 0 for those that grow).
+    """
+
+    width: Width | None
+    follows: bool
+    held: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a solve teaches the next one of its search, found out when there is one.
+
+    Attributes
+    ----------
+    solution, task
+        What was found, and what was asked.
+    before
+        The sizes that it started from.
+    """
+
+    solution: Solution
+    task: Task
+    before: Sizes
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The sizes to go on with."""
+        return learned(self.solution, self.before, self.task)
+
+    def for_effort(self, effort: float) -> Sizes:
+        """Return the sizes of a solve of some effort: a coarser one has nothing to learn."""
+        return self.before if effort < self.task.effort else self.sizes
+
+
+def first_sizes(problem: Problem, task: Task) -> Sizes:
+    """Find width and renewal where an accuracy is asked for and they are left open; what is found is remembered."""
+    settings, rules = task.settings, task.rules.sizing
+    line = problem.domain.dimension == 1
+    if line and (waves := lattice_width(problem, task)) is not None:
+        return Sizes(waves, follows=False)
+    trial = None
+    if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
+        trial = _trial(problem, settings.integrator, task.rules, task.seed)
+    # on products a solve must have shown that it pays
+    follows = settings.windows != "auto" or (line and (trial is None or trial.fails))
+    if not task.grows:
+        return Sizes(None, follows)
+    if problem.domain.dimension > rules.dimensions:
+        return Sizes(rules.many_start, follows)
+    assert task.tolerances.solution is not None
+    width = _width_for_data(problem, settings, task.tolerances.solution)
+    if isinstance(width, int) and line and not problem.is_linear:
+        if follows and Frame.of(problem, settings).renewal is not None:
+            width = max(width, rules.following)
+        else:
+            share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share
+            # as if the shares of ever finer functions fell exponentially
+            ratio = np.log(task.tolerances.solution) / np.log(np.clip(share, 1e-12, 0.99))
+            width = max(width, int(min(ratio, rules.further) * rules.trial_width))
+    if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
+        width = width_for_solution(problem, task, width)
+    return Sizes(width, follows)
+
+
+def known_sizes(problem: Problem, task: Task) -> Sizes | None:
+    """Return the sizes that a task starts from, if they suit the problem; None if they are to be found."""
+    first, dimension = task.first, problem.domain.dimension
+    if first is None or not task.grows or first.dimension != dimension:
+        return None
+    product = Frame.of(problem, task.settings, first.width if dimension == 1 else None).product
+    if isinstance(first.width, tuple) != product:
+        return None
+    return Sizes(first.width, first.follows)
+
+
+def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
+    """Return the task with the sizes that it starts from, so that another solve can start from them."""
+    if sizes.width is None or not task.grows or task.tolerances.solution is None:
+        return task
+    return replace(task, first=First(problem.domain.dimension, sizes.width, sizes.follows))
+
+
+def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
+    """Return the plan of a solve of known sizes."""
+    return make_plan(problem, task, _grown(sizes, task), sizes.follows)
+
+
+def _grown(sizes: Sizes, task: Task) -> Width | None:
+    """Return the width of a solve that takes some effort."""
+    if not isinstance(sizes.width, tuple):
+        return None if sizes.width is None else round(task.effort * sizes.width)
+    more = task.rules.sizing.another
+    held = sizes.held or (0,) * len(sizes.width)
+    # an axis that is resolved gets a few more neurons: a witness must have other functions
+    return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
+
+
+def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
+    """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
+    asked = task.tolerances.solution
+    if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
+        return sizes
+    misfits, rules = axis_misfits(solution), task.rules.sizing
+    widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
+    if isinstance(sizes.width, tuple):
+        limit = min(rules.resolved * max(misfits), rules.negligible * asked)
+        sizes = sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
+    if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto" or len(widths) == 1:
+        return sizes
+    fronts = fronts_to_follow(solution, misfits, widths, task)
+    if not any(fronts):
+        return sizes
+    if isinstance(sizes.width, tuple):
+        narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
+        sizes = sizes._replace(width=narrower)
+    return sizes._replace(follows=True)
+
+
+@remembered
+def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
+    """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
+    rules, dimension = settings.rules.sizing, problem.domain.dimension
+    frame = Frame.of(problem, settings)
+    line = dimension == 1
+    ladder = rules.ladder[dimension - 1] if frame.product or line else rules.ladder_on_shapes
+    if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
+        widest = rules.stepping[dimension - 1] if frame.product or line else rules.stepping_on_shapes
+        ladder = tuple(width for width in ladder if width <= widest)
+    if frame.product:
+        # widths cost little where time takes no steps
+        closed = has_constant_coefficients(problem)
+        margin = (rules.margin_in_closed_form if closed else rules.margin_on_products) * tol
+        return tuple(
+            _climb(
+                ladder,
+                margin,
+                rules,
+                lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width),  # type: ignore[misc]
+                rules.patience,
+                closely=closed,
+            )
+            for axis in range(dimension)
+        )
+    margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
+    return _climb(
+        ladder, margin, rules, lambda width: _misfit(problem, frame.samplers(problem, settings, width)[0], rules.ridge)
+    )
+
+
+def _climb(
+    ladder: tuple[int, ...],
+    margin: float,
+    rules: SizingRules,
+    misfit: Callable[[int], float],
+    patience: int = 1,
+    closely: bool = False,
+) -> int:
+    """Return the first width with a misfit within the margin, or that before some which brought little.
+
+    Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
+    ``closely`` also looks half-way between two widths.
+    """
+    before, slow = np.inf, 0
+    for k, width in enumerate(ladder):
+        found = misfit(width)
+        if found <= margin:
+            between = 2 * ((ladder[k - 1] + width) // 4) if closely and k else width
+            return between if between < width and misfit(between) <= margin else width
+        slow = slow + 1 if rules.blind > before and found > rules.slow * before else 0
+        if slow == patience:
+            return ladder[k - patience]
+        before = found
+    return ladder[-1] if before < rules.blind else ladder[0]
+
+
+def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
+    """Return the largest relative misfit of the data at points that the fit did not see."""
+    rng = np.random.default_rng(Seed.FIRST_WIDTH)
+    domain, width = problem.domain, sampler.width
+    train = domain.sample(2 * width, "gauss" if domain.dimension == 1 else "random", rng)
+    x = np.concatenate([train.x, domain.sample(max(40, width // 2), "random", rng).x, probe(problem).x])
+    targets = data_at(problem, x)
+    if targets is None:
+        return 0.0
+    return held_out(sampler.sample(train, rng).features(x), targets, len(train.x), ridge)
+
+
+def _misfit_on_axis(problem: Problem, frame: Frame, settings: Settings, axis: int, width: int) -> float:
+    """Return the same for one axis of a product, along lines parallel to it."""
+    rng, domain, rules = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain, settings.rules.sizing
+    line = domain.axis(axis)  # type: ignore[attr-defined]
+    sampler = frame.samplers(problem, settings, (width,) * domain.dimension)[axis]
+    train = line.sample(2 * width, frame.method)
+    along = np.concatenate([train.x, line.sample(max(40, width // 2), "random", rng).x])
+    tables = []
+    for point in domain.sample(rules.lines, "random", rng).x:
+        x = np.tile(point, (len(along), 1))
+        x[:, axis] = along[:, 0]
+        targets = data_at(problem, x)
+        if targets is not None:
+            tables.append(targets)
+    if not tables:
+        return 0.0
+    return held_out(
+        sampler.sample(train, rng).features(along), np.concatenate(tables, axis=1), len(train.x), rules.ridge
+    )
+
+
+class Trial(NamedTuple):
+    """Whether one basis fails to represent a solution, or would, and the share of its finest tenth at the end."""
+
+    fails: bool
+    share: float = 1.0
+
+
+@remembered
+def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int) -> Trial:
+    """Try one basis, roughly: it must get to the end, and the solution must not be steep there in places only."""
+    rules, windows = all_rules.sizing, all_rules.windows
+    settings = Settings(width=rules.trial_width, windows=None, rules=all_rules)
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rules.trial_rtol)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            spaces = plan.build_spaces(problem, plan.place_points(problem))
+            system = stable_discretisation(problem, spaces, None, Stage.whole(problem), all_rules.cutoff)
+            watch = Watch(system, rules.trial_share, windows)
+            stepper = choose_integrator(system, integrator, rules.trial_rtol, all_rules.integrators)
+            trajectory = stepper.integrate(system, Observer(stop=watch))
+        except FrozenPinnError:
+            return Trial(True)
+    start, end = system.time
+    if watch.until(trajectory, start) < end:
+        return Trial(True)
+    states = trajectory(np.linspace(start, end, 9))
+    follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
+    return Trial(follow, max(watch.share(y) for y in states))

@@ -1,0 +1,131 @@
+"""Where a solution is steep: gradings of the axes of a box by which points and neurons are placed.
+
+    density = floor/L + (1 − floor)·|uₓ| / ∫|uₓ|
+
+In several dimensions every axis has a grading of its own, by the largest |∂u| across the other axes. The solution is
+then projected onto the new basis and goes on (see handover.py and time_windows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.basis.samplers.grading import Grading
+from frozenpinn.geometry import Points
+from frozenpinn.geometry.points import gauss
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.rules import WindowRules
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+class Slopes(NamedTuple):
+    """What happens along an axis: places in increasing order, slopes there, and errors of a basis if it has failed."""
+
+    places: Array
+    sizes: Sequence[Array]
+    errors: Sequence[Array] = ()
+
+
+def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
+    """Return the grading by the slopes of all fields at increasing places, ends included."""
+    sizes = [(np.abs(slope), float(np.trapezoid(np.abs(slope), places))) for slope in slopes]
+    parts = [size / total for size, total in sizes if total > 0 and np.isfinite(total)]
+    uneven = np.max(parts, axis=0) if parts else np.zeros_like(places)
+    density = floor / (places[-1] - places[0]) + (1.0 - floor) * uneven
+    return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
+
+
+def steepest(table: Array) -> Array:
+    """Return for each place of an axis (first index) the value of largest size across the others, with its sign."""
+    flat = table.reshape(len(table), -1)
+    return np.take_along_axis(flat, np.argmax(np.abs(flat), axis=1)[:, None], axis=1)[:, 0]
+
+
+def along(axes: Sequence[Array], axis: int) -> Array:
+    """Return the points of a tensor grid, shape (n, d), in an order in which one axis comes first."""
+    order = [axis, *(k for k in range(len(axes)) if k != axis)]
+    grids = np.meshgrid(*(axes[k] for k in order), indexing="ij")
+    return np.stack([grids[order.index(k)].ravel() for k in range(len(axes))], axis=1)
+
+
+def initial_slopes(problem: Problem, rules: WindowRules) -> list[Slopes]:
+    """Return places on each axis and the slopes of the initial values and velocities there, by differences."""
+    return [
+        Slopes(x, [steepest(np.gradient(v, x, axis=0)) for v in values])
+        for x, values in _initial_values(problem, rules)
+    ]
+
+
+@remembered
+def _initial_values(problem: Problem, rules: WindowRules) -> tuple[tuple[Array, list[Array]], ...]:
+    """Return for each axis places on it and the initial data there, on some lines: shape (places, lines)."""
+    domain, d = problem.domain, problem.domain.dimension
+    data = [*problem.initial.values(), *problem.initial_velocity.values()]
+    lines = rules.across[d - 2] if d > 1 else 1
+    middles = [a + n * (np.arange(lines) + 0.5) / lines for a, n in zip(domain.lower, domain.lengths, strict=True)]
+    found = []
+    for axis in range(d):
+        x = np.linspace(
+            float(domain.lower[axis]), float(domain.upper[axis]), rules.places if d == 1 else rules.places_on_products
+        )
+        points = along([x if k == axis else middle for k, middle in enumerate(middles)], axis)
+        tables = [np.broadcast_to(datum(points, problem.time[0]), len(points)) for datum in data]
+        found.append((read_only(x), [read_only(table.reshape(len(x), -1)) for table in tables]))
+    return tuple(found)
+
+
+def falls_between(system: Discretisation, rules: WindowRules) -> bool:
+    """Whether the points of a basis miss something of the initial data, such as a peak between two of them."""
+    for axis, (x, values) in enumerate(_initial_values(system.problem, rules)):
+        own = np.unique(system.points.x[:, axis])
+        nearest = np.unique(np.concatenate([[0, len(x) - 1], np.searchsorted(x, own)]))
+        nearest = np.clip(nearest, 0, len(x) - 1)
+        for v in values:
+            variation = np.sum(np.abs(np.diff(v, axis=0)), axis=0)
+            seen = np.sum(np.abs(np.diff(v[nearest], axis=0)), axis=0)
+            whole = float(np.max(variation))
+            missed = float(np.max(variation - seen)) > rules.between * whole
+            if missed and whole > 1e-6 * float(np.max(np.abs(v))):
+                return True
+    return False
+
+
+def total_slope(slopes: Slopes) -> float:
+    """Return the largest ∫|∂u| of all fields along an axis."""
+    return max((float(np.trapezoid(np.abs(size), slopes.places)) for size in slopes.sizes), default=0.0)
+
+
+def is_spread_out(slopes: Slopes, rules: WindowRules) -> bool:
+    """Whether a solution is about as steep everywhere, so that a finer basis helps and a graded one does not.
+
+    The measure is the part of the interval that |uₓ| takes up, (∫|uₓ|)² / (L ∫uₓ²): 0.8 for a sine, small for a front.
+    """
+    places = slopes.places
+    length = float(places[-1] - places[0])
+    parts = []
+    for size in slopes.sizes:
+        square = float(np.trapezoid(size**2, places))
+        if square > 0:
+            parts.append(float(np.trapezoid(np.abs(size), places)) ** 2 / (length * square))
+    return not parts or min(parts) > rules.spread
+
+
+def graded_points(grading: Grading, n: int, method: str, rng: np.random.Generator, per_cell: int = 8) -> Points:
+    """Place about n quadrature points: Gauss points in cells of equal share, or evenly or at random in s."""
+    if method == "gauss":
+        edges = grading.place(np.linspace(0.0, 1.0, max(1, round(n / per_cell)) + 1))
+        nodes, shares = gauss(per_cell)
+        lengths = np.diff(edges)[:, None]
+        x, weights = (edges[:-1, None] + lengths * nodes).ravel(), (lengths * shares).ravel()
+    else:
+        s = (np.arange(n) + 0.5) / n if method == "uniform" else np.sort(rng.random(n))
+        x = grading.place(s)
+        weights = grading.stretch(x) / n
+    return Points(x[:, None], weights, np.array([float(np.min(np.diff(x)))]))

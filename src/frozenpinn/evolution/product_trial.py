@@ -1,0 +1,154 @@
+"""Rough trials of products: how wide each axis must be for the solution, which may be finer than the data.
+
+On a periodic interval the product has one axis, whose functions are waves: transforms make a step cheap, whatever the
+number of them. So a semilinear problem there is solved with waves, unless a trial shows that too many are needed, or
+that few neurons could follow a front which diffusion holds together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.analysis.formula_scales import formula_scales
+from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.errors import FrozenPinnError
+from frozenpinn.evolution.axis_misfit import SHARES, narrower_misfits, needed_width
+from frozenpinn.evolution.grading import is_spread_out
+from frozenpinn.evolution.integrator_choice import choose_integrator
+from frozenpinn.evolution.resolution import Watch
+from frozenpinn.evolution.window_transfer import state_slopes
+from frozenpinn.integrators import Integrator, Observer
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.rules import Rules
+from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.sizing import Frame, make_plan
+from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.statement.problem import Problem
+
+
+def lattice_width(problem: Problem, task: Task) -> tuple[int] | None:
+    """Return how many waves a problem on a periodic interval needs; None if waves do not suit it."""
+    rules, asked, settings = task.rules.sizing, task.tolerances.solution, task.settings
+    assert asked is not None
+    free = task.grows and settings.windows == "auto" and settings.points is None and settings.integrator is None
+    if not free or not _is_semilinear(problem) or not Frame.of(problem, settings, (2,)).product:
+        return None
+    length, narrowest = float(problem.domain.lengths[0]), _narrowest(problem)
+    for width in rules.trial_on_lattices:
+        if length > rules.points_on_cycles * width * narrowest:  # it would fall between the points
+            continue
+        trial = _trial(problem, None, task.rules, task.seed, (width,))
+        if trial is None:
+            return None
+        wanted = rules.trial_margin * asked
+        needed = needed_width(trial.misfits[0], width, wanted, rules.digits_per_neuron, rules.trial_noise)
+        if needed <= rules.further_on_products * width:
+            return (max(int(needed), rules.ladder[0][0]),)
+        if trial.has_front and _dissipates(problem):
+            return None
+    return None
+
+
+def _dissipates(problem: Problem) -> bool:
+    """Whether each field is damped by an even derivative of its own that leads: fronts do not break up into waves."""
+    for equation in problem.equations:
+        leading = max(equation.linear, key=lambda jet: jet.order, default=None)
+        if equation.order != 1 or (leading and (leading.field != equation.field or leading.order % 2)):
+            return False
+    return True
+
+
+def _is_semilinear(problem: Problem) -> bool:
+    """Whether a problem on a periodic interval has a linear part with numbers as coefficients that leads, and no more.
+
+    That part is solved exactly.
+    """
+    if problem.domain.dimension != 1 or not all(problem.domain.periodic) or problem.is_linear:
+        return False
+    for equation in problem.equations:
+        if equation.mass or equation.nonlocal_linear or equation.linear_in_time:
+            return False
+        if any(c.free_symbols or c.atoms(AppliedUndef) for c in equation.linear.values()):
+            return False
+        leading = max((jet.order for jet in equation.linear), default=0)
+        rest = max((jet.order for jet in problem.jets.jets_in(equation.nonlinear).values()), default=-1)
+        if rest >= leading:
+            return False
+    return True
+
+
+def _narrowest(problem: Problem) -> float:
+    """Return the width of the narrowest feature of the formulas in space; infinite if there is none."""
+    scales = formula_scales(problem)
+    if any(feature.kind == "jump" and feature.narrow[0] for feature in scales.features):
+        return 0.0
+    return min((stretch.width for stretch in scales.stretches(0)), default=np.inf)
+
+
+def width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:
+    """Return widths of the axes of a product that suit the solution, as a rough trial has shown it."""
+    rules, asked = task.rules.sizing, task.tolerances.solution
+    assert asked is not None
+    first = rules.trial_on_products[problem.domain.dimension - 2]
+    trial = _trial(problem, task.settings.integrator, task.rules, task.seed, (first,) * problem.domain.dimension)
+    if trial is None:
+        return widths
+    margin = rules.margin_on_products if problem.is_linear else rules.trial_margin
+    wanted, most = margin * asked, int(rules.further_on_products * first)
+    needed = [needed_width(own, first, wanted, rules.digits_per_neuron, rules.trial_noise) for own in trial.misfits]
+    return tuple(max(w, min(int(n), most)) for w, n in zip(widths, needed, strict=True))
+
+
+class Trial(NamedTuple):
+    """What narrower products would miss along each axis, and whether the solution ends up steep in places only."""
+
+    misfits: tuple[tuple[float, ...], ...]
+    has_front: bool
+
+
+class _Patience:
+    """Ends a trial on a box after some steps: what comes later is a guess then."""
+
+    def __init__(self, steps: int) -> None:
+        self._left = steps
+
+    def __call__(self, t: float, y: np.ndarray) -> bool:
+        self._left -= 1
+        return self._left <= 0
+
+
+@remembered
+def _trial(
+    problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: tuple[int, ...]
+) -> Trial | None:
+    """Try a product, roughly; None if it does not get far."""
+    settings = Settings(width=width, windows=None, rules=all_rules)
+    rtol = all_rules.sizing.trial_noise
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            spaces = plan.build_spaces(problem, plan.place_points(problem))
+            system = discretise(problem, spaces)
+            stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
+            sizing = all_rules.sizing
+            alone = len(width) == 1
+            stop = Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(sizing.trial_steps)
+            trajectory = stepper.integrate(system, Observer(stop=stop))
+        except FrozenPinnError:
+            return None
+    worst = np.zeros((problem.domain.dimension, len(SHARES)))
+    times = np.linspace(system.time[0], trajectory.end, 9)
+    states = trajectory(times)
+    for t, y in zip(times, states, strict=True):
+        for block, space in zip(system.layout.blocks, system.spaces, strict=True):
+            worst = np.maximum(worst, narrower_misfits(space, y[block], float(t)))
+    if not np.all(np.isfinite(worst)):
+        return None
+    slopes = state_slopes(system, states[-1], float(times[-1]))
+    front = not all(is_spread_out(axis, all_rules.windows) for axis in slopes)
+    return Trial(tuple(map(tuple, worst.tolist())), front)

@@ -1,0 +1,269 @@
+"""Closed-form solution mode by mode, also under forcing that depends on time (Duhamel's principle).
+
+In the eigenvectors of the operator a linear system falls apart into scalar equations
+
+    z' = λ z + β(t)     or     z'' = κ z + δ z' + β(t).
+
+β is interpolated in time by polynomials on windows. On a window the equation has a polynomial particular
+solution p, so z = (exact homogeneous solution) + p: no time steps, no stability limit, and the cost does not
+depend on how stiff or oscillatory the modes are, only on how smooth the forcing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import prod, sqrt
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from frozenpinn.integrators.interpolation import DEGREE, Window
+from frozenpinn.integrators.protocol import NO_WORK, Work
+from frozenpinn.integrators.scalar_equations import SLOW_DEGREE, Modes, differentiation
+from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
+from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.memo import Same, recent
+
+Array = np.ndarray
+_NEGLIGIBLE = np.finfo(float).eps * np.array([1 / 16, 1.0])  # parts of the largest mode, and of the fastest
+_MOST = 0.7  # part of the modes, up to which those that are zero are left out
+_MODES = 2048  # whose maps are held at a time
+_MANY = 4_000_000  # numbers that are not kept
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModalTrajectory:
+    """y(t) = V·(homogeneous + particular), window by window.
+
+    Attributes
+    ----------
+    modes, vectors
+        The scalar equations, and V.
+    starts, ends
+        The windows.
+    states
+        Homogeneous part at the start of each window, shape (windows, order, modes).
+    polynomials
+        Chebyshev coefficients of the particular part, shape (windows, degree + 1, modes).
+    steps, work
+        Closed forms take none; iterations on windows count theirs.
+    """
+
+    modes: Modes
+    vectors: Operator
+    starts: Array
+    ends: Array
+    states: Array
+    polynomials: Array
+    steps: int = 0
+    work: Work = NO_WORK
+    name = kind = "modal"
+
+    @property
+    def end(self) -> float:
+        """Up to which time it reaches."""
+        return float(self.ends[-1])
+
+    @property
+    def breaks(self) -> Array:
+        """Times between which it is smooth: the windows."""
+        return np.append(self.starts, self.ends[-1])
+
+    def __call__(self, times: Array) -> Array:
+        """Return the states at the given times, shape (m, size)."""
+        return self._evaluate(times, 0)
+
+    def rates(self, times: Array) -> Array:
+        """Return the time derivatives of the states, shape (m, size)."""
+        return self._evaluate(times, 1)
+
+    def mapped(self, times: Array, maps: Sequence[tensor.AxisFactor], derivative: int = 0) -> Array:
+        """Return (M₁ ⊗ M₂ ⊗ …) of positions, or of a time derivative of them, shape (m, k₁k₂…)."""
+        vectors, order = self.vectors, self.modes.order
+        if not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product and len(self.starts) == 1):
+            found = self._evaluate(times, int(derivative >= order)).reshape(len(times), order, -1)
+            return tensor.along_axes(maps, found[:, min(derivative, order - 1)].T).T
+        times = np.asarray(times, dtype=float)
+        factors = [tensor.multiplied(m, f) for m, f in zip(maps, vectors.products[0].factors, strict=True)]
+        return np.real(tensor.along_axes(factors, self._derivative(times, derivative))).T
+
+    def _derivative(self, times: Array, derivative: int) -> Array:
+        """Return positions of the modes in the first window, or a derivative of them by time, shape (modes, m)."""
+        modes = self.modes
+        if not self.polynomials.shape[1] and (not derivative or (derivative == modes.order and not modes.damping)):
+            found = self._kept("positions", times, self._positions)
+            return modes.eigenvalues[:, None] * found if derivative else found
+        modal = self._modal(0, times)
+        if derivative >= modes.order:
+            modal = self._rate(0, times, modal)
+        return modal[:, min(derivative, modes.order - 1)].T
+
+    def _positions(self, tau: Array) -> Array:
+        modes, state, present = self._present
+        if len(present) == len(self.modes.eigenvalues):
+            return modes.positions(state, tau)
+        out = np.zeros((len(self.modes.eigenvalues), len(tau)), dtype=state.dtype)
+        out[present] = modes.positions(state, tau)
+        return out
+
+    @cached_property
+    def _present(self) -> tuple[Modes, Array, Array]:
+        """The modes that are not zero, their state at the start, and which they are."""
+        present = np.flatnonzero(self._is_present)
+        if len(present) > _MOST * len(self.modes.eigenvalues):
+            return self.modes, self.states[0], np.arange(len(self.modes.eigenvalues))
+        return replace(self.modes, eigenvalues=self.modes.eigenvalues[present]), self.states[0][:, present], present
+
+    @property
+    def _is_present(self) -> Array:
+        """Which modes are more than round-off of the largest, at some time."""
+        state, vectors, order = self.states[0], self.vectors, self.modes.order
+        found = self.modes.largest(state, float(self.ends[-1] - self.starts[0]))
+        if found is None or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+            return np.any(state, axis=0)
+        found = found.reshape(order, -1)
+        return np.any(found > _NEGLIGIBLE[:order, None] * np.max(found, axis=1, keepdims=True), axis=0)
+
+    def bounds(self, times: Array, maps: Sequence[Array]) -> tuple[Array, Array] | None:
+        """Return bounds of the norms of the states (1,) and of images of positions under maps of axes (1, axes).
+
+        They hold at all times. None if there is forcing, if modes grow, or if the vectors are no product over axes.
+        """
+        vectors = self.vectors
+        if self.polynomials.shape[1] or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+            return None
+        found = self.modes.largest(self.states[0], float(self.ends[-1] - self.starts[0]))
+        if found is None:
+            return None
+        factors, sizes = vectors.products[0].factors, [f.shape[1] for f in vectors.products[0].factors]
+        stretch = prod(vectors.axis_norms)
+        images = []
+        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=False)):
+            mixed = _sizes(Same(own), Same(factor))
+            image = tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes)
+            images.append(sqrt(np.vdot(image, image)) * stretch / norm)
+        return np.array([stretch * sqrt(np.vdot(found, found))]), np.array([images])
+
+    def _evaluate(self, times: Array, derivative: int) -> Array:
+        times = np.asarray(times, dtype=float)
+        window = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, len(self.starts) - 1)
+        order, size = self.modes.order, self.vectors.shape[0]
+        out = np.empty((len(times), order * size))
+        for w in np.unique(window):
+            chosen = window == w
+            modal = self._modal(int(w), times[chosen])
+            if derivative:
+                modal = self._rate(int(w), times[chosen], modal)
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = [np.real(self.vectors @ modal[:, k].T).T for k in range(order)]
+            out[chosen] = np.concatenate(parts, axis=1)
+        return out
+
+    def _particular(self, w: int, times: Array, derivative: int) -> Array:
+        length = self.ends[w] - self.starts[w]
+        coefficients = self.polynomials[w]
+        degree = len(coefficients) - 1
+        values = chebyshev.chebvander(2.0 * (times - self.starts[w]) / length - 1.0, degree)
+        for _ in range(derivative):
+            values = values @ differentiation(degree) * (2.0 / length)
+        return np.asarray(values @ coefficients)
+
+    def _modal(self, w: int, times: Array) -> Array:
+        """Return [z] or [z, z'], shape (m, order, modes)."""
+        homogeneous = self._homogeneous(w, times)
+        if not self.polynomials.shape[1]:
+            return homogeneous
+        parts = [self._particular(w, times, k) for k in range(self.modes.order)]
+        return homogeneous + np.stack(parts, axis=1)
+
+    def _homogeneous(self, w: int, times: Array) -> Array:
+        """Return the homogeneous part of [z] or [z, z']."""
+        return self._kept("both", times, lambda tau: self.modes.propagate(self.states[w], tau), w)
+
+    def _kept(self, what: str, times: Array, compute: Callable[[Array], Array], w: int = 0) -> Array:
+        """Return a function of the time since the start of a window; that of the last few times is kept."""
+        tau = times - self.starts[w]
+        if len(times) * self.states[w].size > _MANY:
+            return compute(tau)
+        return recent(self, (what, w, times.tobytes()), lambda: read_only(compute(tau)))
+
+    def _rate(self, w: int, times: Array, modal: Array) -> Array:
+        """Return the time derivative of [z] or [z, z'] from the equation of the homogeneous part."""
+        homogeneous = self._homogeneous(w, times)
+        last = self.modes.eigenvalues * homogeneous[:, 0]
+        if self.modes.order == 2:
+            last = last + self.modes.damping * homogeneous[:, 1]
+        if self.polynomials.shape[1]:
+            last = last + self._particular(w, times, self.modes.order)
+        return np.concatenate([modal[:, 1:], last[:, None]], axis=1)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that define the trajectory."""
+        return {
+            "eigenvalues": self.modes.eigenvalues,
+            "order": np.array(self.modes.order),
+            "damping": np.array(self.modes.damping),
+            **operator_arrays(self.vectors, "vectors"),
+            "starts": self.starts,
+            "ends": self.ends,
+            "states": self.states,
+            "polynomials": self.polynomials,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> ModalTrajectory:
+        """Rebuild a stored trajectory."""
+        modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
+        vectors, starts, ends = operator_from_arrays(arrays, "vectors"), arrays["starts"], arrays["ends"]
+        return cls(modes, vectors, starts, ends, arrays["states"], arrays["polynomials"])
+
+
+@lru_cache(maxsize=8)
+def _sizes(image: Same[Array], vectors: Same[tensor.AxisFactor]) -> Array:
+    """Return |M V| of an axis, of which every solve on the same axes asks for the same."""
+    return read_only(np.abs(np.asarray(tensor.multiplied(image.value, vectors.value))))
+
+
+def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: float) -> ModalTrajectory:
+    """Return the trajectory without forcing: one window, no polynomial."""
+    none = np.zeros((1, 0, len(modes.eigenvalues)))
+    return ModalTrajectory(modes, vectors, np.array([start]), np.array([end]), state[None], none)
+
+
+def forced(modes: Modes, vectors: Operator, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
+    """March from window to window; ``windows`` hold the forcing in modal coordinates."""
+    count, degree = len(modes.eigenvalues), SLOW_DEGREE
+    dtype = np.result_type(modes.eigenvalues, state, *(w.coefficients for w in windows[:1]))
+    polynomials = np.zeros((len(windows), degree + 1, count), dtype=dtype)
+    states = np.zeros((len(windows), modes.order, count), dtype=dtype)
+    for first in range(0, count, _MODES):  # the maps of all modes at once may not fit into memory
+        part = slice(first, first + _MODES)
+        own = replace(modes, eigenvalues=modes.eigenvalues[part])
+        loads = [Window(w.start, w.length, w.coefficients[:, part]) for w in windows]
+        _march(own, state[:, part], loads, states[:, :, part], polynomials[:, :, part])
+    starts = np.array([w.start for w in windows])
+    return ModalTrajectory(modes, vectors, starts, starts + np.array([w.length for w in windows]), states, polynomials)
+
+
+def _march(modes: Modes, state: Array, windows: Sequence[Window], states: Array, polynomials: Array) -> None:
+    """Fill in the homogeneous and the particular parts of some modes, window by window."""
+    degree = polynomials.shape[1] - 1
+    maps: dict[float, tuple[Array, Array]] = {}
+    signs = (-1.0) ** np.arange(degree + 1)
+    for k, window in enumerate(windows):
+        if window.length not in maps:
+            maps[window.length] = modes.particular(window.length)
+        fast_map, slow_map = maps[window.length]
+        fast = modes.is_fast(window.length)
+        beta = window.coefficients.T  # (modes, DEGREE + 1)
+        p = np.zeros((len(fast), degree + 1), dtype=polynomials.dtype)
+        p[fast, : DEGREE + 1] = np.einsum("mij,mj->mi", fast_map, beta[fast])
+        p[~fast] = np.einsum("mij,mj->mi", slow_map, beta[~fast])
+        polynomials[k] = p.T
+        slopes = [p.T] if modes.order == 1 else [p.T, (2.0 / window.length) * (differentiation(degree) @ p.T)]
+        at_start = np.stack([signs @ c for c in slopes])
+        at_end = np.stack([c.sum(axis=0) for c in slopes])
+        states[k] = state - at_start
+        state = modes.propagate(states[k], np.array([window.length]))[0] + at_end

@@ -1,0 +1,247 @@
+"""What was inferred from measurements: numbers with error bars, the solution they give, and how good the fit is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.inverse.chain_rules import ChainRules
+from frozenpinn.inverse.inferred_field import InferredField
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import one_thread
+from frozenpinn.statement.measurements import Measurements
+from frozenpinn.statement.problem import Problem
+
+if TYPE_CHECKING:
+    from frozenpinn.inverse.chain import Chain
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its error bar.
+
+    Attributes
+    ----------
+    value, std
+        The best value, and its standard deviation.
+    low, high, level
+        The interval that contains the truth with the probability ``level``.
+    at_bound
+        ``"lower"`` or ``"upper"`` if the data ask for more than a bound allows; empty otherwise.
+
+    Examples
+    --------
+    >>> print(Estimate(1.00213, 0.0008, 1.0005, 1.0037))
+    1.0021 ± 0.0008 (95 %: 1.0005 … 1.0037)
+    """
+
+    value: float
+    std: float
+    low: float
+    high: float
+    level: float = 0.95
+    at_bound: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        if not (np.isfinite(self.std) and self.std > 0):
+            return f"{self.value:.10g} ± {self.std:.2g}"
+        decimals = -int(np.floor(np.log10(self.std)))
+        decimals += self.std * 10.0**decimals < 2.95
+        bound = f", at its {self.at_bound} bound" if self.at_bound else ""
+        if decimals > 12 or decimals < -6:
+            shown = max(1, min(16, int(np.ceil(np.log10(max(abs(self.value), 1e-300) / self.std))) + 2))
+            interval = f"{self.low:.{shown}g} … {self.high:.{shown}g}"
+            return f"{self.value:.{shown}g} ± {self.std:.1g} ({100 * self.level:g} %: {interval}{bound})"
+        places = max(decimals, 0)
+
+        def text(number: float) -> str:
+            return f"{round(number, decimals):.{places}f}"
+
+        interval = f"{text(self.low)} … {text(self.high)}"
+        return f"{text(self.value)} ± {text(self.std)} ({100 * self.level:g} %: {interval}{bound})"
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Another fit that was found: the values of the unknowns, and χ² in units of the best one's noise."""
+
+    values: Mapping[str, float]
+    chi_square: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inferred:
+    """What :func:`frozenpinn.inverse.infer` returns. A value: it never changes.
+
+    Attributes
+    ----------
+    problem, data
+        What was asked.
+    parameters
+        The unknown numbers, each with its error bar.
+    covariance
+        Of the unknown numbers, in their order.
+    predicted, sigmas
+        What the solution says at the sensors, and the standard deviations that the data were weighted with, all
+        measurements one after another.
+    chi_square, freedom
+        The weighted sum of squares that is left, and its degrees of freedom; see :attr:`misfit`.
+    noise
+        The standard deviation of the noise, if it was estimated; None if it was given.
+    networks
+        By how much the values differ on a second network; this is part of the error bars.
+    minima
+        Other fits that explain the data nearly as well, or were found on the way.
+    steps
+        χ² and the values of the unknowns, step by step.
+    notes
+        What else there is to say.
+    seconds
+        Wall-clock seconds of each stage.
+    fields
+        The unknown fields.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import frozenpinn as fp
+    >>> unknown = {"k": fp.Unknown(0.3)}
+    >>> rod = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters=unknown)
+    >>> x = np.array([0.3, 0.5, 0.7])
+    >>> data = fp.Measurements(x, np.exp(-0.05 * np.pi**2) * np.sin(np.pi * x), times=0.5)
+    >>> found = fp.infer(rod, data)
+    >>> round(found.parameters["k"].value, 6)
+    0.1
+    """
+
+    problem: Problem
+    data: tuple[Measurements, ...]
+    parameters: Mapping[str, Estimate]
+    covariance: Array
+    _solution: Solution | Callable[[], Solution]
+    predicted: Array
+    sigmas: Array
+    chi_square: float
+    freedom: int
+    noise: float | None = None
+    networks: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
+    minima: tuple[Minimum, ...] = ()
+    steps: tuple[tuple[float, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    fields: Mapping[str, InferredField] = dataclasses.field(default_factory=dict)
+    _renew: Callable[[Any], Inferred] | None = None
+    _predict: Callable[[Array], Array] | None = None
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} = {estimate}" for name, estimate in self.parameters.items())
+        return f"Inferred({found})"
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.output.rich import inferred_html
+
+        return inferred_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        lost = {"_renew": None, "_predict": None}  # factorisations stay where they were made
+        return self.__dict__ | lost | {"_solution": self.solution}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknown numbers, in the order of the covariance."""
+        return tuple(self.parameters)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The solution of the problem with the values that were found; of new data, it is computed when asked for."""
+        return self._solution if isinstance(self._solution, Solution) else self._solution()
+
+    @cached_property
+    def values(self) -> Array:
+        """Everything that was measured."""
+        return np.concatenate([part.values for part in self.data])
+
+    @property
+    def residuals(self) -> Array:
+        """What was measured less what the solution says, one after another."""
+        return np.asarray(self.values - self.predicted)
+
+    @property
+    def misfit(self) -> float:
+        """χ² for each degree of freedom: near one if the noise is as given; NaN if there is no freedom."""
+        return self.chi_square / self.freedom if self.freedom else float("nan")
+
+    @cached_property
+    def correlations(self) -> Array:
+        """Correlations of the unknown numbers, between -1 and 1."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        deviations = np.where(deviations > 0, deviations, 1.0)
+        return np.asarray(self.covariance / deviations / deviations[:, None])
+
+    def sample(self, n: int, seed: int = 0) -> dict[str, Array]:
+        """Draw n sets of the unknown numbers from their distribution."""
+        means = np.array([float(e) for e in self.parameters.values()])
+        drawn = np.random.default_rng(seed).multivariate_normal(means, self.covariance, size=n, method="eigh")
+        return {name: drawn[:, i] for i, name in enumerate(self.names)}
+
+    def mcmc(self, steps: int = 2000, *, seed: int = 0, exact: bool = False, rules: ChainRules | None = None) -> Chain:
+        """Check the error bars by Markov chains, with the package emcee.
+
+        Parameters
+        ----------
+        steps
+            Of each chain; there are 32 of them, or four for each number.
+        seed
+            The same seed gives the same draws.
+        exact
+            Solve the problem for every draw, which takes as many solves as there are steps, 32 times. Otherwise what
+            is measured is a polynomial of degree two in the unknowns, from a few solves near the fit.
+        rules
+            Tuned numbers that you want to replace.
+        """
+        from frozenpinn.inverse.chain import chain_of
+
+        if self.fields:
+            raise EvaluationError("mcmc() checks unknown numbers; fields have bands, found.field(name).band(x).")
+        if self._predict is None:
+            raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
+        return chain_of(self, self._predict, steps, seed, exact, ChainRules() if rules is None else rules)
+
+    def again(self, data: Any) -> Inferred:
+        """Infer from new data of the same problem, with all that is factorised already."""
+        if self._renew is None:
+            raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
+        with one_thread():  # as the inference itself
+            return self._renew(data)
+
+    def field(self, name: str) -> InferredField:
+        """Return one unknown field."""
+        if name not in self.fields:
+            raise EvaluationError(
+                f"'{name}' is no unknown field; they are {choices(self.fields)}.{suggestion(name, self.fields)}"
+            )
+        return self.fields[name]
+
+    @property
+    def report(self) -> str:
+        """Everything that is worth knowing, as text."""
+        from frozenpinn.inverse.report import report_of
+
+        return report_of(self)
+
+    def plot(self, file: str | None = None) -> Any:
+        """Draw the fit, what it leaves, the error bars and the steps; return the figure."""
+        from frozenpinn.inverse.report import plot_of
+
+        return plot_of(self, file)

@@ -1,0 +1,1 @@
+"""Eigenvalues, steady states and their stability."""

@@ -1,0 +1,1 @@
+"""What people look at: plots, pages, films, tables for other programs."""

@@ -1,0 +1,123 @@
+"""Solutions in two and more dimensions: frames over the plane, or over a slice through the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError
+from frozenpinn.geometry import Box
+from frozenpinn.geometry.meshing import Mesh, fill
+from frozenpinn.output.plotting.quantities import Labels, Quantity
+from frozenpinn.output.plotting.sheet import Sheet
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry import Domain
+
+Array = np.ndarray
+_GRID = 121  # points along an edge of a box
+_CELLS = 160  # along the longest edge of another shape
+_ACROSS = 4  # frames in a row
+_LONG = 6.0  # times as long as high: not drawn to scale
+
+
+class Plane:
+    """The first two coordinates of a domain, through the middle of all others, as something that can be coloured."""
+
+    def __init__(self, domain: Domain, resolution: float = 1.0) -> None:
+        self.domain = domain
+        grid, cells = round(_GRID * resolution), round(_CELLS * resolution)
+        self._middle = (domain.lower + domain.upper) / 2.0
+        lower, upper = domain.lower[:2], domain.upper[:2]
+        self.axes = [np.linspace(a, b, grid) for a, b in zip(lower, upper, strict=True)]
+        self.mesh: Mesh | None = None
+        if not isinstance(domain, Box):
+            self.mesh = fill(lambda p: domain.contains(self._lifted(p)), lower, upper, cells)
+            if not len(self.mesh.simplices):
+                raise EvaluationError(
+                    "the slice through the middle of the bounding box does not meet the domain; evaluate the solution "
+                    "where you want to see it and draw that."
+                )
+
+    def _lifted(self, points: Array) -> Array:
+        result = np.tile(self._middle, (len(points), 1))
+        result[:, :2] = points
+        return result
+
+    @property
+    def points(self) -> Array:
+        """All points (n, d) at which values are needed."""
+        if self.mesh is not None:
+            return self._lifted(self.mesh.points)
+        grid = np.meshgrid(*self.axes, indexing="ij")
+        return self._lifted(np.stack([g.ravel() for g in grid], axis=1))
+
+    @property
+    def where(self) -> str:
+        """The coordinates that are held."""
+        held = zip(self.domain.coordinates[2:], self._middle[2:], strict=True)
+        return "".join(f", {name} = {middle:.3g}" for name, middle in held)
+
+    @property
+    def to_scale(self) -> bool:
+        """Whether both axes are drawn with the same scale."""
+        lengths = self.domain.lengths[:2]
+        return bool(np.max(lengths) <= _LONG * np.min(lengths))
+
+    def colour(self, axis: Any, values: Array, **colours: Any) -> Any:
+        """Draw values at the points, with the boundary of a shape."""
+        if self.mesh is None:
+            table = values.reshape([len(a) for a in self.axes]).T
+            image = axis.pcolormesh(*self.axes, table, shading="gouraud", rasterized=True, **colours)
+        else:
+            from matplotlib.collections import LineCollection
+
+            x, y = self.mesh.points.T
+            image = axis.tripcolor(
+                x, y, values, triangles=self.mesh.simplices, shading="gouraud", rasterized=True, **colours
+            )
+            edges = LineCollection(
+                self.mesh.points[self.mesh.boundary], colors="0.25", linewidths=0.8, capstyle="round"
+            )
+            axis.add_collection(edges)
+        if self.to_scale:
+            axis.set_aspect("equal")
+        return image
+
+
+def frame_panels(drawn: Sequence[Quantity], when: Array, labels: Labels) -> Sheet:
+    """Return frames of each field, coloured inside the domain only, on one scale for each field."""
+    plane = Plane(drawn[0].domain, drawn[0].resolution)
+    panels: list[Callable[[Any], Any]] = []
+    bars = []
+    across = min(_ACROSS, len(when))
+    for one in drawn:
+        values = one.at(plane.points, when)
+        colours, limits = one.colours(values)
+        for k, t in enumerate(when):
+            title = one.label if one.static else f"{one.label}, t = {t:.3g}"
+            panels.append(_frame(plane, one.floored(values[:, k]), colours, title + plane.where, labels))
+        bars.append((labels.of(one), len(when), limits))
+    if drawn[0].static or len(when) == 1:
+        across = min(3, len(drawn))
+    return Sheet(panels, across, _size(plane, one_frame=across == 1), bars)
+
+
+def _frame(plane: Plane, values: Array, colours: dict[str, Any], title: str, labels: Labels) -> Callable[[Any], Any]:
+    def draw(axis: Any) -> Any:
+        image = plane.colour(axis, values, **colours)
+        x, y = plane.domain.coordinates[:2]
+        axis.set(xlabel=labels(x), ylabel=labels(y), title=title)
+        return image
+
+    return draw
+
+
+def _size(plane: Plane, one_frame: bool) -> tuple[float, float]:
+    """Return inches of a panel: as high as its shape asks for."""
+    width = 4.6 if one_frame else 3.3
+    lengths = plane.domain.lengths[:2]
+    ratio = float(lengths[1] / lengths[0]) if plane.to_scale else 0.8
+    return width, float(np.clip(width * 0.85 * ratio, 1.1, 1.6 * width)) + 0.75

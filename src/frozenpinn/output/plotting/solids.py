@@ -1,0 +1,108 @@
+"""Solutions in three dimensions by PyVista: slices, surfaces, contours."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.geometry.meshing import fill
+from frozenpinn.output.plotting.quantities import checked_times, quantity
+from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.paths import checked_target
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+KINDS = ("slices", "surface", "contours")
+_ENDINGS = (".png", ".jpg", ".svg", ".pdf", ".html")
+_TETRAHEDRON = 10  # as VTK numbers kinds of cells
+_CONTOURS = 5
+
+
+def plot_solid(
+    solution: Solution,
+    file: str | None,
+    field: str | None,
+    time: float | None,
+    kind: str,
+    derivative: str,
+    cells: int,
+    plotter: Any,
+) -> Any:
+    """Draw a solution on a solid and return the plotter. See :meth:`Solution.plot_3d`."""
+    domain = solution.problem.domain
+    if domain.dimension != 3:
+        raise EvaluationError(f"plot_3d draws solids, and the domain has {domain.dimension} dimension(s); call plot().")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise EvaluationError(f"kind is one of {choices(KINDS)}; got {shown(kind)}.")
+    if not is_whole(cells) or not 4 <= cells <= 200:
+        raise EvaluationError(f"cells is a whole number between 4 and 200, got {shown(cells)}.")
+    target = None if file is None else _checked(file)
+    when = checked_times(None if time is None else [time], solution.problem)
+    when = np.array(solution.problem.time[1:]) if when is None else when
+    one = quantity(solution, solution._field(field), derivative, "values")
+    pv = _pyvista()
+    mesh = fill(domain.contains, domain.lower, domain.upper, cells)
+    solid = pv.UnstructuredGrid({_TETRAHEDRON: mesh.simplices}, mesh.points)
+    solid[one.label] = one.at(mesh.points, when)[:, 0]
+    plotter = pv.Plotter(off_screen=True if target else None) if plotter is None else plotter
+    _add(plotter, solid, one, kind)
+    title = one.label if solution.problem.is_static else f"{one.label}, t = {when[0]:.3g}"
+    plotter.add_text(title, font_size=10)
+    plotter.show_bounds(xtitle="x", ytitle="y", ztitle="z", font_size=9, grid="back", location="outer")
+    if target is not None:
+        _save(plotter, target)
+    return plotter
+
+
+def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
+    colours, _ = one.colours(np.asarray(solid[one.label]))
+    look = {
+        "cmap": colours["cmap"],
+        "clim": (colours["vmin"], colours["vmax"]),
+        "scalar_bar_args": {"title": one.label, "vertical": True, "fmt": "%.3g"},
+    }
+    if kind == "slices":
+        plotter.add_mesh(solid.slice_orthogonal(), lighting=False, **look)
+        plotter.add_mesh(solid.extract_surface(algorithm="dataset_surface"), color="grey", opacity=0.08)
+    elif kind == "surface":
+        plotter.add_mesh(
+            solid.extract_surface(algorithm="dataset_surface"), smooth_shading=True, split_sharp_edges=True, **look
+        )
+    else:
+        low, high = solid.get_data_range(one.label)
+        if not high > low:
+            raise EvaluationError(f"{one.label} is the same everywhere ({low:g}): it has no contours; draw 'slices'.")
+        levels = np.linspace(low, high, _CONTOURS + 2)[1:-1]
+        plotter.add_mesh(solid.contour(levels, scalars=one.label), opacity=0.6, **look)
+        plotter.add_mesh(solid.extract_surface(algorithm="dataset_surface"), color="grey", opacity=0.08)
+
+
+def _save(plotter: Any, target: str) -> None:
+    ending = os.path.splitext(target)[1].lower()
+    if ending == ".html":
+        plotter.export_html(target)
+    elif ending in (".svg", ".pdf"):
+        plotter.save_graphic(target)
+    else:
+        plotter.screenshot(target)
+
+
+def _checked(file: str) -> str:
+    target = checked_target(file, EvaluationError)
+    if not target.lower().endswith(_ENDINGS):
+        raise EvaluationError(f"can't draw '{target}'; the file must end in one of {', '.join(_ENDINGS)}.")
+    return target
+
+
+def _pyvista() -> Any:
+    try:
+        import pyvista
+    except ImportError:
+        raise EvaluationError(
+            "pictures of solids need PyVista: pip install 'frozenpinn[3d]'. solution.plot() draws a slice without it."
+        ) from None
+    return pyvista

@@ -1,0 +1,125 @@
+"""How a solution shows itself: pictures, pages, what notebooks display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from frozenpinn.errors import EvaluationError
+from frozenpinn.runtime.arguments import spelled
+
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+
+
+class Shown:
+    """Pictures of a solution; a base of :class:`frozenpinn.Solution`."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from frozenpinn.output.rich import solution_html
+
+        return solution_html(cast("Solution", self))
+
+    @spelled(EvaluationError)
+    def plot(
+        self,
+        file: str | None = None,
+        field: str | None = None,
+        *,
+        times: Any = None,
+        ax: Any = None,
+        derivative: str = "",
+        show: str = "values",
+        units: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Draw the solution with Matplotlib, and return the figure.
+
+        An interval is drawn over space and time, with snapshots; two dimensions as frames; static problems as one
+        frame. Beyond two dimensions the first two coordinates are drawn through the middle of the others, or the one or
+        two directions that the solution depends on. See :meth:`plot_3d` for solids.
+
+        Parameters
+        ----------
+        file
+            Where to save the figure: PNG, PDF, SVG and all that Matplotlib can write.
+        field
+            Which field of a system; all by default.
+        times
+            When: ``times=[0, 0.5, 1]``.
+        ax
+            Axes to draw on, one or as many as there are panels.
+        derivative
+            Such as ``"x"``, to draw a derivative instead of the field.
+        show
+            ``"values"``; ``"error"``, the distance from ``problem.exact`` or, without it, the estimate;
+            ``"residual"``, what the equation leaves; ``"convergence"``, the search for the tolerance.
+        units
+            For labels: ``units={"x": "m", "t": "s", "u": "K"}``.
+        """
+        from frozenpinn.output.plotting import plot_solution
+
+        mine = cast("Solution", self)
+        if mine.reduced is not None and mine.problem.domain.dimension > 2 and show == "values":
+            mine = mine.reduced
+        return plot_solution(mine, file, field, times, ax, derivative, show, units)
+
+    @spelled(EvaluationError)
+    def plot_3d(
+        self,
+        file: str | None = None,
+        field: str | None = None,
+        *,
+        time: float | None = None,
+        kind: str = "slices",
+        derivative: str = "",
+        cells: int = 32,
+        plotter: Any = None,
+    ) -> Any:
+        """Draw a solution in three dimensions with PyVista (``pip install 'frozenpinn[3d]'``); return the plotter.
+
+        Parameters
+        ----------
+        file
+            Where to save a picture (PNG, SVG, PDF, or HTML that turns); it is then drawn without a window.
+        field, derivative
+            What to draw.
+        time
+            When; the end by default.
+        kind
+            ``"slices"`` (three planes through the middle), ``"surface"`` (the boundary) or ``"contours"`` (five
+            surfaces of equal value).
+        cells
+            How many cells the longest edge of the domain is divided into.
+        plotter
+            A PyVista plotter to draw into.
+        """
+        from frozenpinn.output.plotting.solids import plot_solid
+
+        return plot_solid(cast("Solution", self), file, field, time, kind, derivative, cells, plotter)
+
+    @spelled(EvaluationError)
+    def page(self, file: str, *, title: str | None = None) -> str:
+        """Write a page that moves: one HTML file that evaluates the frozen network in the browser; return its path.
+
+        It needs no network and no server. It has a slider for the time, values under the pointer, zoom, and shows
+        derivatives and errors. One and two dimensions, static problems and systems.
+
+        Parameters
+        ----------
+        file
+            Such as ``"burgers.html"``.
+        title
+            The heading; the equations by default.
+        """
+        from frozenpinn.output.page import write_page
+
+        return write_page(cast("Solution", self), file, title)
+
+
+def size_of(solution: Solution) -> str:
+    """Return how large a solution is and how long it took, in one line."""
+    size = solution.pieces[-1].layout.size if solution.facts is None else solution.width
+    what = "coefficients" if solution.facts is None else "neurons"
+    return f"{size} {what}, {sum(solution.seconds.values()):.3g} s"

@@ -1,0 +1,1 @@
+"""Paths of solutions in a parameter, and all solutions of a problem."""

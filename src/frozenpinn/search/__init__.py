@@ -1,0 +1,1 @@
+"""One plan, one search, one estimate, one budget, the rules."""

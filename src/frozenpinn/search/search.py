@@ -1,0 +1,400 @@
+"""Tolerance in, answer and error out: solve, look at the estimate, grow, until the tolerance is met or nothing helps.
+
+Every solve is compared with the one before, which has other neurons, fewer of them, other points and larger tolerances
+in time. Their distance is the error of the coarser one, a part of it that of the finer one. The finest is the answer,
+and the one before it the witness; so no work is lost.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from frozenpinn.errors import (
+    BudgetError,
+    ConvergenceError,
+    IntegrationError,
+    InterruptionError,
+    ResolutionWarning,
+    warn,
+)
+from frozenpinn.evolution.first_width import Lesson, Sizes
+from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.budget import Budget, Progress
+from frozenpinn.runtime.deadline import OverrunError
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.search.checks import warn_if_suspicious
+from frozenpinn.search.convergence import known_error
+from frozenpinn.search.cost_forecast import Foresight
+from frozenpinn.search.estimate import alone, judge_pair
+from frozenpinn.search.settings import Task
+from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.verdicts import complaint, duration, limits
+from frozenpinn.search.witness import finer
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.trust import doubt, stall_reason, stalls_for_good, stays_singular
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
+
+    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations, ``steps``
+    the part of the error that is due to steps in time.
+    """
+
+    task: Task
+    width: int | tuple[int, ...]
+    seconds: float
+    warnings: tuple[warnings.WarningMessage, ...]
+    solution: Solution | None
+    estimate: ErrorEstimate | None = None
+    witness: Solution | None = None
+    left: float = float("nan")
+    steps: float = 0.0
+
+    @property
+    def error(self) -> float:
+        """The estimated error; infinite if it is not known."""
+        worst = float("nan") if self.estimate is None else self.estimate.worst
+        return worst if np.isfinite(worst) else float("inf")
+
+
+class Search:
+    """Solves a problem to a tolerance.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    task
+        What the first solve is asked; sizes that are left open grow.
+    budget
+        Limits of time and memory.
+    progress
+        Told about every stage.
+    """
+
+    def __init__(self, problem: Problem, task: Task, budget: Budget, progress: Progress) -> None:
+        assert task.tolerances.solution is not None
+        self.problem, self.tol, self.budget = problem, task.tolerances.solution, budget
+        self.task = replace(task, memory=budget.memory)
+        self.rules = task.rules.search
+        self._told, self._stage = progress, "the choice of sizes"
+        self.attempts: list[Attempt] = []
+        self._distances: list[float] = []
+        self._foresight = Foresight(self.rules)
+        self._knowledge = Knowledge()
+        self._count = 0
+        self._kept = 0.0
+        self._failures: list[IntegrationError] = []
+
+    def solve(self) -> Solution:
+        """Return the first solution within the tolerance, or the best that was found."""
+        try:
+            self.attempts.append(self._first())
+            reason = None
+            while reason is None:
+                reason = self._advance()
+        except KeyboardInterrupt:
+            raise self._interruption() from None
+        return self._finish(reason)
+
+    def _interruption(self) -> InterruptionError:
+        """Return what tells of an interruption, with the best solution so far."""
+        if not self.attempts:
+            return InterruptionError("the solve was interrupted before there was a first solution.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            best = self._finish("the solve was interrupted")
+        known = best.error_estimate is not None and np.isfinite(best.error_estimate.worst)
+        error = f"estimated error {best.error_estimate.worst:.2g}" if known else "error unknown"  # type: ignore[union-attr]
+        text = f"the solve was interrupted; the best so far ({error}) is the error's 'solution'."
+        return InterruptionError(text, best)
+
+    def _progress(self, stage: str) -> None:
+        """Pass on what is being done; break off what takes longer than it may."""
+        if self.budget.seconds is not None or self.attempts:
+            self.budget.check(stage, self._kept)
+        self._stage = stage
+        self._told(stage)
+
+    # ---- one step ---------------------------------------------------------------------------------
+
+    def _advance(self) -> str | None:
+        """Solve once more and judge the last two by each other; return why to stop, or None."""
+        task = self._next()
+        if isinstance(task, str):
+            return task
+        try:
+            another = self._another(task)
+        except BudgetError as error:
+            return str(error).rstrip(".")
+        if another is None:
+            return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
+        try:
+            with self.budget.enforced():
+                self._judge(another)
+        except BudgetError:
+            return f"the time limit {self.budget.limit} was over during: the estimate"
+        return self._reason_to_stop()
+
+    def _judge(self, another: Attempt) -> None:
+        """Estimate the errors of the last two solves from each other; the coarser companion of a first one comes first.
+
+        What was foretold of the coarser one is kept if it explains the distance: then the finer one has got worse.
+        """
+        *before, last = self.attempts
+        a, b = sorted((last, another), key=lambda attempt: attempt.task.effort)
+        assert a.solution is not None
+        assert b.solution is not None
+        with blas_threads(0.0 if self.problem.is_static else b.solution.operations):
+            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, self.rules.safety * self.tol)
+        self._distances.append(pair.coarser.worst)
+        if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
+            a = replace(a, estimate=pair.coarser, witness=b.solution)
+        b = replace(b, estimate=pair.finer, witness=a.solution, steps=pair.steps)
+        a, b = (self._doubted(x) for x in (a, b))
+        kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
+        before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
+        self.attempts = [*before, a, b]
+
+    def _doubted(self, attempt: Attempt) -> Attempt:
+        """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
+        history = [(a.task.effort, a.left) for a in self.attempts]
+        projected = isinstance(attempt.width, tuple)  # on the axes of a product
+        left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
+        if left is None or attempt.estimate is None or left > self.task.rules.static.blind:
+            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals tell less
+        return replace(attempt, estimate=attempt.estimate.at_least(left))
+
+    def _reason_to_stop(self) -> str | None:
+        """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
+        error, last = self._answers[-1].error, self.attempts[-1]
+        if error <= self.rules.safety * self.tol:
+            return ""
+        if not self.task.grows:
+            return f"{self._fixed} was given; left open, it grows until the tolerance is met"
+        if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
+            return stall_reason(last.left)
+        facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
+        if stays_singular(facts, self.task.rules.static):
+            return "an eigenvalue is hit: the solution is not unique, or does not exist"
+        rates = [b / a for a, b in pairwise(self._distances)]
+        stalls = [rate > self.rules.helps for rate in rates]
+        assert last.solution is not None
+        if error <= self.tol and (last.solution.operations > self.rules.brief or stalls[-1:] == [True]):
+            return ""
+        if stalls[-1:] == [True] and max(self._distances[-2:]) < self.rules.floor:
+            return "this is the floor of double precision for this problem"
+        enough = self.task.rules.static.hopeless if self.problem.is_static else 0.0  # features may differ
+        small = self._distances[-1] < self.rules.coarse and last.task.effort >= enough
+        grown = last.task.effort >= self.rules.enough or small
+        if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
+            return "a wider network does not help any more"
+        return None
+
+    @property
+    def _answers(self) -> list[Attempt]:
+        """The attempts that may be returned: where a width is given, it is kept."""
+        return self.attempts if self.task.grows else self.attempts[:1]
+
+    def _lasts_longer(self) -> bool:
+        """Whether the last two solutions, though wrong in the end, were right for longer than those before."""
+        start, end = self.problem.time
+        estimates = [a.estimate for a in self.attempts if a.estimate is not None]
+        times = [estimate.holds_until(self.rules.wrong) for estimate in estimates[-3:]]
+        return estimates[-1].worst > self.rules.wrong and times[-1] - times[0] > self.rules.longer * (end - start)
+
+    @property
+    def _fixed(self) -> str:
+        settings = self.task.settings
+        return f"sampler={settings.sampler!r}" if settings.width is None else f"width={settings.width}"
+
+    # ---- sizes and limits ---------------------------------------------------------------------------
+
+    def _next(self) -> Task | str:
+        """Return the next task: as fine as is wanted, or as the limits allow; or why there is none."""
+        if self._needs_no_finer:
+            return self._finer(self.rules.companion, 1.0)
+        wanted = self._growth()
+        for growth in np.geomspace(wanted, min(wanted, self.rules.least), self.rules.sizes if self.task.grows else 1):
+            task = self._finer(float(growth), self.rules.tighter)
+            seconds, needed = self.rules.caution * self._foresight.seconds(task), self._foresight.bytes(task)
+            if seconds <= self.budget.left and needed <= self.budget.bytes:
+                return task
+        if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error; a given width stays as it is
+            return self._finer(self.rules.coarser, 1.0) if self.task.grows else task
+        if needed > self.budget.bytes:
+            limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
+            return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
+        return f"to go on would take about {duration(seconds)} more, which exceeds the time limit {self.budget.limit}"
+
+    @property
+    def _needs_no_finer(self) -> bool:
+        """Whether the first solve is known to be good enough, so that a coarser one suffices to judge it."""
+        if len(self.attempts) > 1 or not self.task.grows or self.problem.is_static:
+            return False
+        assert self.attempts[0].solution is not None
+        error = known_error(self.attempts[0].solution, self.task.rules.estimate)
+        return error is not None and error <= self.rules.safety * self.tol
+
+    def _finer(self, growth: float, tighter: float) -> Task:
+        """Return the task of a solve that shares as little as possible with the last."""
+        last = self.attempts[-1]
+        assert last.solution is not None
+        if tighter < 1.0 and last.steps > self.rules.steps * self.tol:  # they decide, and fall off with the tolerance
+            tighter = min(tighter, max(self.rules.tightest, self.rules.steps * self.tol / last.steps))
+        return finer(last.solution, last.task, self.rules, growth, tighter)
+
+    def _growth(self) -> float:
+        """Return by how much the next solve is to be wider than the last.
+
+        From two errors the width that is needed is found as if the logarithm of the error fell linearly with it.
+        """
+        if len(self.attempts) < 2:
+            return self.rules.step
+        a, b = self.attempts[-2:]
+        if b.steps > 0.5 * b.error and b.steps > self.rules.steps * self.tol:  # wider networks would not help
+            return self.rules.step
+        with np.errstate(all="ignore"):  # errors may be unknown, and so infinite
+            far, gained = np.log(b.error / (self.rules.safety * self.tol)), np.log(a.error / b.error)
+        wider = b.task.effort - a.task.effort
+        if not (np.isfinite(far) and gained > 0):
+            needed = self.rules.stride if not far <= np.log(self.rules.far) else self.rules.step
+        else:
+            needed = 1.0 + wider * far / gained / b.task.effort
+        return float(np.clip(needed, self.rules.step, self.rules.stride))
+
+    # ---- one solve --------------------------------------------------------------------------------
+
+    def _first(self) -> Attempt:
+        """Return the first solve that comes through; failures at one and the same time are those of the problem.
+
+        Coarse networks may grow where the problem does not; wider ones are tried then. Under a limit of time the first
+        may take a part of it; if that is over, a coarser one has a part of the rest.
+        """
+        effort, limited = 1.0, self.budget.seconds is not None and self.task.grows
+        left = self.rules.tries
+        while left:
+            left -= 1
+            self._kept = (1.0 - self.rules.share) * self.budget.left if limited and left else 0.0
+            try:
+                return self._attempt(replace(self.task, effort=effort))
+            except IntegrationError as error:
+                coarse = error.unresolved and effort < self.rules.enough
+                if not self.task.grows or (self._fails_again(error) and not coarse):
+                    raise
+                left += coarse
+                effort *= self.rules.stride
+            except ConvergenceError as error:
+                if error.at_fold or not left or not self.task.grows:
+                    raise
+                effort *= self.rules.stride
+            except BudgetError as error:
+                if not (left and self.task.grows and self.budget.left > 0):
+                    raise BudgetError(
+                        f"{error} Not even a first solution was found; allow more, or leave the limit out."
+                    ) from None
+                effort *= self.rules.retreat
+        raise self._failures[-1]
+
+    def _fails_again(self, error: IntegrationError) -> bool:
+        """Remember a failure; return whether there was one at the same time before: then it is the problem's own."""
+        start, end = self.problem.time
+        same = any(abs(error.time - other.time) <= self.rules.same_time * (end - start) for other in self._failures)
+        self._failures.append(error)
+        return same or not np.isfinite(error.time)
+
+    def _another(self, task: Task) -> Attempt | None:
+        """Return a solve of a task, or of a slightly larger one (much larger if networks grow); None if all fail."""
+        alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
+        self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
+        rules, static, coarse = self.rules, self.problem.is_static, False
+        for more in (1.0, rules.again, rules.stride, rules.stride**2)[: 3 if static else 4]:
+            if more > rules.again and not (coarse or static):
+                break
+            try:
+                seed = self.task.seed + rules.seeds * self._count
+                return self._attempt(replace(task, effort=more * task.effort, seed=seed))
+            except IntegrationError as error:
+                # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
+                coarse = error.unresolved
+                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort and not coarse:
+                    raise
+            except ConvergenceError as error:
+                self._failures.append(IntegrationError(str(error), float("nan")))
+        return None
+
+    def _attempt(self, task: Task) -> Attempt:
+        self._count += 1
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with self.budget.enforced(self._kept):
+                    solution, self._knowledge = solve_once(self.problem, task, self._knowledge, self._progress)
+            except OverrunError:
+                raise BudgetError(f"the time limit {self.budget.limit} was over during: {self._stage}.") from None
+        seconds = time.perf_counter() - started
+        assert isinstance(self._knowledge.sizes, Sizes | Lesson)
+        self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
+        left = float("nan") if solution.facts is None else solution.facts.left
+        return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
+
+    # ---- the end ------------------------------------------------------------------------------------
+
+    def _best(self, attempts: list[Attempt]) -> Attempt:
+        """Return the last attempt if it is within the tolerance, else that with the least error."""
+        found = [a for a in reversed(attempts) if a.solution is not None]
+        if all(a.left > self.task.rules.static.blind for a in found):  # chance decides which two are close
+            return found[0]
+        best = min(found, key=lambda a: a.error)
+        if found[0].error <= self.tol or best.error < self.rules.wrong:
+            return found[0] if found[0].error <= self.tol else best
+        # what is wrong in the end may be right for a while
+        return max(found, key=lambda a: (a.estimate.holds_until(self.rules.wrong) if a.estimate else 0.0, -a.error))
+
+    def _limits(self, solution: Solution) -> list[str]:
+        """Say what a solution has missed, if there is time to look for it."""
+        try:
+            with self.budget.enforced():
+                return limits(solution, self.task.rules.estimate)
+        except OverrunError:
+            return []
+
+    def _finish(self, reason: str) -> Solution:
+        """Choose the best attempt and say what is to be said about it."""
+        best = self._best(self._answers)
+        assert best.solution is not None
+        met = best.error <= self.tol
+        if best.left > self.task.rules.static.untrusted:
+            reason = stall_reason(best.left)
+        if not met:
+            reason = "; ".join([reason, *self._limits(best.solution)])
+        solution = replace(
+            best.solution,
+            error_estimate=best.estimate or alone(best.solution, self.task.rules.estimate),
+            witness=best.witness,
+            verdict=Verdict(
+                "converged" if met else "reached",
+                self.tol,
+                "" if met else reason,
+                tuple((a.width, a.error, a.seconds) for a in self.attempts),
+            ),
+            seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
+        )
+        known = np.isfinite(best.error)
+        for caught in best.warnings:
+            if not (known and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
+                warn(caught.message)
+        if not (known or self.problem.is_static):
+            warn_if_suspicious(best.solution.reduced or best.solution, self.task.rules)
+        if not met:
+            warn(complaint(solution, self.tol, reason))
+        return solution

@@ -1,0 +1,390 @@
+"""From settings to a plan: sampler, numbers, points and boundary strategy where the user leaves them open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import prod
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+from scipy.fft import next_fast_len
+from sympy.core.function import AppliedUndef
+
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
+from frozenpinn.assembly.layers import Cut, axis_cuts, cut_grid
+from frozenpinn.assembly.products import build_product_spaces, is_separable
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
+from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
+from frozenpinn.basis.samplers.protocol import check_width
+from frozenpinn.enrichments.corners import singular_functions
+from frozenpinn.errors import BudgetError, SettingsError, warn
+from frozenpinn.evolution.even_axes import even_grid, even_layer
+from frozenpinn.evolution.fitting import fitted
+from frozenpinn.evolution.initial_gradient import InitialGradient
+from frozenpinn.geometry import Box, Points
+from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.memory import Appetite, Numbers
+from frozenpinn.search.settings import Settings, Task, Windows
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+Renewal: TypeAlias = Windows | Literal["auto"] | None  #: of a basis in time
+Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
+
+_LEAST = 20  # steps in time that a nonlinear problem takes
+_STEPS = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is decided before any number: the kind of basis, the boundary strategy, the way of placing points."""
+
+    product: bool
+    strategy: BoundaryStrategy
+    method: str
+    renewal: Renewal
+    tensors: int = 1  #: of a state: one for each field, and one for the velocity of each that has one
+    steps: int = 0  #: in time that are taken at least, after each of which a state and its rate are kept
+
+    @classmethod
+    def of(cls, problem: Problem, settings: Settings, width: Width | None = None, follows: bool = True) -> Frame:
+        """Choose what the settings leave open; one width for each axis, also for a single one, asks for a product."""
+        d, few = problem.domain.dimension, settings.rules.sizing.dimensions
+        most = settings.rules.static.product_dimensions if problem.is_static else few
+        strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
+        product = (
+            (2 <= d <= most or (d == 1 and _asks_for_waves(problem, settings.width if width is None else width)))
+            and settings.sampler is None
+            and strategy.separable
+            and settings.cutoff is not None
+            and settings.point_method in ("auto", "gauss")
+            and all(is_separable(problem, group) for group in problem.groups)
+        )
+        method = settings.point_method
+        if method == "auto":
+            method = "spectral" if product else "gauss" if d <= few else "sobol"
+        tensors = sum(max(1, equation.order) for equation in problem.equations)
+        steps = 0 if problem.is_linear or problem.is_static else _LEAST
+        renewal = _renewal(problem, settings.windows, product)
+        renewal = None if renewal == "auto" and not follows else renewal
+        return cls(product, strategy, method, renewal, tensors, steps)
+
+    def samplers(self, problem: Problem, settings: Settings, width: Width | None = None) -> tuple[Sampler, ...]:
+        """Return the sampler, or one for each axis of a product: of a given width, the settings' or a default."""
+        width = settings.width if width is None else width
+        if self.product:
+            widths = _widths(problem, settings, width)
+            periods = [float(n) if p else None for n, p in _axes(problem)]
+            return tuple(map(_sines, widths, periods))
+        if isinstance(width, tuple):
+            raise SettingsError(
+                f"width={width} is for products of networks on boxes in two and three dimensions, with one number for "
+                "each axis; here, write one number."
+            )
+        return (self._one_sampler(problem, settings, width),)
+
+    def _one_sampler(self, problem: Problem, settings: Settings, width: int | None) -> Sampler:
+        if isinstance(settings.sampler, str | None):
+            width = _default_width(problem, settings) if width is None else width
+            if isinstance(settings.sampler, str):
+                return adapted(sampler_by_name(settings.sampler, width), "oriented", InitialGradient(problem))
+            many = problem.domain.dimension > settings.rules.sizing.dimensions
+            return Orthogonal(width) if many else MultiScale(width)
+        if settings.width is not None and settings.width != settings.sampler.width:
+            raise SettingsError(
+                f"width={settings.width} contradicts the sampler, which has width {settings.sampler.width}; set it "
+                "once."
+            )
+        return adapted(settings.sampler, "oriented", InitialGradient(problem))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a task means for a problem: kind of basis, sampler (one for each axis of a product), numbers."""
+
+    task: Task
+    frame: Frame
+    samplers: tuple[Sampler, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def sampler(self) -> Sampler:
+        """The sampler, or that of the first axis."""
+        return self.samplers[0]
+
+    @cached_property
+    def width(self) -> Width:
+        """Number of neurons; of each axis of a product, if they differ."""
+        widths = self._neurons
+        return widths[0] if len(set(widths)) == 1 else widths
+
+    @property
+    def _total(self) -> tuple[float, float]:
+        """Numbers of points and of functions, about."""
+        return float(prod(self.counts)), float(prod(self._neurons))
+
+    @cached_property
+    def bytes(self) -> float:
+        """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
+        return self._appetite.tables(self._neurons, self.counts)
+
+    @property
+    def _neurons(self) -> tuple[int, ...]:
+        return tuple(sampler.width for sampler in self.samplers)
+
+    @property
+    def _appetite(self) -> Appetite:
+        return Appetite(self.frame.product, self.frame.tensors, self.frame.steps)
+
+    @cached_property
+    def operations(self) -> float:
+        """About how many floating point operations the factorisations take, and on products the first steps."""
+        points, size = self._total
+        if not self.frame.product:
+            return 2.0 * points * size**2
+        small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
+        return small + 4.0 * _STEPS * points * max(self.counts)
+
+    @cached_property
+    def _allowed(self) -> float:
+        """Bytes that there are, and may be used."""
+        return physical_memory() if self.task.memory is None else min(self.task.memory, physical_memory())
+
+    @property
+    def room(self) -> float:
+        """Bytes that are left for states at the steps in time."""
+        return max(0.0, self._allowed - self.bytes)
+
+    def fits(self, widths: Sequence[int]) -> bool:
+        """Whether other numbers of neurons, with points in proportion, fit the memory."""
+        growth = prod(width / sampler.width for width, sampler in zip(widths, self.samplers, strict=True))
+        return self.bytes * (growth if self.frame.product else growth**2) <= self._allowed
+
+    def check_memory(self) -> None:
+        """Refuse a solve that needs more memory than it may have, or than there is."""
+        limit, most, allowed = self.task.memory, physical_memory(), self._allowed
+        needed = self._appetite.whole(self._neurons, self.counts)
+        if needed <= allowed:
+            return
+        given, each = self.task.settings.points, " per axis" if self.frame.product else ""
+        on = "" if given is None else f" on points={given}"
+        need = f"{self.width} neurons{each}{on} need about {amount(needed)} of memory"
+        numbers = Numbers(self._neurons, self.counts, self.task.rules.sizing.points_more, given is not None)
+        advice = numbers.fitting(self._appetite, allowed)
+        if limit is not None and needed > limit:
+            raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
+        raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
+
+    def fitting(self, part: float) -> str:
+        """Tell with which width states take a part of what they take now."""
+        share = part ** (1.0 / len(self.samplers))
+        fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
+        return f"width={fit if len(set(fit)) > 1 else fit[0]}"
+
+    def place_points(self, problem: Problem) -> Points:
+        """Place the quadrature points evenly."""
+        if self.frame.product and problem.interfaces is not None:
+            return cut_grid(cast(Box, problem.domain), self.counts, self.frame.method, _cuts(problem))
+        if self.frame.product:
+            return even_grid(cast(Box, problem.domain), self.counts, self.frame.method)
+        tensor = self.frame.method in ("gauss", "spectral", "uniform")
+        n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
+        if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
+            n = self.counts[0]
+        points = points_on_parts(problem, int(np.prod(self.counts)))
+        points = problem.domain.sample(n, self.frame.method, self.task.seed) if points is None else points
+        if problem.domain.dimension <= self.task.rules.sizing.dimensions:
+            return points
+        # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
+        return replace(points, weights=points.weights / points.weights.sum())
+
+    def build_spaces(self, problem: Problem, cloud: Points, window: int = 0, pool: Points | None = None) -> list[Space]:
+        """Sample the hidden layer and put the linear layers on it, for each group of fields.
+
+        Each window of time draws its own neurons; ``pool`` are the points they are drawn from, if not the cloud.
+        """
+        task, settings = self.task, self.task.settings
+        if self.frame.product and window == 0:
+            own = cast(tuple[Sines, ...], self.samplers)
+            layers = [even_layer(s, cloud.along(i), int(task.seed)) for i, s in enumerate(own)]
+            return build_product_spaces(problem, layers, cloud, self._product_cutoff())
+        seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
+        if self.frame.product:
+            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+            layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
+            return build_product_spaces(problem, layers, cloud, self._product_cutoff())
+        sampler = self.sampler
+        if settings.sampler is None:
+            sampler = fitted(problem, sampler, cloud, task.seed)
+        hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
+        if settings.sampler is None:
+            hidden = replace(hidden, singular=singular_functions(problem))
+        hidden = with_parts(problem, hidden)
+        per_side = 1 if problem.domain.dimension == 1 else self._boundary_points(problem)
+        return [
+            build_space(problem, hidden, cloud, group, self.frame.strategy, self._cutoff(problem), per_side)
+            for group in problem.groups
+        ]
+
+    def _cutoff(self, problem: Problem) -> float | None:
+        """Return the cut-off of the SVD layer: that of the settings, or the finest that makes sense."""
+        given, rules = self.task.settings.cutoff, self.task.rules.cutoff
+        if given != "auto":
+            return given
+        return self.frame.strategy.cutoff or (rules.finest if problem.is_linear else rules.nonlinear)
+
+    def _product_cutoff(self) -> float:
+        """Return the cut-off on each axis of a product: the rank is what costs, so no finer than the accuracy needs."""
+        given, rules, asked = self.task.settings.cutoff, self.task.rules.cutoff, self.task.tolerances.solution
+        if given != "auto":
+            assert given is not None
+            return given
+        # graded neurons of tanh have functions of small singular values that carry round-off alone
+        finest = rules.nonlinear if any(hasattr(sampler, "graded") for sampler in self.samplers) else 0.0
+        if asked is None:
+            return max(finest, rules.product)
+        return max(finest, float(np.clip(rules.product_share * asked, rules.product_finest, rules.product_coarsest)))
+
+    def _boundary_points(self, problem: Problem) -> int:
+        """Return how many points a side gets: enough rows to see every feature of that side."""
+        rules, given = self.task.rules.sizing, self.task.settings.boundary_points
+        sides = max(1, len(problem.domain.sides) + 2 * sum(problem.domain.periodic))
+        if given is not None:
+            return max(1, round(given / sides))
+        return max(rules.fewest_boundary_points, int(rules.boundary_rows * self.sampler.width / sides))
+
+
+@lru_cache(maxsize=256)
+def _sines(width: int, period: float | None) -> Sines:
+    return Sines(width, period=period)
+
+
+def make_plan(problem: Problem, task: Task, width: Width | None = None, follows: bool = True) -> Plan:
+    """Choose kind of basis, width and points where the settings leave them open.
+
+    Without ``follows`` the basis is renewed only if the settings ask for it.
+    """
+    frame = Frame.of(problem, task.settings, width, follows)
+    samplers = frame.samplers(problem, task.settings, width)
+    return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
+
+
+def _asks_for_waves(problem: Problem, width: Width | None) -> bool:
+    """Whether a width is that of the one axis of a periodic interval."""
+    return isinstance(width, tuple) and len(width) == 1 and bool(problem.domain.periodic[0])
+
+
+@remembered
+def _axes(problem: Problem) -> tuple[tuple[float, bool], ...]:
+    """Return length of each axis of a box, and whether it is periodic."""
+    return tuple(zip(map(float, problem.domain.lengths), problem.domain.periodic, strict=True))
+
+
+def _widths(problem: Problem, settings: Settings, width: Width | None) -> tuple[int, ...]:
+    """Return the number of neurons of each axis; they come in pairs."""
+    d = problem.domain.dimension
+    width = settings.rules.sizing.box[d - 2] if width is None else width
+    widths = width if isinstance(width, tuple) else (width,) * d
+    if len(widths) != d:
+        raise SettingsError(f"width={width} needs one number for each of the {d} axes, or one for all of them.")
+    for n in widths:
+        check_width(n)
+    return tuple(n + n % 2 for n in widths)
+
+
+def _default_width(problem: Problem, settings: Settings) -> int:
+    """Return the number of neurons if the user leaves it open.
+
+    Round-off in a derivative of order p grows like (slope of the neurons)^p, and so with the width. Linear equations
+    of third and fourth order are more accurate with fewer, flatter neurons; nonlinear ones need them for detail.
+    """
+    rules, d = settings.rules.sizing, problem.domain.dimension
+    if d > 1:
+        return rules.shape
+    high_order = max(problem.spatial_order(name) for name in problem.fields) > 2
+    return rules.line_high_order if high_order and problem.is_linear else rules.line
+
+
+def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...], product: bool) -> tuple[int, ...]:
+    rules, d, given = settings.rules.sizing, problem.domain.dimension, settings.points
+    if isinstance(given, tuple | list):
+        return tuple(int(n) for n in given)
+    if given is not None:
+        return (int(given),) * d if product else (int(given),)
+    if product:
+        cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
+        more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
+        if d == 1 and problem.domain.periodic[0]:  # values come from fast transforms
+            return (next_fast_len(int(cycles * (samplers[0].width + 1))),)
+        return tuple(
+            (1 + len(cuts))
+            * (int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more)
+            for sampler, (_, periodic), cuts in zip(samplers, _axes(problem), _cuts(problem), strict=True)
+        )
+    each = rules.points_on_lines if d == 1 else rules.points_on_shapes
+    return (int(each * samplers[0].width * count_of_parts(problem)),)
+
+
+@remembered
+def has_constant_coefficients(problem: Problem) -> bool:
+    """Whether all equations are linear with numbers as coefficients."""
+    return problem.is_linear and not any(
+        e.linear_in_time or any(c.free_symbols or c.atoms(AppliedUndef) for c in e.linear.values())
+        for e in problem.equations
+    )
+
+
+def _cuts(problem: Problem) -> tuple[tuple[Cut, ...], ...]:
+    """Return the places along each axis of a box at which coefficients jump."""
+    return axis_cuts(problem, problem.fields[0]) or ((),) * problem.domain.dimension
+
+
+def _renewal(problem: Problem, windows: int | str | Windows | None, product: bool) -> Renewal:
+    """Return how the basis is renewed: by given rules, where it helps ("auto"), or not at all."""
+    if windows is None or windows == "auto":
+        return windows  # type: ignore[return-value]
+    if isinstance(windows, str) and windows != "adaptive":
+        raise SettingsError(f"unknown windows '{windows}'; write a number, 'adaptive', 'auto', None or Windows(…).")
+    if not isinstance(windows, Windows):
+        windows = Windows() if isinstance(windows, str) else Windows(windows)
+    if windows.count == 1:
+        return None
+    if problem.domain.dimension > 1 and not product:
+        raise SettingsError(
+            "windows, in which the basis follows the solution, need an interval, or a product of networks: a box in "
+            "two or three dimensions with conditions of constant coefficients along their own axis, and sampler, "
+            "boundary, cutoff and point_method as they are by default. Write windows=None, or leave those settings out."
+        )
+    return windows
+
+
+def check_settings(problem: Problem, task: Task) -> None:
+    """Refuse settings that make no sense, and warn about those that do not fit together."""
+    settings = task.settings
+    if not is_whole(task.seed) or task.seed < 0:
+        raise SettingsError(f"seed must be a whole number from 0 on, got {shown(task.seed)}.")
+    given = (settings.points, settings.subspace, task.tolerances.solution)
+    if problem.is_static or (settings.cutoff is not None and all(value is None for value in given)):
+        return  # a single solve in all coordinates makes its plan at once, and has enough points
+    plan = make_plan(problem, task)
+    if plan.frame.product or problem.domain.dimension == 1:
+        for n, sampler in zip(plan.counts, plan.samplers, strict=True):
+            _check_points(n, sampler.width, settings)
+
+
+def _check_points(n: int, width: int, settings: Settings) -> None:
+    if settings.cutoff is None and n < width:
+        raise SettingsError(
+            f"{n} points are too few for width {width}: without the SVD layer there must be at least one point "
+            f"per basis function. Use points={2 * width} or a smaller width."
+        )
+    if n < width:
+        warn(
+            f"{n} points are too few for width {width}: neurons steeper than the point spacing are not resolved. "
+            f"Use points={2 * width} or width={max(1, n // 2)}."
+        )

@@ -1,0 +1,1 @@
+"""Static problems: sizes, features, least squares and Newton's method, judgement."""

@@ -1,0 +1,220 @@
+"""How many neurons and points a static solve has, what that costs, and where the points are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frozenpinn.assembly.collocation import Collocation, nobody
+from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
+from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.enrichments.boundary_layers import MorePoints
+from frozenpinn.errors import BudgetError, SettingsError
+from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
+from frozenpinn.geometry.array_arguments import frozen
+from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.settings import Task
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.rules import StaticRules
+
+Array = np.ndarray
+_COPIES = 3.0  # of the rows that a solve holds
+_NEWTON = 4.0  # factorisations of a nonlinear solve
+
+
+@dataclass(frozen=True)
+class StaticPlan:
+    """Numbers of a static solve.
+
+    Attributes
+    ----------
+    width
+        Neurons.
+    count, boundary
+        Points of the domain, and of its boundary as a whole.
+    special
+        Number of special functions beside the neurons.
+    sites
+        Where special functions need points of their own, as in thin layers; None without.
+    told
+        Called before every step of Newton's method, which it may break off; None for nobody.
+    """
+
+    problem: Problem
+    task: Task
+    width: int
+    count: int
+    boundary: int
+    special: int = 0
+    sites: MorePoints | None = None
+    told: Callable[[], None] | None = None
+
+    @property
+    def _unknowns(self) -> float:
+        return float(len(self.problem.fields) * (self.width + self.special))
+
+    @property
+    def _rows(self) -> float:
+        return len(self.problem.fields) * (self.count + self.boundary) + self._unknowns
+
+    @property
+    def operations(self) -> float:
+        """About how many floating point operations the factorisations take."""
+        once = 2.0 * self._rows * self._unknowns**2
+        return once if self.problem.is_linear else _NEWTON * once
+
+    @property
+    def bytes(self) -> float:
+        """About how much memory a solve takes."""
+        return 8.0 * _COPIES * self._rows * self._unknowns
+
+    def check_memory(self) -> None:
+        """Refuse a solve that needs more memory than it may have, or than there is."""
+        limit, most = self.task.memory, physical_memory()
+        allowed = most if limit is None else min(limit, most)
+        if self.bytes <= allowed:
+            return
+        fits = int(self.width * np.sqrt(allowed / self.bytes))
+        need = f"{self.width} neurons need about {amount(self.bytes)} of memory"
+        if limit is not None and self.bytes > limit:
+            raise BudgetError(f"{need}, more than memory_limit={limit:g}; width={fits} would fit.")
+        raise SettingsError(f"{need}, and this machine has {amount(most)}; width={fits} would fit.")
+
+    def narrower(self, share: float, least: int, most: int) -> StaticPlan:
+        """Return the plan of a pilot."""
+        width = int(np.clip(share * self.width, min(least, self.width), most))
+        rules = self.task.rules.static
+        count = max(int(self.count * width / self.width), 2)
+        boundary = boundary_count(self.problem, count, rules)
+        return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
+
+    def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
+        """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
+        if sites is not None:
+            return replace(self, special=special, sites=sites)
+        if special == self.special:
+            return self
+        settings, rules = self.task.settings, self.task.rules.static
+        count = self.count + int(rules.points * (special - self.special)) if settings.points is None else self.count
+        boundary = settings.boundary_points or boundary_count(self.problem, count, rules)
+        return replace(self, count=count, boundary=boundary, special=special)
+
+    def place_points(self) -> Points:
+        """Place the points of the domain: Gauss points up to two dimensions and on boxes, quasi-random ones beyond."""
+        domain, method = self.problem.domain, self.task.settings.point_method
+        if method == "auto":
+            tensor = domain.dimension <= 2 or (isinstance(domain, Box) and domain.dimension == 3)
+            method = "gauss" if tensor else "sobol"
+        n: Any = self.count
+        if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
+            n = [*_per_axis(domain, self.count)]
+        points = points_on_parts(self.problem, self.count)
+        points = domain.sample(n, method, self.task.seed) if points is None else points
+        if self.sites is not None:
+            rules, rng = self.task.rules.static, np.random.default_rng(self.task.seed)
+            points = self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
+        return replace(points, x=frozen(points.x))  # at which layers remember their neurons
+
+    def place_boundary(self) -> dict[str, BoundaryPoints]:
+        """Place points on the sides that have conditions, as many as their measure asks for."""
+        domain, rules = self.problem.domain, self.task.rules.static
+        least = rules.least_special if self.special else rules.least_boundary
+        method = "gauss" if domain.dimension <= 3 else "sobol"
+        measures = side_measures(self.problem)
+        total, placed = sum(measures.values()) or 1.0, {}
+        for side in _sides(self.problem).values():
+            if side.name not in placed:
+                n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
+                own = domain.sample_side(side, n, method, self.task.seed)
+                placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem, rules)
+        return placed
+
+    def collocation(self, hidden: HiddenLayer, points: Points, mixing: Array | None = None) -> Collocation:
+        """Return the rows of a solve with a hidden layer."""
+        per_side = (
+            max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
+        )
+        weight = self.task.rules.static.boundary_weight
+        placed, told = self.place_boundary(), self.told or nobody
+        sides = tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
+        laws = tuple((law, placed[law.side.name]) for law in self.problem.laws)
+        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told, laws)
+
+
+def static_plan(problem: Problem, task: Task) -> StaticPlan:
+    """Return the numbers of a solve: the user's, or what the effort asks for."""
+    settings, rules = task.settings, task.rules.static
+    _refuse_settings_in_time(task)
+    index = min(problem.domain.dimension, 4) - 1
+    if settings.width is not None:
+        width = settings.width
+        if isinstance(width, tuple):  # a product, beside which pilots have about as many functions
+            width = rules.alike(width)
+    elif not isinstance(settings.sampler, str | None):
+        width = settings.sampler.width
+    else:
+        first = rules.usual if task.tolerances.solution is None else rules.first
+        width = round(task.effort * first[index])
+    count = settings.points if settings.points is not None else int(rules.points * width * count_of_parts(problem)) + 8
+    count = int(np.prod(count))
+    boundary = settings.boundary_points or boundary_count(problem, count, rules)
+    return StaticPlan(problem, task, width, count, boundary)
+
+
+def _refuse_settings_in_time(task: Task) -> None:
+    settings = task.settings
+    given = {
+        "integrator": settings.integrator is not None,
+        "rtol": settings.rtol is not None,
+        "windows": settings.windows not in ("auto", None, 1),
+        "boundary": settings.boundary is not None,
+        "rcond": settings.rcond is not None,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise SettingsError(
+                f"Settings({name}=…) is for time-dependent problems; a static one is solved by least squares, with its "
+                "conditions as rows. Leave it out."
+            )
+
+
+def boundary_count(problem: Problem, count: int, rules: StaticRules) -> int:
+    """Return how many points the whole boundary gets: about as dense as those inside, or denser."""
+    domain = problem.domain
+    d = domain.dimension
+    if d == 1 or not domain.sides:
+        return 2
+    spacing = (
+        (domain.measure / count) ** (1.0 / d)
+        if d <= 3
+        else float(np.exp(np.mean(np.log(domain.lengths)))) * count ** (-1.0 / d)
+    )
+    wanted = rules.boundary * sum(side_measures(problem).values()) / spacing ** (d - 1) if d <= 3 else np.inf
+    return int(np.clip(wanted, rules.least_boundary * len(domain.sides), rules.most_boundary * count))
+
+
+def _sides(problem: Problem) -> dict[str, Side]:
+    """Return the sides that have conditions, linear ones first."""
+    return {part.side.name: part.side for part in problem.conditions} | {
+        law.side.name: law.side for law in problem.laws
+    }
+
+
+@remembered
+def side_measures(problem: Problem) -> dict[str, float]:
+    """Return the measure of each side that has a condition."""
+    sides = _sides(problem)
+    domain = problem.domain
+    method = "gauss" if domain.dimension <= 3 else "sobol"
+    return {name: float(np.sum(domain.sample_side(side, 8, method, 0).weights)) for name, side in sides.items()}
+
+
+def _per_axis(domain: Box, count: int) -> list[int]:
+    """Return how many Gauss points each axis of a box gets: nearly square cells, about ``count`` in all."""
+    lengths = np.asarray(domain.lengths, dtype=float)
+    cell = (float(np.prod(lengths)) / count) ** (1.0 / domain.dimension)
+    return [max(4, round(float(length) / cell)) for length in lengths]

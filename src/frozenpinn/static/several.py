@@ -1,0 +1,203 @@
+"""Every solution that deflation finds: on a coarse network from many starts, then each one refined to the tolerance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
+from frozenpinn.basis.samplers import Waves
+from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
+from frozenpinn.language.jets import Jet
+from frozenpinn.paths.path import relative_distance
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
+from frozenpinn.search.settings import Task
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.deflation import DeflationRules, deflated_newton, scaled, size_of, soft_directions, values_of
+from frozenpinn.static.families import best_features, families
+from frozenpinn.static.judging import left_over
+from frozenpinn.static.newton import newton
+from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
+from frozenpinn.static.start import by_homotopy, extended, read_start
+
+Array = np.ndarray
+
+
+class Candidate(NamedTuple):
+    """A solution on the coarse network, its values at the points, and what it was found from."""
+
+    state: Combination
+    values: Array
+    start: str
+
+
+def coarse_solutions(problem: Problem, task: Task) -> list[Candidate]:
+    """Return the solutions that deflated Newton's method finds on a coarse network; at least one, or an error."""
+    plan = _plan(problem, task)
+    with blas_threads(plan.operations, REFLECTIONS):
+        collocation, first = _first(plan)
+        return _all(plan, collocation, first)
+
+
+def _plan(problem: Problem, task: Task) -> StaticPlan:
+    rules, plan = task.rules.static, static_plan(problem, task)
+    if not task.grows:
+        return plan
+    width = rules.deflation.width[min(problem.domain.dimension, 4) - 1]
+    count = int(rules.points * width) + 8
+    return StaticPlan(problem, task, width, count, boundary_count(problem, count, rules))
+
+
+def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
+    """Return the first solution, on the features that suit it best."""
+    problem, rules = plan.problem, plan.task.rules.static
+    points = plan.place_points()
+    kinds = families(plan)
+    collocation = plan.collocation(kinds[1 % len(kinds)].layer(plan, points), points)
+    given = read_start(plan.task.start, problem)
+    how = "the start that was given" if given is not None else "the extension of the boundary data"
+    try:
+        state = newton(collocation, given or extended(collocation, problem), rules.newton).state
+    except ConvergenceError:
+        how, state = "a homotopy from the linear equation", by_homotopy(plan, collocation).state
+    pilot = best_features(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
+    if pilot is not None:
+        own = plan.with_special(pilot.family.count, pilot.family.sites)
+        points = own.place_points()
+        other = own.collocation(pilot.family.layer(own, points), points)
+        with suppress(ConvergenceError):  # the first features do as well
+            state, collocation = newton(other, state, rules.newton).state, other
+    return collocation, Candidate(state, values_of(collocation, state), how)
+
+
+def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[Candidate]:
+    """Go on from each start until it leads to nothing new; every solution gives all a new chance, and more starts."""
+    rules, found = plan.task.rules.static, [first]
+    starts = [*_own_starts(plan, collocation, first), *_derived(plan, collocation, first, 1)]
+    failed_at = dict[str, int]()
+    for _ in range(rules.deflation.rounds):
+        before = len(found)
+        for name, start in starts:  # grows on the way
+            while len(found) < rules.deflation.most and failed_at.get(name) != len(found):
+                other = _another(plan, collocation, start, found)
+                if other is None:
+                    failed_at[name] = len(found)
+                    break
+                found.append(Candidate(other, values_of(collocation, other), name))
+                starts += _derived(plan, collocation, found[-1], len(found))
+        if len(found) == before:
+            break
+    return found
+
+
+def _another(plan: StaticPlan, collocation: Collocation, start: Function, found: list[Candidate]) -> Combination | None:
+    """Return a solution that is not yet known; None if a start leads to none."""
+    rules, known = plan.task.rules.static, [candidate.values for candidate in found]
+    try:
+        other = deflated_newton(collocation, start, known, rules.deflation, rules.newton).state
+    except ConvergenceError:
+        return None
+    return other if left_over(plan.problem, other, rules) <= rules.deflation.left else None  # or a mere minimum
+
+
+def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) -> Iterator[tuple[str, Function]]:
+    """Yield starts that need no further solution: what is given, boundary data, zero, random smooth functions."""
+    rules, given = plan.task.rules.static.deflation, read_start(plan.task.start, plan.problem)
+    if given is not None:
+        yield "the start that was given", given
+    yield "the extension of the boundary data", extended(collocation, plan.problem)
+    yield "zero", Nothing()
+    size = size_of(collocation, first.values) or 1.0
+    for k in range(rules.random):
+        yield f"random function {k + 1}", _random(plan, rules.sizes[k % len(rules.sizes)] * size, k)
+
+
+def _derived(
+    plan: StaticPlan, collocation: Collocation, candidate: Candidate, number: int
+) -> Iterator[tuple[str, Function]]:
+    """Yield starts made of a solution: along directions in which it is least determined, mirror images, multiples."""
+    rules, domain, state = plan.task.rules.static.deflation, plan.problem.domain, candidate.state
+    size = size_of(collocation, candidate.values)
+    for k, soft in enumerate(soft_directions(collocation, state, rules.soft), 1):
+        for sign in (1.0, -1.0):
+            moved = state.moved(state.coefficients + sign * (size or 1.0) * soft.coefficients)
+            yield f"find {number} {'+' if sign > 0 else '−'} its soft direction {k}", moved
+    if size == 0.0:
+        return
+    for axis, name in enumerate(domain.coordinates):
+        middle = float(domain.lower[axis] + domain.upper[axis]) / 2.0
+        yield f"find {number} mirrored in {name}", Mirrored(state, axis, middle)
+    for multiple in rules.multiples:
+        yield f"{multiple:g} times find {number}", scaled(state, multiple)
+
+
+class Mirrored(NamedTuple):
+    """The mirror image of a function across the middle of an axis."""
+
+    base: Function
+    axis: int
+    middle: float
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives."""
+        image = x.copy()
+        image[:, self.axis] = 2.0 * self.middle - x[:, self.axis]
+        values = self.base.jets(image, jets)
+        return [(-1.0) ** jet.alpha[self.axis] * value for jet, value in zip(jets, values, strict=True)]
+
+
+def _random(plan: StaticPlan, size: float, k: int) -> Combination:
+    """Return a smooth random function of a given size: a few slow waves, faster ones from one to the next."""
+    problem, rng = plan.problem, np.random.default_rng([plan.task.seed, k])
+    points = plan.place_points()
+    faster = 1.0 + 0.25 * k
+    hidden = Waves(8 * problem.domain.dimension, faster).sample(points, rng)
+    coefficients = rng.normal(size=(len(problem.fields), hidden.size))
+    values = hidden.features(points.x) @ coefficients.T
+    scale = np.sqrt(np.mean(values**2, axis=0))[:, None]
+    return Combination(hidden, problem.fields, (size * coefficients / scale).ravel())
+
+
+def refined(
+    candidates: list[Candidate], solve: Callable[[Any], Solution], rules: DeflationRules
+) -> tuple[Solution, ...]:
+    """Refine solutions of a coarse network; leave out those that are none, or the same as another. Small ones first."""
+    found: list[tuple[Solution, str]] = []
+    lost = 0
+    for number, candidate in enumerate(candidates, 1):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FrozenPinnWarning)
+            try:
+                solution = solve(candidate.state)
+            except ConvergenceError:
+                lost += 1
+                continue
+        estimate = solution.error_estimate
+        if estimate is not None and not estimate.worst < rules.left:
+            lost += 1
+            continue
+        if all(relative_distance(solution, other) > rules.same for other, _ in found):
+            found.append((solution, f"(find {number}), from {candidate.start}"))
+            for warning in caught:
+                warn(warning.message)
+    if not found:
+        raise ConvergenceError("no solution was found: what a coarse network has found does not last on finer ones.")
+    found.sort(key=lambda pair: _norm(pair[0]))
+    count = len(found)
+    more = f"; {lost} more on a coarse network did not last on finer ones" if lost else ""
+    return tuple(
+        replace(s, notes=(*s.notes, f"solution {k} of {count} found by deflation {start}; there may be more{more}"))
+        for k, (s, start) in enumerate(found, 1)
+    )
+
+
+def _norm(solution: Solution) -> float:
+    problem, now = solution.problem, np.zeros(1)
+    x = problem.domain.sample(256, "random", 0).x
+    return float(sum(np.linalg.norm(solution.jet_values(x, now, problem.jets.field(f))) for f in problem.fields))
