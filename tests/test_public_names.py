@@ -131,7 +131,7 @@ def test_a_solve_needs_nothing_of_other_questions():
     assert not found & {"matplotlib", "xarray", "pandas", "numba", "scipy.optimize", "scipy.interpolate", "scipy.stats"}
 
 
-@pytest.mark.parametrize("name", ["solve", "model"])
+@pytest.mark.parametrize("name", ["load", "solve", "model"])
 def test_functions_with_the_name_of_their_module(name):
     """They stay functions, whoever imports the module first."""
     module = import_module(f"frozenpinn.{name}")

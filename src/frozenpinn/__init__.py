@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn.inverse.infer import design, infer
     from frozenpinn.inverse.inferred_field import InferredField
     from frozenpinn.inverse.result import Estimate, Inferred
+    from frozenpinn.load import load
     from frozenpinn.model import model
     from frozenpinn.modes.modes import modes, stability, steady
     from frozenpinn.modes.result import Mode, Modes
@@ -48,7 +49,6 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn.paths.path import Path
     from frozenpinn.results.error_estimate import ErrorEstimate
     from frozenpinn.results.solution import Solution
-    from frozenpinn.results.storage import load
     from frozenpinn.search.rules import Rules
     from frozenpinn.search.settings import Settings, Windows
     from frozenpinn.solve import check, estimate_error, solve
@@ -137,6 +137,7 @@ _HOMES = {
     "inverse.infer": "design infer",
     "inverse.inferred_field": "InferredField",
     "inverse.result": "Estimate Inferred",
+    "load": "load",
     "model": "model",
     "modes.modes": "modes stability steady",
     "modes.result": "Mode Modes",
@@ -146,7 +147,6 @@ _HOMES = {
     "paths.path": "Path",
     "results.error_estimate": "ErrorEstimate",
     "results.solution": "Solution",
-    "results.storage": "load",
     "search.rules": "Rules",
     "search.settings": "Settings Windows",
     "solve": "check estimate_error solve",

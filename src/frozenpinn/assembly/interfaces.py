@@ -12,9 +12,9 @@ import sympy as sp
 
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, SpecialFunctions, Term
+from frozenpinn.basis.multipoles import poles_about
 from frozenpinn.basis.special import joined
 from frozenpinn.basis.subdomain_features import Broken
-from frozenpinn.enrichments.holes import poles_about
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Interval, Points
 from frozenpinn.language.printer import as_text

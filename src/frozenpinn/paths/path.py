@@ -10,6 +10,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
+from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.report_table import finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.html import Readable
@@ -197,15 +198,3 @@ class Path:
         from frozenpinn.output.plotting.paths import plot_path
 
         return plot_path(self, file, ax)
-
-
-def relative_distance(a: Solution, b: Solution) -> float:
-    """Return the L² distance of two static solutions of one problem, relative to the larger one; the worst field."""
-    problem = a.problem
-    points = problem.domain.sample(256, "sobol" if problem.domain.dimension > 1 else "uniform", 0)
-    now, worst = np.zeros(1), 0.0
-    for name in problem.fields:
-        one, other = (s.jet_values(points.x, now, problem.jets.field(name)) for s in (a, b))
-        size = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
-        worst = max(worst, float(np.linalg.norm(one - other)) / size if size else 0.0)
-    return worst

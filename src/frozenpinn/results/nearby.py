@@ -31,3 +31,15 @@ def distance_nearby(mine: Solution, other: Solution, x: Array, times: Array, jet
             total[inside] += (a - b) ** 2
             count[inside] += 1
     return np.sqrt(total / np.maximum(count, 1))
+
+
+def relative_distance(a: Solution, b: Solution) -> float:
+    """Return the L² distance of two static solutions of one problem, relative to the larger one; the worst field."""
+    problem = a.problem
+    points = problem.domain.sample(256, "sobol" if problem.domain.dimension > 1 else "uniform", 0)
+    now, worst = np.zeros(1), 0.0
+    for name in problem.fields:
+        one, other = (s.jet_values(points.x, now, problem.jets.field(name)) for s in (a, b))
+        size = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
+        worst = max(worst, float(np.linalg.norm(one - other)) / size if size else 0.0)
+    return worst

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
@@ -15,10 +14,8 @@ from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
 from frozenpinn.integrators import TRAJECTORIES
 from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
-from frozenpinn.modes.result import Modes
-from frozenpinn.modes.storage import KIND, rebuilt_modes
 from frozenpinn.results.added import Added
-from frozenpinn.results.archive import FORMAT, Reader, write_archive
+from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
 from frozenpinn.results.report import Report
@@ -27,7 +24,6 @@ from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport
-from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.coordinates import read_coordinates
@@ -163,34 +159,10 @@ class StoredLift:
 # ---- reading ---------------------------------------------------------------------------------------
 
 
-@spelled(StorageError)
-def load(file: str) -> Solution | Modes:
-    """Read a solution that :meth:`Solution.save` has stored, or modes that :meth:`Modes.save` has.
-
-    They can be evaluated and differentiated like the original. :class:`StorageError` if a single bit of it is wrong.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import frozenpinn as fp
-    >>> solution = fp.solve(fp.Problem("lap(u) = -4", fp.Disk(), boundary="u = 0"), tol=1e-6)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     solution.save(f"{folder}/dome.fpinn")
-    ...     again = fp.load(f"{folder}/dome.fpinn")
-    >>> bool(again(0.1, 0.2) == solution(0.1, 0.2))
-    True
-    """
-    reader = Reader(file, FORMAT)
-    meta, arrays = reader.read()
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # warned about when the problem was stated and solved
-            if meta.get("kind") == KIND:
-                return rebuilt_modes(meta, arrays)
-            solution = _rebuild(meta, arrays)
-            _probe(solution)
-    except Exception as error:  # its checksums are right, so somebody has made it up
-        reader.damaged(f"it can't be put together ({type(error).__name__}: {str(error)[:200]})")
+def rebuilt_solution(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
+    """Return a stored solution, every field of which can be evaluated."""
+    solution = _rebuild(meta, arrays)
+    _probe(solution)
     return solution
 
 

@@ -14,7 +14,7 @@ from frozenpinn.assembly.collocation import Collocation, Combination, Function, 
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
 from frozenpinn.language.jets import Jet
-from frozenpinn.paths.path import relative_distance
+from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task

@@ -13,8 +13,8 @@ import numpy as np
 from frozenpinn import boundary, domains, integrators, samplers
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Ball, Box, Disk, Domain, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.load import load
 from frozenpinn.results.solution import Solution
-from frozenpinn.results.storage import load
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.search.settings import Settings, Windows
 from frozenpinn.solve import check, estimate_error, solve

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.geometry import Box, Interval
+from frozenpinn.load import load
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.results.solution import Solution
-from frozenpinn.results.storage import load, save_solution
+from frozenpinn.results.storage import save_solution
 from frozenpinn.search.settings import Settings
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
