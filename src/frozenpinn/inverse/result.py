@@ -82,7 +82,7 @@ class Minimum:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inferred:
-    """What :func:`frozenpinn.inverse.infer` returns. A value: it never changes.
+    """What :func:`frozenpinn.infer` returns. A value: it never changes.
 
     Attributes
     ----------

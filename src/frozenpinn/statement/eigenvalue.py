@@ -24,7 +24,7 @@ class Eigenvalue:
     """The value of a parameter that is the eigenvalue to be found.
 
     The equations must be linear and homogeneous in the fields, and linear in the parameter: L u = λ W u. W may depend
-    on the coordinates and contain derivatives. Call :func:`frozenpinn.modes.modes` for eigenvalues and functions.
+    on the coordinates and contain derivatives. Call :func:`frozenpinn.modes` for eigenvalues and functions.
 
     Examples
     --------

@@ -21,7 +21,7 @@ FIELD_ORDER = 2  #: highest derivative of an unknown field that equations may co
 
 @dataclass(frozen=True)
 class Unknown:
-    """A number to be found from measurements by :func:`frozenpinn.inverse.infer`.
+    """A number to be found from measurements by :func:`frozenpinn.infer`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class UnknownField:
-    """A function to be found from measurements by :func:`frozenpinn.inverse.infer`.
+    """A function to be found from measurements by :func:`frozenpinn.infer`.
 
     Parameters
     ----------
