@@ -7,7 +7,7 @@ import frozenpinn as fp
 from frozenpinn import Box, Interval, Problem
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.probing import grid_probe, probe
-from frozenpinn.search.features import is_abrupt, narrow_places, parts_of_time, telling_times
+from frozenpinn.evolution.narrow_features import is_abrupt, narrow_places, parts_of_time, telling_times
 
 
 def heat(term="0", initial="sin(pi*x)", boundary="u = 0", **given):

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
+from frozenpinn.analysis.initial_gradient import InitialGradient
 from frozenpinn.basis.samplers import ELM, SWIM, MultiScale, Orthogonal, ProjectedSWIM, adapted, sampler_by_name
 from frozenpinn.basis.samplers.orthogonal import random_rotation
 from frozenpinn.basis.samplers.projected import project
 from frozenpinn.basis.samplers.swim import HALF
-from frozenpinn.evolution.initial_gradient import InitialGradient
 
 
 def cloud(dimension, n=400, low=-1.0, high=1.0):

@@ -134,7 +134,7 @@ def _axis_network(hidden: HiddenLayer, points: Points, ends: _Ends, cutoff: floa
     """Return the compliant, compressed network of one axis.
 
     Layers and points are told apart by identity. Those of an even basis are remembered by what they are made from
-    (evolution/even_axes.py), so that another solve with such an axis finds its network, tables and modes here.
+    (assembly/even_axes.py), so that another solve with such an axis finds its network, tables and modes here.
     """
     functionals = [
         Functional(((np.array([[x]]), tuple(Term("u", Derivative((k,)), c) for k, c in terms)),))

@@ -19,8 +19,8 @@ from frozenpinn.basis.layers import LayerFunctions
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.rules import StaticRules
 
 Array = np.ndarray
 

@@ -28,11 +28,11 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.sizing import Frame, has_constant_coefficients, make_plan
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.conditions import read_boundary
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.newton_krylov import balance
 from frozenpinn.static.plan import StaticPlan
-from frozenpinn.static.rules import StaticRules
 
 Array = np.ndarray
 _CHECKED = 300  # points at which a function on a box is checked

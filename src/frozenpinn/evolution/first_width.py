@@ -19,7 +19,6 @@ from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.evolution.axis_misfit import axis_misfits
 from frozenpinn.evolution.fitting import data_at, held_out
 from frozenpinn.evolution.following import fronts_to_follow
 from frozenpinn.evolution.grading import is_spread_out
@@ -32,6 +31,7 @@ from frozenpinn.integrators import Integrator, Observer
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.axis_misfit import axis_misfits
 from frozenpinn.search.rules import Rules, SizingRules
 from frozenpinn.search.settings import First, Settings, Task
 from frozenpinn.search.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan

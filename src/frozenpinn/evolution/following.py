@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frozenpinn.evolution.axis_misfit import SHARES
 from frozenpinn.evolution.grading import is_spread_out
 from frozenpinn.evolution.resolution import Watch
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.results.solution import Solution
+from frozenpinn.search.axis_misfit import SHARES
 from frozenpinn.search.rules import WindowRules
 from frozenpinn.search.settings import Task
 

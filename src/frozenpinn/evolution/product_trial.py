@@ -16,13 +16,13 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.evolution.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.evolution.grading import is_spread_out
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.resolution import Watch
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.integrators import Integrator, Observer
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.search.rules import Rules
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.sizing import Frame, make_plan

@@ -18,13 +18,13 @@ import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.evolution.error_directions import directions
+from frozenpinn.evolution.narrow_features import is_abrupt
 from frozenpinn.geometry.points import gauss
 from frozenpinn.integrators.protocol import Trajectory, states_and_rates
 from frozenpinn.results.expansion import InUnits, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.features import is_abrupt
 from frozenpinn.search.rules import Effort, StepErrorRules
 
 Array = np.ndarray

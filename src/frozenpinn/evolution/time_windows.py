@@ -25,6 +25,7 @@ from frozenpinn.evolution.graded_axes import place
 from frozenpinn.evolution.grading import Slopes, falls_between, initial_slopes
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.moving import frame_for, handed_over, slopes_at
+from frozenpinn.evolution.narrow_features import PartOfTime, conditions_switch, narrow_places, parts_of_time
 from frozenpinn.evolution.resolution import Watch
 from frozenpinn.evolution.stability import stable_discretisation
 from frozenpinn.evolution.window_facts import label, listed, stepping
@@ -34,7 +35,6 @@ from frozenpinn.integrators.protocol import typical_size
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
-from frozenpinn.search.features import PartOfTime, conditions_switch, narrow_places, parts_of_time
 from frozenpinn.search.settings import Windows
 from frozenpinn.search.sizing import Plan, Renewal
 from frozenpinn.statement.problem import Problem

@@ -14,8 +14,9 @@ from frozenpinn.inverse.data import Data
 from frozenpinn.inverse.sensitivity import Directions, jet_rows, sensitivity_rows
 from frozenpinn.inverse.sensors import Sensor
 from frozenpinn.inverse.unknowns import Numbers
+from frozenpinn.search.static_rules import NewtonRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.newton import NewtonRules, newton
+from frozenpinn.static.newton import newton
 
 Array = np.ndarray
 _FAST = 0.1  # part of a first correction by an old factorisation that a second one may be, …

@@ -17,6 +17,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
+from frozenpinn.search.static_rules import PathRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.bordered import Bordered, Direction, Metric, OneParameter
 from frozenpinn.static.continuation import Point, corrected, cosine, find_fold, metric_of, reverse, unit
@@ -24,7 +25,6 @@ from frozenpinn.static.families import Family, best_features, families
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.newton import newton
 from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
-from frozenpinn.static.rules import PathRules
 from frozenpinn.static.solve import solution_of
 from frozenpinn.static.start import by_homotopy, extended, read_start
 

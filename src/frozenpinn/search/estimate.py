@@ -15,6 +15,7 @@ import numpy as np
 
 from frozenpinn.analysis.probing import Probe, forcings, grid_probe, probe
 from frozenpinn.analysis.scales import sizes_of
+from frozenpinn.evolution.narrow_features import beside_jumps, is_abrupt, missed_features, telling_times
 from frozenpinn.evolution.step_errors import StepErrors, step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.residuals import initial_values
@@ -22,10 +23,8 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.convergence import is_free, is_invariant, residual_ratio
-from frozenpinn.search.features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Task
-from frozenpinn.search.unresolved_features import missed_features
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.judging import judged_sizes, least_errors
 from frozenpinn.static.start import SolutionStart

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from frozenpinn.search.mode_rules import ModeRules
-from frozenpinn.static.rules import StaticRules
+from frozenpinn.search.static_rules import StaticRules
 
 FINEST = 1e-13  #: of all tolerances and cut-offs in double precision
 

@@ -22,13 +22,13 @@ from frozenpinn.errors import (
     ResolutionWarning,
     warn,
 )
+from frozenpinn.evolution.checks import warn_if_suspicious
 from frozenpinn.evolution.first_width import Lesson, Sizes
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
 from frozenpinn.runtime.deadline import OverrunError
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.search.checks import warn_if_suspicious
 from frozenpinn.search.convergence import known_error
 from frozenpinn.search.cost_forecast import Foresight
 from frozenpinn.search.estimate import alone, judge_pair

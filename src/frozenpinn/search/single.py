@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from frozenpinn.analysis.scales import Scales, can_be_scaled, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
 from frozenpinn.errors import ConvergenceError, EvaluationError, IntegrationError, SettingsError, warn
+from frozenpinn.evolution.checks import raise_if_lost, warn_if_missed, warn_if_suspicious
 from frozenpinn.evolution.first_width import Lesson, Sizes, first_sizes, known_sizes, sized_plan, with_sizes
 from frozenpinn.evolution.time_windows import March
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.search.checks import raise_if_lost, warn_if_missed, warn_if_suspicious
 from frozenpinn.search.settings import Task
 from frozenpinn.search.sizing import check_settings
 from frozenpinn.statement.fronts import fronts_of

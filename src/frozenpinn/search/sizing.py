@@ -12,6 +12,8 @@ import numpy as np
 from scipy.fft import next_fast_len
 from sympy.core.function import AppliedUndef
 
+from frozenpinn.analysis.initial_gradient import InitialGradient
+from frozenpinn.assembly.even_axes import even_grid, even_layer
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
 from frozenpinn.assembly.layers import Cut, axis_cuts, cut_grid
 from frozenpinn.assembly.products import build_product_spaces, is_separable
@@ -21,9 +23,7 @@ from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, ad
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.enrichments.corners import singular_functions
 from frozenpinn.errors import BudgetError, SettingsError, warn
-from frozenpinn.evolution.even_axes import even_grid, even_layer
 from frozenpinn.evolution.fitting import fitted
-from frozenpinn.evolution.initial_gradient import InitialGradient
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.budget import amount, physical_memory

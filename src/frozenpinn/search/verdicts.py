@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenpinn.evolution.axis_misfit import axis_misfits
+from frozenpinn.evolution.narrow_features import features_missed
 from frozenpinn.evolution.step_errors import step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.search.axis_misfit import axis_misfits
 from frozenpinn.search.rules import EstimateRules
-from frozenpinn.search.unresolved_features import features_missed
 
 _GROWTH = 5.0  # rate × time from which on it is worth telling
 

@@ -9,7 +9,6 @@ every point, so a fold is a zero of a known function of one variable; as the par
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,28 +16,10 @@ import numpy as np
 from frozenpinn.assembly.collocation import Combination, Function
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.language.jets import Jet
+from frozenpinn.search.static_rules import ContinuationRules
 from frozenpinn.static.bordered import Bordered, Direction, Metric
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class ContinuationRules:
-    """Steps along a path; lengths in units of the range of the parameter and the size of the solution."""
-
-    first: float = 0.03  #: length of the first step, …
-    largest: float = 0.15  #: … of the largest, …
-    smallest: float = 1e-5  #: … and of one at which the path is given up
-    iterations: int = 12  #: of Newton's method in one step, at most; …
-    few: int = 3  #: … with so many, the next step is as long as this one
-    growth: float = 1.6  #: of steps, at most
-    turn: float = 0.85  #: cosine of the angle between tangents below which a step is halved
-    visible: float = 1e-5  #: change that counts as one of them
-    accuracy: float = 1e-11  #: relative change at which Newton's method ends
-    close: float = 1e-6  #: change below which it may stall, …
-    flat: float = 0.05  #: … that is, gain less than this factor
-    fold: float = 1e-8  #: rate of the parameter at which a fold is found
-    fold_steps: int = 12  #: to find it, at most
 
 
 class Point(NamedTuple):

@@ -7,34 +7,16 @@ assembled or factorised for it: with m = 1/|u − v|² + 1 for each known v, the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.assembly.collocation import Collocation, Combination, Function
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.static.newton import Found, NewtonRules, fitted, newton
+from frozenpinn.search.static_rules import DeflationRules, NewtonRules
+from frozenpinn.static.newton import Found, fitted, newton
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class DeflationRules:
-    """How further solutions are looked for."""
-
-    width: tuple[int, int, int, int] = (60, 200, 320, 320)  #: neurons in one, two, three, more dimensions
-    steps: int = 30  #: of deflated Newton's method from one start, at most
-    longest: float = 2.0  #: step, relative to the size of the solution
-    near: float = 0.05  #: relative change at which the ordinary method takes over
-    same: float = 1e-3  #: relative L² distance below which two solutions are one
-    left: float = 0.2  #: part of the equations that a solution may leave on the coarse network
-    multiples: tuple[float, ...] = (2.0, -1.0, 5.0, 25.0)  #: of known solutions, as starts
-    soft: int = 4  #: directions from them in which the linearisation is smallest, as starts
-    random: int = 8  #: smooth random functions, as starts …
-    sizes: tuple[float, ...] = (1.0, 4.0)  #: … of so many times the size of what is known
-    rounds: int = 3  #: over all starts, at most
-    most: int = 12  #: solutions, at most
 
 
 def size_of(collocation: Collocation, values: Array) -> float:

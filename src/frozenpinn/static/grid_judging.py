@@ -21,9 +21,9 @@ from frozenpinn.geometry.points import grid_points
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.judging import HeldOut, laplacian_parts, left_at
-from frozenpinn.static.rules import StaticRules
 
 Array = np.ndarray
 

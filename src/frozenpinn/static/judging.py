@@ -20,9 +20,9 @@ from frozenpinn.language.bound import Bound
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.rules import StaticRules
 
 Array = np.ndarray
 _TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …

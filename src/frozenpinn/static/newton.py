@@ -9,7 +9,6 @@ leaves of the linear equations can't be corrected, and is not counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,28 +17,11 @@ from frozenpinn.assembly.collocation import Collocation, Combination, Function, 
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators import LeastSquares
+from frozenpinn.search.static_rules import NewtonRules
 
 Array = np.ndarray
 _TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter, …
 _DRIVEN = 1e-7  # … and beside what others could drive it to: round-off of their terms does
-
-
-@dataclass(frozen=True)
-class NewtonRules:
-    """When steps are taken, shortened and given up.
-
-    Studies: ``frozenpinn bench bratu liouville nonlinear-helmholtz nonlinear-poisson minimal-surface``.
-    """
-
-    steps: int = 40  #: factorisations, at most
-    halvings: int = 10  #: of one step, at most
-    contraction: float = 0.25  #: part of its length by which a step must shrink the next correction
-    fast: float = 0.2  #: ratio of two corrections up to which the old factorisation is used again
-    accuracy: float = 1e-13  #: relative change of the solution that is round-off
-    flat: float = 0.7  #: ratio of two changes from which on steps are not worth while any more …
-    close: float = 1e-6  #: … if they are below this, …
-    coarse: float = 1e-3  #: … or below this …
-    many: int = 12  #: … after so many steps: the network is too coarse for more
 
 
 class Step(NamedTuple):

@@ -18,8 +18,8 @@ from frozenpinn.geometry.array_arguments import frozen
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.settings import Task
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.rules import StaticRules
 
 Array = np.ndarray
 _COPIES = 3.0  # of the rows that a solve holds

@@ -18,8 +18,9 @@ from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
+from frozenpinn.search.static_rules import DeflationRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.deflation import DeflationRules, deflated_newton, scaled, size_of, soft_directions, values_of
+from frozenpinn.static.deflation import deflated_newton, scaled, size_of, soft_directions, values_of
 from frozenpinn.static.families import best_features, families
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.newton import newton

@@ -13,10 +13,11 @@ from frozenpinn.assembly.collocation import Collocation, Function, Nothing
 from frozenpinn.assembly.conditioning import smallest_values
 from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.language.jets import Jet
+from frozenpinn.search.static_rules import NewtonRules
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.newton import Found, NewtonRules, newton
+from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan
 
 Array = np.ndarray

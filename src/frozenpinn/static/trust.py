@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from frozenpinn.errors import warn
 from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.rules import StaticRules
 
 History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
 from frozenpinn.search.rules import Rules
 from frozenpinn.search.settings import Settings
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.rules import StaticRules
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.static_solids import SOLUTIONS, helmholtz
 from frozenpinn_lab.studies.runs import measure

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.assembly import products
+from frozenpinn.assembly import even_axes, products
+from frozenpinn.assembly.even_axes import SMALL, even_grid, even_layer
 from frozenpinn.basis import galerkin
-from frozenpinn.evolution import even_axes
-from frozenpinn.evolution.even_axes import SMALL, even_grid, even_layer
 from frozenpinn.integrators import axis_modes
 
 MEMORIES = (

@@ -13,6 +13,7 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.evolution.grading import falls_between
+from frozenpinn.evolution.narrow_features import beside_jumps
 from frozenpinn.integrators.protocol import typical_size
 from frozenpinn.results.expansion import Piece, looked_up
 from frozenpinn.results.residuals import condition_gap, initial_misfits, law_gap
@@ -20,7 +21,6 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.features import beside_jumps
 from frozenpinn.search.rules import CheckRules, Rules
 from frozenpinn.statement.problem import Problem
 

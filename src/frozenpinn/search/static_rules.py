@@ -7,9 +7,61 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frozenpinn.assembly.collocation import BOUNDARY
-from frozenpinn.static.continuation import ContinuationRules
-from frozenpinn.static.deflation import DeflationRules
-from frozenpinn.static.newton import NewtonRules
+
+
+@dataclass(frozen=True)
+class NewtonRules:
+    """When steps are taken, shortened and given up.
+
+    Studies: ``frozenpinn bench bratu liouville nonlinear-helmholtz nonlinear-poisson minimal-surface``.
+    """
+
+    steps: int = 40  #: factorisations, at most
+    halvings: int = 10  #: of one step, at most
+    contraction: float = 0.25  #: part of its length by which a step must shrink the next correction
+    fast: float = 0.2  #: ratio of two corrections up to which the old factorisation is used again
+    accuracy: float = 1e-13  #: relative change of the solution that is round-off
+    flat: float = 0.7  #: ratio of two changes from which on steps are not worth while any more …
+    close: float = 1e-6  #: … if they are below this, …
+    coarse: float = 1e-3  #: … or below this …
+    many: int = 12  #: … after so many steps: the network is too coarse for more
+
+
+@dataclass(frozen=True)
+class ContinuationRules:
+    """Steps along a path; lengths in units of the range of the parameter and the size of the solution."""
+
+    first: float = 0.03  #: length of the first step, …
+    largest: float = 0.15  #: … of the largest, …
+    smallest: float = 1e-5  #: … and of one at which the path is given up
+    iterations: int = 12  #: of Newton's method in one step, at most; …
+    few: int = 3  #: … with so many, the next step is as long as this one
+    growth: float = 1.6  #: of steps, at most
+    turn: float = 0.85  #: cosine of the angle between tangents below which a step is halved
+    visible: float = 1e-5  #: change that counts as one of them
+    accuracy: float = 1e-11  #: relative change at which Newton's method ends
+    close: float = 1e-6  #: change below which it may stall, …
+    flat: float = 0.05  #: … that is, gain less than this factor
+    fold: float = 1e-8  #: rate of the parameter at which a fold is found
+    fold_steps: int = 12  #: to find it, at most
+
+
+@dataclass(frozen=True)
+class DeflationRules:
+    """How further solutions are looked for."""
+
+    width: tuple[int, int, int, int] = (60, 200, 320, 320)  #: neurons in one, two, three, more dimensions
+    steps: int = 30  #: of deflated Newton's method from one start, at most
+    longest: float = 2.0  #: step, relative to the size of the solution
+    near: float = 0.05  #: relative change at which the ordinary method takes over
+    same: float = 1e-3  #: relative L² distance below which two solutions are one
+    left: float = 0.2  #: part of the equations that a solution may leave on the coarse network
+    multiples: tuple[float, ...] = (2.0, -1.0, 5.0, 25.0)  #: of known solutions, as starts
+    soft: int = 4  #: directions from them in which the linearisation is smallest, as starts
+    random: int = 8  #: smooth random functions, as starts …
+    sizes: tuple[float, ...] = (1.0, 4.0)  #: … of so many times the size of what is known
+    rounds: int = 3  #: over all starts, at most
+    most: int = 12  #: solutions, at most
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.evolution.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.evolution.first_width import first_sizes
+from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.tolerances import Tolerances
 
