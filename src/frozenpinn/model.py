@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.assembly.conditioning import smallest_values
+from frozenpinn.assembly.collocation import smallest_values
 from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices, suggestion
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.language.functions import real_number

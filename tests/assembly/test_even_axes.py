@@ -7,7 +7,7 @@ import frozenpinn as fp
 from frozenpinn.assembly import even_axes, products
 from frozenpinn.assembly.even_axes import SMALL, even_grid, even_layer
 from frozenpinn.basis import galerkin
-from frozenpinn.integrators import axis_modes
+from frozenpinn.integrators import decomposition
 
 MEMORIES = (
     even_axes._grid,
@@ -16,7 +16,7 @@ MEMORIES = (
     products._axis_network,
     products._small_product,
     galerkin._with_numbers,
-    axis_modes._remembered,
+    decomposition._remembered,
 )
 SETTINGS = fp.Settings(width=(14, 12), subspace=None)
 

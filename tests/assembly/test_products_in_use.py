@@ -5,7 +5,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.integrators.axis_modes import axis_modes
+from frozenpinn.integrators.decomposition import axis_modes
 from frozenpinn.operators import Dense
 
 SQUARE, TORUS = fp.Box([0, 0], [1, 1]), fp.Box([0, 0], [2 * np.pi, 1], periodic=True)

@@ -5,9 +5,9 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.assembly.products import _has_data
-from frozenpinn.basis.axis_maps import axis_table, inverse_of, projected_table
 from frozenpinn.basis.boundary_layer import Functional, functional_rows
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.product import axis_table, inverse_of, projected_table
 from frozenpinn.operators import kronecker, mapping
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.sizing import make_plan

@@ -76,7 +76,8 @@ def test_all_functions_are_those_of_the_basis_and_of_the_lifting(fields):
     basis = network(fields=fields).comply_with(ENDS).compress(1e-8)
     x, terms = np.linspace(0, 1, 7)[:, None], [Term("u", SLOPE, 2.0), Term("u", VALUE)]
     both = np.concatenate([basis.operator(x, terms), basis.lift_operator(x, terms)], axis=1)
-    np.testing.assert_allclose(basis.all_functions(x, terms), both, rtol=1e-10, atol=1e-12 * np.abs(both).max())
+    tolerance = 1e-9 * np.abs(both).max()  # raw coefficients reach 1/cutoff, and round-off with them
+    np.testing.assert_allclose(basis.all_functions(x, terms), both, rtol=1e-10, atol=tolerance)
 
 
 @pytest.mark.parametrize("count", [1, 5, 200])  # fewer and more than the basis functions

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.state import StateLayout
-from frozenpinn.integrators.axis_modes import axis_modes
 from frozenpinn.integrators.axis_scaling_and_squaring import AxisLadder, axis_ladder, has_axis_ladder
-from frozenpinn.integrators.decomposition import decompose
+from frozenpinn.integrators.decomposition import axis_modes, decompose
 from frozenpinn.operators import Block, Dense, Identity, KroneckerSum, Sum, kronecker
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frozenpinn.integrators.distinct import Distinct
+from frozenpinn.operators.eigen import Distinct
 
 
 def test_what_is_computed_once_is_spread_out():

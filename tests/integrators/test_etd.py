@@ -10,10 +10,10 @@ import frozenpinn as fp
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.integrators import etd
 from frozenpinn.integrators.decomposition import Decomposition
-from frozenpinn.integrators.distinct import Distinct
 from frozenpinn.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.integrators.scalar_equations import Modes
+from frozenpinn.integrators.modal import Modes
 from frozenpinn.operators import Dense
+from frozenpinn.operators.eigen import Distinct
 
 STRING = fp.Interval(0, np.pi)
 CIRCLE = fp.Interval(0, 2 * np.pi, periodic=True)

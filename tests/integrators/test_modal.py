@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg as sla
 
-from frozenpinn.integrators.modal import unforced
-from frozenpinn.integrators.scalar_equations import Modes
+from frozenpinn.integrators.modal import Modes, unforced
 from frozenpinn.operators import kronecker
 
 TAU = np.array([0.0, 0.4, 3.0])

@@ -17,7 +17,7 @@ from frozenpinn.operators import (
     kronecker,
     tensor,
 )
-from frozenpinn.operators.stack import KroneckerStack, stack
+from frozenpinn.operators.kronecker import KroneckerStack, stack
 
 quick = settings(max_examples=30, deadline=None, derandomize=True)
 

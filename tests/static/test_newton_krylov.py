@@ -5,7 +5,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.assembly.discretisation import discretise
-from frozenpinn.assembly.stage import Stage
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.integrators import newton_krylov
 from frozenpinn.operators.gmres import gmres
 from frozenpinn.search.settings import Settings, Task

@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.laws import Laws
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.assembly.modal_load import modal_load
+from frozenpinn.assembly.modal_equations import modal_load
 from frozenpinn.operators import Dense, Operator
 from frozenpinn.runtime.arrays import read_only
 

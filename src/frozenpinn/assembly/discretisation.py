@@ -18,9 +18,9 @@ import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
-from frozenpinn.assembly.initial_data import fitted, fitted_along_axes
+from frozenpinn.assembly.initial_data import Snapshot, Stage, fitted, fitted_along_axes
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.assembly.modal_load import modal_load
+from frozenpinn.assembly.modal_equations import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart, pointwise_terms
 from frozenpinn.assembly.projection import (
     Projected,
@@ -33,7 +33,6 @@ from frozenpinn.assembly.projection import (
     project_products,
 )
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Snapshot, Stage
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import PointSet

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Snapshot
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.language.functions import PointFunction
 from frozenpinn.language.joint import factors_along_axes, on_grid
 from frozenpinn.operators import Operator, ProductSum
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+Snapshot: TypeAlias = Callable[[Array, float], Array]  #: from points (n, d) and a time to values (n,)
+
+
+class Stage(NamedTuple):
+    """A part of an evolution: start and end, and the values and velocities of the fields at the start.
+
+    ``state`` are the coefficients at the start if they are known already, and ``shortest`` is the shortest time in
+    which formulas of the problem change during the stage.
+    """
+
+    time: tuple[float, float]
+    values: Mapping[str, Snapshot]
+    velocities: Mapping[str, Snapshot]
+    state: Array | None = None
+    shortest: float = np.inf
+
+    @classmethod
+    def whole(cls, problem: Problem) -> Stage:
+        """Return all of a problem's time."""
+        return cls(problem.time, problem.initial, problem.initial_velocity)
+
+
 Data: TypeAlias = Mapping[int, Mapping[str, Snapshot]]  #: by order in time, then by field
 _ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
 _POINTS = 20_000  # at which data are evaluated at a time

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.boundary import BoundaryData, condition_terms, matched_derivatives
-from frozenpinn.assembly.layers import Cut, axis_cuts, cut_functionals, cut_layer
+from frozenpinn.assembly.interfaces import Cut, axis_cuts, cut_functionals, cut_layer
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term

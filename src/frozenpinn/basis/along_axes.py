@@ -14,9 +14,8 @@ from frozenpinn.basis.axis_tables import AxisTable, axis_breaks, tabulated
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.operators.diagonal import Identity
-from frozenpinn.operators.product_sum import ProductSum
-from frozenpinn.operators.tensor import along_axes
+from frozenpinn.operators.dense import Identity
+from frozenpinn.operators.tensor import ProductSum, along_axes
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frozenpinn.basis.hidden import SpecialFunctions
-from frozenpinn.basis.multipoles import poles_about
+from frozenpinn.basis.poles import poles_about
 from frozenpinn.enrichments.corners import is_laplacian
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem

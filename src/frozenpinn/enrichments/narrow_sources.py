@@ -18,7 +18,7 @@ import sympy as sp
 
 from frozenpinn.assembly.collocation import Combination, Function, nobody, slopes_of
 from frozenpinn.assembly.discretisation import discretise
-from frozenpinn.assembly.stage import Stage
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.basis.boxed import Axis, BoxFunctions
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.enrichments.continued_terms import Continued, with_nonlinear_sources

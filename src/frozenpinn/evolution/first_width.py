@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.analysis.probing import probe
-from frozenpinn.assembly.stage import Stage
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.basis.samplers import Sampler
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.evolution.fitting import data_at, held_out

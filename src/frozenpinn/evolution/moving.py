@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation
-from frozenpinn.assembly.stage import Snapshot, Stage
+from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.evolution.grading import Slopes
 from frozenpinn.evolution.window_transfer import StateField, continue_from, state_slopes

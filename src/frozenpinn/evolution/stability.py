@@ -8,8 +8,8 @@ import numpy as np
 
 from frozenpinn.analysis.wellposedness import growth_bound
 from frozenpinn.assembly.discretisation import Discretisation, discretise
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Stage
 from frozenpinn.errors import warn
 from frozenpinn.operators.symmetry import spectral_abscissa
 from frozenpinn.search.rules import CutoffRules

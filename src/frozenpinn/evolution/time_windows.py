@@ -16,8 +16,8 @@ from typing import cast
 import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.samplers import adapted
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.evolution.diagnose_growth import explained

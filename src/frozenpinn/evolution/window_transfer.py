@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.stage import Stage
 from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork

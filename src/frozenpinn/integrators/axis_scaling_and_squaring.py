@@ -12,7 +12,7 @@ import numpy as np
 from frozenpinn.integrators.protocol import NO_WORK, OdeSystem, Trajectory
 from frozenpinn.integrators.scaling_and_squaring import Ladder
 from frozenpinn.operators import KroneckerSum, kronecker
-from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.dense import Identity
 
 Array = np.ndarray
 _HELD = 4_000_000  # numbers of states at different times that are carried together

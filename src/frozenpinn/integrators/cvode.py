@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
-from frozenpinn.integrators.axis_modes import axis_modes
+from frozenpinn.integrators.decomposition import axis_modes
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 from frozenpinn.integrators.scipy_ivp import SciPy

@@ -1,28 +1,419 @@
-"""Diagonalising the linear part of a system, where its structure or the condition of its eigenvectors allows it."""
+"""Diagonalising the linear part of a system, where its structure or the condition of its eigenvectors allows it.
+
+On boxes that is done axis by axis: the eigenvectors of a Kronecker sum A⊗I + I⊗B are products of those of A and B.
+Products A⊗B that are diagonal in these modes too (as in Δ², where boundary conditions allow it) join them; of others
+the diagonal does. What remains (mixed derivatives, drift) is left over as ``rest``. Fields that share their networks
+may be coupled, as in i ψₜ = −Δψ.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from frozenpinn.integrators.axis_modes import AxisModes, axis_modes
+from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.integrators.axis_scaling_and_squaring import has_axis_ladder
+from frozenpinn.integrators.modal import Modes
 from frozenpinn.integrators.protocol import OdeSystem
-from frozenpinn.integrators.scalar_equations import Modes
-from frozenpinn.operators import Dense, Operator
-from frozenpinn.operators.eigen import Eigensystem
+from frozenpinn.operators import (
+    Block,
+    Composition,
+    Dense,
+    Diagonal,
+    Identity,
+    KroneckerSum,
+    ModeMatrices,
+    Operator,
+    Product,
+    Sparse,
+    Sum,
+    Tag,
+    detect,
+    kronecker,
+    tensor,
+)
+from frozenpinn.operators.eigen import WELL_CONDITIONED, Eigensystem, eigensystem
+from frozenpinn.operators.inverse import Inverse, quotients
+from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-_WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
+_CONDITION = 1e4  # of the eigenvectors of one axis: they cost four digits of round-off at most
+_DIAGONAL = 1e-9  # what a matrix may have beside its diagonal in the modes of another one
+_FLAT = 0.3  # mean of a factor beside its size, from which on it stands for it
+_SMALL = 200_000  # coefficients of a linear part that may be remembered: some MB
+_VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
 _WRITTEN_OUT = 700  # coefficients on products whose matrix is diagonalised as a whole: less than a second
+
+
+@dataclass(frozen=True, eq=False)
+class AxisModes:
+    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing.
+
+    ``axes`` are those of the axes if the operator of one field is the sum of them and of ``constant``, else None.
+    """
+
+    eigenvalues: Array
+    vectors: Operator
+    left: Operator
+    rest: Operator | None
+    axes: tuple[Eigensystem, ...] | None = None
+    constant: float = 0.0
+
+
+class _Terms(NamedTuple):
+    """The terms of an operator: a constant, matrices along one axis, products along several, and others."""
+
+    constant: float = 0.0
+    matrices: tuple[tuple[int, Array], ...] = ()
+    products: tuple[Product, ...] = ()
+    others: tuple[Operator, ...] = ()
+
+    def along(self, axis: int) -> list[Array]:
+        """Return the matrices of one axis."""
+        return [m for a, m in self.matrices if a == axis]
+
+    @property
+    def strength(self) -> float:
+        """About how large they are, without those that are no sums over axes."""
+        return abs(self.constant) + sum(float(np.linalg.norm(m)) for _, m in self.matrices)
+
+    def all_products(self, sizes: tuple[int, ...]) -> list[Product]:
+        """Return all terms but the constant and the others as products."""
+        return [*(_along(axis, m, sizes) for axis, m in self.matrices), *self.products]
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether all terms act along one axis."""
+        return not (self.products or self.others)
+
+
+@remembered
+def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | None:
+    """Diagonalise a linear part on products; None if nothing of it can be, or not all if it is to be ``complete``.
+
+    ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
+    """
+    position = linear.position
+    if isinstance(position, Composition) and isinstance(position.outer, Inverse):
+        mass, own = position.outer.operator, position.inner
+        return _quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate)
+    rows = position.rows if isinstance(position, Block) else ((position,),)
+    products = [p for row in rows for o in row for p in _products(o)]
+    if not products:
+        return None
+    plain = all(o is None or isinstance(o, KroneckerSum | Sparse) for row in rows for o in row)
+    small = plain and linear.layout.coefficients <= _SMALL and not any(p.is_weighted for p in products)
+    return (_remembered if small else _found)(rows, linear.order, complete, rate)
+
+
+def _found(
+    table: tuple[tuple[Operator | None, ...], ...], order: int | None, complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise the operators between fields of an order in time."""
+    terms = [[_sorted(o) for o in row] for row in table]
+    diagonal = [terms[i][i] for i in range(len(terms))]
+    across = [t for i, row in enumerate(terms) for j, t in enumerate(row) if i != j]
+    strong, strong_across = (max((t.strength for t in group), default=0.0) for group in (diagonal, across))
+    if strong_across > (0.0 if complete else strong):
+        return _coupled(terms, _sizes(table), complete, rate) if order in (0, 1) else None
+    return _separate(table, terms, complete, rate)
+
+
+_remembered = lru_cache(maxsize=16)(_found)  # projected terms are remembered too, so that other solves find them
+
+
+def _products(operator: Operator | None) -> tuple[Product, ...]:
+    """Return the products of the part of an operator that is a sum of products over axes."""
+    if isinstance(operator, KroneckerSum):
+        return operator.products if operator.rows is None and operator.columns is None else ()
+    if isinstance(operator, Sum):
+        return tuple(p for o in operator.operators for p in _products(o))
+    return ()
+
+
+def _sizes(table: Sequence[Sequence[Operator | None]]) -> list[tuple[int, ...]]:
+    """Return the shape of the tensor of each field."""
+    found = []
+    for i, row in enumerate(table):
+        rows = [tuple(f.shape[0] for f in p.factors) for o in row for p in _products(o)]
+        columns = [tuple(f.shape[1] for f in p.factors) for other in table for p in _products(other[i])]
+        found.append((rows + columns)[0] if rows + columns else ())
+    return found
+
+
+def _sorted(operator: Operator | None) -> _Terms:
+    """Sort the terms of an operator by what they act on."""
+    if operator is None or (isinstance(operator, Sparse) and not operator.matrix.nnz):
+        return _Terms()
+    if isinstance(operator, Sum) and all(s == 1.0 for s in operator.scales):
+        parts = [_sorted(o) for o in operator.operators]
+        return _Terms(
+            sum(part.constant for part in parts),
+            tuple(entry for part in parts for entry in part.matrices),
+            tuple(entry for part in parts for entry in part.products),
+            tuple(entry for part in parts for entry in part.others),
+        )
+    products = _products(operator)
+    square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
+    if not isinstance(operator, KroneckerSum) or not products or not square or any(p.is_weighted for p in products):
+        return _Terms(others=(operator,))
+    constant, matrices, several = 0.0, list[tuple[int, Array]](), list[Product]()
+    for p in products:
+        axes = tensor.active_axes(p.factors)
+        if len(axes) > 1:
+            several.append(p)
+        elif axes:
+            own = np.asarray(p.factors[axes[0]])
+            matrices.append((axes[0], own if p.scale == 1.0 else np.real(p.scale) * own))
+        else:
+            constant += float(np.real(p.scale))
+    return _Terms(constant, tuple(matrices), tuple(several))
+
+
+# ---- fields by themselves --------------------------------------------------------------------------------
+
+
+def _separate(
+    table: Sequence[Sequence[Operator | None]], terms: Sequence[Sequence[_Terms]], complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise each field by itself; what couples them is left over."""
+    sizes, rests = _sizes(table), dict[tuple[int, int], Operator]()
+    modes = []
+    for i, row in enumerate(terms):
+        if not sizes[i]:
+            return None
+        found = _modes(row[i], sizes[i], complete, rate) or _quotient(_Terms(1.0), row[i], sizes[i], rate)
+        if found is None:
+            return None
+        modes.append(found)
+        if found.rest is not None:
+            rests[i, i] = found.rest
+        for j, other in enumerate(row):
+            operator = table[i][j]
+            if i != j and operator is not None and other != _Terms():
+                rests[i, j] = operator
+    if complete and rests:
+        return None
+    if len(modes) == 1 and not rests:
+        return modes[0]
+    return AxisModes(
+        np.concatenate([m.eigenvalues for m in modes]),
+        _on_diagonal([m.vectors for m in modes]),
+        _on_diagonal([m.left for m in modes]),
+        _blocks(rests, [int(np.prod(s)) for s in sizes]),
+    )
+
+
+def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -> AxisModes | None:
+    """Diagonalise one field."""
+    if complete and terms.others:
+        return None
+    means = () if complete else tuple(_means(terms))
+    matrices = (*terms.matrices, *means)
+    left_over = [*terms.products, *(_along(axis, -m, sizes) for axis, m in means)]
+    axes, known = list[Eigensystem](), dict[tuple[int, ...], Eigensystem | None]()
+    for axis, size in enumerate(sizes):
+        own = [m for a, m in matrices if a == axis]
+        key = (size, *map(id, own))
+        if key not in known:  # axes that are alike share their matrices
+            known[key] = _eigen(own, size, rate)
+        whole = known[key]
+        if whole is None or not (complete or len(sizes) == 1 or np.isrealobj(whole.eigenvalues)):
+            symmetric = [m for m in own if Tag.SYMMETRIC in detect(m)]
+            others = [m for m in own if Tag.SYMMETRIC not in detect(m)]
+            if complete:
+                return None
+            if whole is None or _norm(others) <= _norm(symmetric):  # complex modes would cost more than they bring
+                left_over.append(_along(axis, sum(others[1:], others[0]), sizes))
+                whole = _eigen(symmetric, size, rate)
+                assert whole is not None, "symmetric matrices can be diagonalised"
+        axes.append(whole)
+    eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
+    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    if not left_over and not terms.others:
+        return AxisModes(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
+    extra, exact = _in_modes(left_over, axes)
+    rest: list[Operator] = list(terms.others)
+    if exact:
+        eigenvalues = eigenvalues + extra
+    elif complete:
+        return None
+    else:
+        rest.append(KroneckerSum(tuple(left_over)))
+        if np.max(np.abs(extra)) > _VISIBLE * np.max(np.abs(eigenvalues)):
+            eigenvalues = eigenvalues + extra
+            rest.append(vectors @ (Diagonal(-extra) @ left))
+    return AxisModes(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
+
+
+def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisModes | None:
+    """Diagonalise M⁻¹K where its terms have modes in common, as waves are those of all terms on periodic axes."""
+    if mass.others or terms.others or not sizes:
+        return None
+    below, above = mass.all_products(sizes), terms.all_products(sizes)
+    axes = _common_axes([*above, *below], sizes, rate)
+    if axes is None:
+        return None
+    (divisor, first), (eigenvalues, second) = _in_modes(below, axes), _in_modes(above, axes)
+    if not (first and second):
+        return None
+    vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
+    return AxisModes(quotients(eigenvalues + terms.constant, divisor + mass.constant), vectors, left, None)
+
+
+def _common_axes(products: Sequence[Product], sizes: tuple[int, ...], rate: float) -> list[Eigensystem] | None:
+    """Return the modes of each axis: of the largest skew-symmetric matrix there, else of the largest."""
+    axes: list[Eigensystem] = []
+    for axis, size in enumerate(sizes):
+        own = [np.asarray(p.factors[axis]) for p in products if axis in tensor.active_axes(p.factors)]
+        skew = [m for m in own if Tag.SKEW in detect(keep_structure(m, np.ones(size)).matrix)]
+        main = max(skew or own, key=lambda m: float(np.linalg.norm(m)), default=None)
+        found = _eigen([] if main is None else [keep_structure(main, np.ones(size)).matrix], size, rate)
+        if found is None:
+            return None
+        axes.append(found)
+    return axes
+
+
+def _along(axis: int, matrix: Array, sizes: tuple[int, ...]) -> Product:
+    return Product(tuple(matrix if a == axis else Identity(n) for a, n in enumerate(sizes)))
+
+
+def _means(terms: _Terms) -> Iterable[tuple[int, Array]]:
+    """Yield stand-ins along single axes for products on axes that have no matrix of their own.
+
+    All factors of a product but the largest are replaced by multiples of the identity.
+    """
+    for p in terms.products:
+        axes = tensor.active_axes(p.factors)
+        if all(terms.along(axis) for axis in axes):
+            continue
+        factors = [np.asarray(p.factors[a]) for a in axes]
+        sizes = [float(np.linalg.norm(f)) / np.sqrt(len(f)) for f in factors]
+        main = int(np.argmax(sizes))
+        means = [float(np.trace(f)) / len(f) for f in factors]
+        if all(abs(mean) >= _FLAT * size for k, (mean, size) in enumerate(zip(means, sizes, strict=True)) if k != main):
+            scale = float(np.real(p.scale)) * float(np.prod([m for k, m in enumerate(means) if k != main]))
+            yield axes[main], scale * factors[main]
+
+
+def _in_modes(products: Sequence[Product], axes: Sequence[Eigensystem]) -> tuple[Array, bool]:
+    """Return the diagonal of some products in the modes of the axes, and whether there is nothing beside it."""
+    total: Array = np.zeros([len(e.eigenvalues) for e in axes])
+    exact = True
+    for p in products:
+        diagonals = []
+        for factor, e in zip(p.factors, axes, strict=True):
+            if isinstance(factor, Identity):
+                diagonals.append(np.ones(factor.shape[0]))
+                continue
+            modal = e.left @ factor @ e.vectors
+            diagonals.append(np.diag(modal))
+            exact &= bool(np.linalg.norm(modal - np.diag(diagonals[-1])) <= _DIAGONAL * np.linalg.norm(modal))
+        total = total + np.real(p.scale) * reduce(np.multiply.outer, diagonals)
+    return total.ravel(), exact
+
+
+def _norm(matrices: Sequence[Array]) -> float:
+    return float(np.linalg.norm(sum(matrices[1:], matrices[0]))) if matrices else 0.0
+
+
+def _eigen(matrices: Sequence[Array], size: int, rate: float) -> Eigensystem | None:
+    """Diagonalise the sum of some matrices; None if its eigenvectors are ill conditioned."""
+    if not matrices:
+        return Eigensystem(np.zeros(size), np.eye(size), np.eye(size), 1.0)
+    matrix = sum(matrices[1:], matrices[0])
+    found = eigensystem(matrix, detect(matrix), rate)
+    if found is None or found.condition > _CONDITION:
+        return None
+    return found._replace(vectors=np.ascontiguousarray(found.vectors), left=np.ascontiguousarray(found.left))
+
+
+def _on_diagonal(operators: Sequence[Operator]) -> Operator:
+    """Return operators as the blocks of a diagonal."""
+    if len(operators) == 1:
+        return operators[0]
+    return Block(tuple(tuple(o if i == j else None for j in range(len(operators))) for i, o in enumerate(operators)))
+
+
+def _blocks(entries: dict[tuple[int, int], Operator], sizes: Sequence[int]) -> Operator | None:
+    """Return some blocks as one operator; None if there are none."""
+    if not entries:
+        return None
+    if len(sizes) == 1:
+        return entries[0, 0]
+    indices, full = range(len(sizes)), dict(entries)
+    for i in indices:  # every row and every column needs an operator
+        if not any((i, j) in entries for j in indices) or not any((j, i) in entries for j in indices):
+            full.setdefault((i, i), Sparse(csr_array((sizes[i], sizes[i]))))
+    return Block(tuple(tuple(full.get((i, j)) for j in indices) for i in indices))
+
+
+# ---- coupled fields ------------------------------------------------------------------------------------
+
+
+def _coupled(
+    terms: Sequence[Sequence[_Terms]], shapes: Sequence[tuple[int, ...]], complete: bool, rate: float
+) -> AxisModes | None:
+    """Diagonalise fields that are coupled through operators with common modes: a small matrix for each mode."""
+    if len(set(shapes)) > 1 or (complete and not all(t.is_sum for row in terms for t in row)):
+        return None
+    sizes, count = shapes[0], len(terms)
+    axes = []
+    for axis, size in enumerate(sizes):
+        sums = [[sum(own[1:], own[0])] for row in terms for t in row if (own := t.along(axis))]
+        found = _eigen(max(sums, key=_norm, default=[]), size, rate)
+        if found is None:
+            return None
+        axes.append(found)
+    matrices = np.zeros((int(np.prod(sizes)), count, count), dtype=np.result_type(*(e.eigenvalues for e in axes)))
+    rests: dict[tuple[int, int], Operator] = {}
+    for i, row in enumerate(terms):
+        for j, t in enumerate(row):
+            values, exact = _in_modes([_along(axis, m, sizes) for axis, m in t.matrices], axes)
+            if not exact:
+                return None
+            matrices[:, i, j] = values + t.constant
+            if not t.is_sum:
+                parts: list[Operator] = [*t.others, *([KroneckerSum(t.products)] if t.products else [])]
+                rests[i, j] = sum(parts[1:], parts[0])
+    eigenvalues, small = np.linalg.eig(matrices)
+    if not np.max(np.linalg.cond(small)) <= _CONDITION:
+        return None
+    inverse = np.linalg.inv(small)
+    if np.isrealobj(matrices) and np.iscomplexobj(eigenvalues):
+        eigenvalues, small, inverse = _without_conjugates(eigenvalues, small, inverse)
+    vectors, left = (_on_diagonal([kronecker(*(getattr(e, n) for e in axes))] * count) for n in ("vectors", "left"))
+    inner, outer = ModeMatrices(np.ascontiguousarray(small)), ModeMatrices(np.ascontiguousarray(inverse))
+    rest = _blocks(rests, [int(np.prod(sizes))] * count)
+    return AxisModes(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, rest)
+
+
+def _without_conjugates(eigenvalues: Array, vectors: Array, inverse: Array) -> tuple[Array, Array, Array]:
+    """Keep one of each pair of conjugate eigenvalues if all come in pairs: states are real parts of what is kept."""
+    order = np.argsort(-eigenvalues.imag, axis=1, kind="stable")
+    half = eigenvalues.shape[1] // 2
+    ordered = np.take_along_axis(eigenvalues, order, axis=1)
+    if eigenvalues.shape[1] % 2 or not np.all(ordered[:, :half].imag > 0):
+        return eigenvalues, vectors, inverse
+    kept = order[:, :half]
+    return (
+        np.take_along_axis(eigenvalues, kept, axis=1),
+        2.0 * np.take_along_axis(vectors, kept[:, None, :], axis=2),
+        np.take_along_axis(inverse, kept[:, :, None], axis=1),
+    )
 
 
 class Decomposition(NamedTuple):
     """Modes, their vectors (right), the map from states to modal coordinates (left), and what is no part of them.
 
-    ``axes`` and ``constant`` are those of a sum over axes, see :class:`~frozenpinn.integrators.axis_modes.AxisModes`.
+    ``axes`` and ``constant`` are those of a sum over axes, see :class:`AxisModes`.
     """
 
     modes: Modes
@@ -56,7 +447,7 @@ def is_diagonalisable(system: OdeSystem) -> bool:
 
 
 def _is_well_conditioned(system: OdeSystem) -> bool:
-    return system.linear.order == 1 and system.linear.eigensystem[2] <= _WELL_CONDITIONED
+    return system.linear.order == 1 and system.linear.eigensystem[2] <= WELL_CONDITIONED
 
 
 def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
@@ -87,7 +478,7 @@ def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
         return _as_a_whole(system)
     if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
         return None
-    modes = _modes(found, linear.order, linear.damping)
+    modes = _scalar_equations(found, linear.order, linear.damping)
     return Decomposition(modes, found.vectors, found.left, found.rest, found.axes, found.constant)
 
 
@@ -100,7 +491,7 @@ def _as_a_whole(system: OdeSystem) -> Decomposition | None:
 
 
 @remembered
-def _modes(found: AxisModes, order: int, damping: float) -> Modes:
+def _scalar_equations(found: AxisModes, order: int, damping: float) -> Modes:
     return Modes(found.eigenvalues, order, damping)
 
 

@@ -19,9 +19,9 @@ from math import factorial
 import numpy as np
 from numpy.polynomial import legendre
 
-from frozenpinn.integrators.distinct import Distinct
 from frozenpinn.integrators.protocol import NO_WORK, Work
 from frozenpinn.operators import Operator, operator_arrays, operator_from_arrays
+from frozenpinn.operators.eigen import Distinct
 
 Array = np.ndarray
 _COUNT = 9

@@ -26,9 +26,9 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.integrators.decomposition import Decomposition, can_step, decompose
-from frozenpinn.integrators.distinct import Distinct
 from frozenpinn.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
 from frozenpinn.integrators.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory, longest_step
+from frozenpinn.operators.eigen import Distinct
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.arrays import read_only
 

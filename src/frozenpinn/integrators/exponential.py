@@ -16,7 +16,7 @@ from numpy.polynomial import chebyshev
 from frozenpinn.errors import IntegrationError, SettingsError
 from frozenpinn.integrators.decomposition import Decomposition, decompose
 from frozenpinn.integrators.interpolation import DEGREE, chebyshev_nodes
-from frozenpinn.integrators.modal import ModalTrajectory
+from frozenpinn.integrators.modal import ModalTrajectory, Modes
 from frozenpinn.integrators.protocol import (
     NOBODY,
     Guard,
@@ -27,7 +27,6 @@ from frozenpinn.integrators.protocol import (
     Work,
     longest_step,
 )
-from frozenpinn.integrators.scalar_equations import Modes
 from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray

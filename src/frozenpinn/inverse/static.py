@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Function
-from frozenpinn.assembly.conditioning import smallest_values
+from frozenpinn.assembly.collocation import Function, smallest_values
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.inverse.data import Data

@@ -18,7 +18,7 @@ from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
 from frozenpinn.errors import SettingsError
 from frozenpinn.geometry import Box, Domain, Points
-from frozenpinn.integrators.axis_modes import AxisModes, axis_modes
+from frozenpinn.integrators.decomposition import AxisModes, axis_modes
 from frozenpinn.modes.eigen import by_distance, eigenpairs
 from frozenpinn.modes.eigenproblem import (
     Eigenproblem,

@@ -1,24 +1,19 @@
 """Linear maps between coefficients and values."""
 
 from frozenpinn.operators import tensor
-from frozenpinn.operators.algebra import Composition, Sum
-from frozenpinn.operators.block import Block, diagonal_blocks
-from frozenpinn.operators.dense import Dense
-from frozenpinn.operators.diagonal import Diagonal, Identity
+from frozenpinn.operators.algebra import Block, Composition, Sum, diagonal_blocks
+from frozenpinn.operators.dense import Dense, Diagonal, Identity
 from frozenpinn.operators.eigen import detect, symmetric_modes
 from frozenpinn.operators.factors import IterativeFactor, as_linear_operator
 from frozenpinn.operators.inverse import Inverse
-from frozenpinn.operators.kronecker import KroneckerSum, kronecker
+from frozenpinn.operators.kronecker import KroneckerSum, kronecker, mapping, stack
 from frozenpinn.operators.least_squares import LeastSquares
-from frozenpinn.operators.mapping import mapping
 from frozenpinn.operators.matrix_free import MatrixFree
 from frozenpinn.operators.mode_matrices import ModeMatrices
-from frozenpinn.operators.product_sum import ProductSum
 from frozenpinn.operators.protocol import DENSE_LIMIT, Factor, Operator, Spectrum, Tag
 from frozenpinn.operators.sparse import Sparse
-from frozenpinn.operators.stack import stack
 from frozenpinn.operators.stored import operator_arrays, operator_from_arrays
-from frozenpinn.operators.tensor import Product, Selection
+from frozenpinn.operators.tensor import Product, ProductSum, Selection
 from frozenpinn.operators.waves import by_transforms
 
 __all__ = [

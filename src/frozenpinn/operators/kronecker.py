@@ -5,6 +5,7 @@ A₁ ⊗ A₂ ⊗ A₃ acts on tensors (n₁, n₂, n₃), the last axis varying
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import product
@@ -15,11 +16,12 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import tensor
-from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.algebra import Block
+from frozenpinn.operators.dense import Dense, Identity
 from frozenpinn.operators.eigen import WELL_CONDITIONED, detect, eigensystem
 from frozenpinn.operators.factors import SpectralFactor
 from frozenpinn.operators.protocol import Array, Factor, Operator, Scalar, Spectrum, Tag, Tags, scale_rows
-from frozenpinn.operators.tensor import AxisFactor, Product, Selection
+from frozenpinn.operators.tensor import AxisFactor, Product, Selection, axis_steps, by_steps
 
 
 def kronecker(*factors: AxisFactor, rows: Selection | None = None, columns: Selection | None = None) -> KroneckerSum:
@@ -215,3 +217,92 @@ class KroneckerSum(Operator):
             factor = p.factors[axis]
             sums[axis] = sums[axis] + p.scale * (factor.dense() if isinstance(factor, Identity) else factor)
         return sums
+
+
+def mapping(operator: Operator) -> Callable[[Array], Array]:
+    """Return x → operator·x for vectors of the right length.
+
+    >>> from frozenpinn.operators import kronecker
+    >>> mapping(kronecker(np.array([[0.0, 1.0], [1.0, 0.0]]), 2.0 * np.eye(2)))(np.arange(4.0))
+    array([4., 6., 0., 2.])
+    """
+    if not isinstance(operator, KroneckerSum) or not operator.is_plain_product:
+        return operator.__matmul__
+    factors, scale, *_ = operator.products[0]
+    if len(factors) == 2 and isinstance(factors[0], np.ndarray) and isinstance(factors[1], np.ndarray):
+        return _of_two(factors[0] if scale == 1.0 else scale * factors[0], factors[1])
+    steps, rows = axis_steps(factors), operator.shape[0]
+    if not steps or scale != 1.0:
+        return lambda x: scale * by_steps(steps, rows, x)
+    return lambda x: by_steps(steps, rows, x)
+
+
+def _of_two(first: Array, second: Array) -> Callable[[Array], Array]:
+    """Return the map of a product of two matrices, the one that shrinks a tensor more before the other."""
+    before, turned = (first.shape[1], second.shape[1]), np.ascontiguousarray(second.T)
+    if len(first) * before[1] * (before[0] + len(second)) <= len(second) * before[0] * (before[1] + len(first)):
+        return lambda x: ((first @ x.reshape(before)) @ turned).reshape(-1)
+    return lambda x: (first @ (x.reshape(before) @ turned)).reshape(-1)
+
+
+def stack(operators: Sequence[Operator]) -> Operator:
+    """Return [A; B; …]: one matrix if all are dense, so that a product with it is one call; else blocks.
+
+    >>> stack([Dense(np.eye(2)), Dense(np.ones((1, 2)))]).dense()
+    array([[1., 0.],
+           [0., 1.],
+           [1., 1.]])
+    """
+    if len(operators) == 1:
+        return operators[0]
+    matrices = [operator.matrix for operator in operators if isinstance(operator, Dense)]
+    if len(matrices) == len(operators):
+        return Dense(np.concatenate(matrices))
+    products = [p for o in operators if isinstance(o, KroneckerSum) and (p := _single(o)) is not None]
+    if len(products) == len(operators):
+        return KroneckerStack(tuple((operator,) for operator in operators), tuple(_shared(products)))
+    return Block(tuple((operator,) for operator in operators))
+
+
+def _shared(products: Sequence[Product]) -> list[Product]:
+    """Return the same products with one object for equal factors of an axis."""
+    known: list[list[AxisFactor]] = [[] for _ in products[0].factors]
+
+    def same(axis: int, factor: AxisFactor) -> AxisFactor:
+        for other in known[axis]:
+            if isinstance(other, np.ndarray) and isinstance(factor, np.ndarray):
+                if np.array_equal(other, factor):
+                    return other
+            elif type(other) is type(factor):  # identities of one size
+                return other
+        known[axis].append(factor)
+        return factor
+
+    return [p._replace(factors=tuple(same(axis, f) for axis, f in enumerate(p.factors))) for p in products]
+
+
+def _single(operator: KroneckerSum) -> Product | None:
+    """Return the only product of an operator on whole tensors."""
+    plain = len(operator.products) == 1 and operator.rows is None and operator.columns is None
+    return operator.products[0] if plain and not operator.products[0].is_weighted else None
+
+
+@dataclass(frozen=True, eq=False)
+class KroneckerStack(Block):
+    """Kronecker products of the same tensor; what leading axes have in common is computed once."""
+
+    products: tuple[Product, ...] = ()
+
+    def _apply(self, block: Array) -> Array:
+        known: dict[tuple[int, ...], Array] = {}
+        parts = []
+        for own in self.products:
+            x, key = block, tuple[int, ...]()
+            for axis, factor in enumerate(own.factors):
+                key = (*key, id(factor))
+                if key not in known:
+                    sizes = [f.shape[0] for f in own.factors[:axis]] + [f.shape[1] for f in own.factors[axis:]]
+                    known[key] = tensor.along_axis(factor, axis, x, sizes)
+                x = known[key]
+            parts.append(x if own.scale == 1.0 else own.scale * x)
+        return np.concatenate(parts)

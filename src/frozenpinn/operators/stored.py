@@ -7,10 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.operators.algebra import Composition
-from frozenpinn.operators.block import Block, diagonal_blocks
-from frozenpinn.operators.dense import Dense
-from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.algebra import Block, Composition, diagonal_blocks
+from frozenpinn.operators.dense import Dense, Identity
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.protocol import Array, Operator

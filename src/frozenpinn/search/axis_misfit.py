@@ -19,7 +19,7 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.svd_layer import compress
-from frozenpinn.operators.diagonal import Identity
+from frozenpinn.operators.dense import Identity
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only

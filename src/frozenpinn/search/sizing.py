@@ -14,8 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.initial_gradient import InitialGradient
 from frozenpinn.assembly.even_axes import even_grid, even_layer
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
-from frozenpinn.assembly.layers import Cut, axis_cuts, cut_grid
+from frozenpinn.assembly.interfaces import Cut, axis_cuts, count_of_parts, cut_grid, points_on_parts, with_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name

@@ -4,7 +4,7 @@
         linear          linear in time       forcing     nonlinear
 
 Of a static equation, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets). Of an implicit one it
-is Σ mⱼ(x)·∂ₜᵐ jetⱼ (mass.py).
+is Σ mⱼ(x)·∂ₜᵐ jetⱼ (assembly/projection.py).
 """
 
 from __future__ import annotations

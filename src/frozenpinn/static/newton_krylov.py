@@ -14,7 +14,7 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.modal_equations import ModalEquations, ModalState, is_modal
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.integrators.axis_modes import AxisModes, axis_modes
+from frozenpinn.integrators.decomposition import AxisModes, axis_modes
 from frozenpinn.operators import mapping
 from frozenpinn.operators.gmres import gmres
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Function, nobody
-from frozenpinn.assembly.conditioning import lowest
+from frozenpinn.assembly.collocation import Function, lowest, nobody
 from frozenpinn.assembly.discretisation import discretise
-from frozenpinn.assembly.stage import Snapshot, Stage
+from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.errors import BudgetError, ConvergenceError, FrozenPinnError, SettingsError
 from frozenpinn.integrators.protocol import Work
 from frozenpinn.integrators.steady import SteadyState

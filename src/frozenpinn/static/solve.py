@@ -8,8 +8,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
-from frozenpinn.assembly.conditioning import smallest_values
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing, smallest_values
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import BudgetError, ConvergenceError, ResolutionWarning, warn

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from frozenpinn.assembly.collocation import Collocation, Function, Nothing
-from frozenpinn.assembly.conditioning import smallest_values
+from frozenpinn.assembly.collocation import Collocation, Function, Nothing, smallest_values
 from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.language.jets import Jet
 from frozenpinn.search.static_rules import NewtonRules

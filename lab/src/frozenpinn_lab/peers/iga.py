@@ -33,8 +33,7 @@ from frozenpinn.integrators.interpolation import (
     interpolate,
     one_by_one,
 )
-from frozenpinn.integrators.modal import forced, unforced
-from frozenpinn.integrators.scalar_equations import Modes
+from frozenpinn.integrators.modal import Modes, forced, unforced
 from frozenpinn.operators import Dense
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.statement.problem import Problem

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.assembly.strategies.outer_basis import FAMILIES
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
-from frozenpinn.basis.outer_basis import FAMILIES
 
 LOWER, UPPER = -1.0, 1.5
 VALUE, SLOPE = Derivative((0,)), Derivative((1,))
