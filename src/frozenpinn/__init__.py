@@ -35,10 +35,9 @@ from frozenpinn.errors import (
 if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
     from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
-    from frozenpinn.inverse.design_result import Design
+    from frozenpinn.inverse.design import Design
     from frozenpinn.inverse.infer import design, infer
-    from frozenpinn.inverse.inferred_field import InferredField
-    from frozenpinn.inverse.result import Estimate, Inferred
+    from frozenpinn.inverse.result import Estimate, Inferred, InferredField
     from frozenpinn.load import load
     from frozenpinn.model import model
     from frozenpinn.modes.modes import modes, stability, steady
@@ -133,10 +132,9 @@ __all__ = [
 _MODULES = ("boundary", "domains", "integrators", "samplers", "stages", "sweeps")
 _HOMES = {
     "geometry": "Ball Box Disk Implicit Interval Polygon read_mesh",
-    "inverse.design_result": "Design",
+    "inverse.design": "Design",
     "inverse.infer": "design infer",
-    "inverse.inferred_field": "InferredField",
-    "inverse.result": "Estimate Inferred",
+    "inverse.result": "Estimate Inferred InferredField",
     "load": "load",
     "model": "model",
     "modes.modes": "modes stability steady",

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from frozenpinn.cli_infer import _as_dict
 
 import frozenpinn as fp
+from frozenpinn.cli.infer import _as_dict
 
 X = np.linspace(0.1, 0.9, 30)
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, FrozenPinnError, MissingExtraError, warn
-from frozenpinn.inverse.chain_rules import ChainRules
 from frozenpinn.inverse.result import Estimate, Inferred
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.html import Readable
@@ -58,32 +57,31 @@ class Chain:
         return Readable("\n".join(lines))
 
 
-def chain_of(
-    found: Inferred, predict: Callable[[Array], Array], steps: int, seed: int, exact: bool, rules: ChainRules
-) -> Chain:
+def chain_of(found: Inferred, predict: Callable[[Array], Array], steps: int, seed: int, exact: bool) -> Chain:
     """Draw the unknown numbers, by a quadratic model of what is measured or by a solve for each draw."""
-    if not is_whole(steps) or steps < rules.least:
-        raise EvaluationError(f"steps must be a whole number from {rules.least} on, got {shown(steps)}; 2000 is usual.")
+    if not is_whole(steps) or steps < 50:
+        raise EvaluationError(f"steps must be a whole number from 50 on, got {shown(steps)}; 2000 is usual.")
     emcee = _emcee()
     posterior = _Posterior.of(found, predict)
-    model = posterior.solved if exact else posterior.quadratic(rules.reach)
+    model = posterior.solved if exact else posterior.quadratic()
     generator, size = np.random.RandomState(seed), len(found.names)
-    start = generator.standard_normal((max(rules.walkers, 4 * size), size))
+    start = generator.standard_normal((max(32, 4 * size), size))
     while not np.all(inside := posterior.is_inside(start)):  # the best fit lies inside, or at a bound
         start[~inside] = generator.standard_normal((int(np.sum(~inside)), size))
     sampler = emcee.EnsembleSampler(*start.shape, lambda z: posterior.logarithm(z, model(z)), vectorize=True)
     sampler.run_mcmc(emcee.State(start, random_state=generator.get_state()), steps)
-    drawn = sampler.get_chain(discard=steps // rules.burnt, flat=True)
-    independent = len(drawn) / float(np.max(sampler.get_autocorr_time(discard=steps // rules.burnt, tol=0)))
+    burnt = steps // 5
+    drawn = sampler.get_chain(discard=burnt, flat=True)
+    independent = len(drawn) / float(np.max(sampler.get_autocorr_time(discard=burnt, tol=0)))
     remote = drawn[np.argsort(np.linalg.norm(drawn, axis=1))[[len(drawn) * q // 100 for q in (90, 95, 99)]]]
     gaps = None if exact else model(remote) - posterior.solved(remote)
     error = None if gaps is None else float(np.sqrt(np.mean(gaps**2)))
-    if error is not None and not error <= rules.rough:
+    if error is not None and not error <= 0.1:
         warn(
             f"the quadratic model of what is measured is off by {error:.2g} of the noise at remote draws, so these are "
             "not draws from the posterior; write mcmc(exact=True), which solves the problem for every draw."
         )
-    return _judged(found, posterior.numbers(drawn), independent, error, rules)
+    return _judged(found, posterior.numbers(drawn), independent, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +121,9 @@ class _Posterior:
                 out[i] = (self.found.values - self.predict(self.numbers(z[i]))) / self.found.sigmas
         return out
 
-    def quadratic(self, reach: float) -> Callable[[Array], Array]:
-        """Return weighted residuals as polynomials of degree two, from (p + 1)(p + 2)/2 solves or some more."""
-        steps = reach * np.eye(self.mixing.shape[1])
+    def quadratic(self) -> Callable[[Array], Array]:
+        """Return weighted residuals as polynomials of degree two, from solves two deviations away along each axis."""
+        steps = 2.0 * np.eye(self.mixing.shape[1])
         pairs = [(steps[i] + steps[j]) / np.sqrt(2.0) for i, j in combinations(range(len(steps)), 2)]
         nodes = np.stack([0.0 * steps[0], *steps, *-steps, *pairs])
         left = self.solved(nodes)
@@ -153,14 +151,14 @@ def _monomials(z: Array) -> Array:
     return np.column_stack([np.ones(len(z)), z, *products])
 
 
-def _judged(found: Inferred, theta: Array, independent: float, error: float | None, rules: ChainRules) -> Chain:
-    """Compare intervals, number by number."""
+def _judged(found: Inferred, theta: Array, independent: float, error: float | None) -> Chain:
+    """Compare intervals, number by number: their ends differ by a tenth of them at most, beyond chance."""
     estimates, agrees = {}, {}
     for name, drawn, old in zip(found.names, theta.T, found.parameters.values(), strict=True):
         tail = (1.0 - old.level) / 2.0
         low, middle, high = map(float, np.quantile(drawn, [tail, 0.5, 1.0 - tail]))
         estimates[name] = Estimate(middle, float(np.std(drawn)), low, high, old.level)
-        allowed = rules.share * (old.high - old.low) + rules.luck * old.std / np.sqrt(independent)
+        allowed = 0.1 * (old.high - old.low) + 8.0 * old.std / np.sqrt(independent)
         agrees[name] = bool(max(abs(low - old.low), abs(high - old.high)) <= allowed)
     return Chain(estimates, dict(zip(found.names, theta.T, strict=True)), independent, error, agrees)
 

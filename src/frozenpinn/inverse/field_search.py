@@ -11,12 +11,12 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.inverse.data import Judged
 from frozenpinn.inverse.evidence import Inversion, Posterior
 from frozenpinn.inverse.field_basis import FieldBasis, field_basis, prior_root
 from frozenpinn.inverse.fit import FAILURES, Fit
 from frozenpinn.inverse.model import Model, Prediction, Shifted, StaticChord, extrapolated
 from frozenpinn.inverse.question import Question
+from frozenpinn.inverse.sensors import Judged
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.runtime.seeds import Seed
 

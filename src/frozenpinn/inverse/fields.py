@@ -11,7 +11,6 @@ from scipy.special import ndtri, stdtrit
 
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.errors import ConvergenceError, ProblemError
-from frozenpinn.inverse.data import Data
 from frozenpinn.inverse.evidence import Posterior
 from frozenpinn.inverse.evolution import EvolutionModel
 from frozenpinn.inverse.field_basis import FieldBasis
@@ -24,12 +23,12 @@ from frozenpinn.inverse.field_search import (
     with_bases,
 )
 from frozenpinn.inverse.fit import Fit, is_poor
-from frozenpinn.inverse.inferred_field import InferredField
 from frozenpinn.inverse.model import Chord, Model, Prediction, Shifted, StaticChord, Straight
 from frozenpinn.inverse.profile import refuse_unseen, runaway
 from frozenpinn.inverse.question import Question, estimates_of, told
-from frozenpinn.inverse.result import Inferred
+from frozenpinn.inverse.result import Inferred, InferredField
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.static import StaticInference
 from frozenpinn.inverse.uncertainty import check_seen, noise_objection
 from frozenpinn.inverse.unknowns import Numbers

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import ConvergenceError, EvaluationError, FrozenPinnError, IntegrationError
-from frozenpinn.inverse.data import Data
 from frozenpinn.inverse.model import Model, Prediction, TwoStages
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.unknowns import Numbers
 
 Array = np.ndarray

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError
-from frozenpinn.inverse.data import Data
-from frozenpinn.inverse.design import chosen_sensors
-from frozenpinn.inverse.design_result import Design
+from frozenpinn.inverse.design import Design, chosen_sensors
 from frozenpinn.inverse.fields import infer_fields
 from frozenpinn.inverse.numbers import infer_numbers
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.result import Inferred
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents, check_present
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.progress import listening

@@ -10,9 +10,8 @@ import numpy as np
 
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.inverse.data import Data
 from frozenpinn.inverse.sensitivity import Directions, jet_rows, sensitivity_rows
-from frozenpinn.inverse.sensors import Sensor
+from frozenpinn.inverse.sensors import Data, Sensor
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.search.static_rules import NewtonRules
 from frozenpinn.statement.problem import Problem

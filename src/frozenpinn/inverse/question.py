@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, warn
-from frozenpinn.inverse.data import Data, Judged, judged_numbers
 from frozenpinn.inverse.fit import Fit
 from frozenpinn.inverse.result import Estimate
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensors import Data, Judged, judged_numbers
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.search.settings import Task
 

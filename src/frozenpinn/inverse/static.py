@@ -10,11 +10,11 @@ import numpy as np
 from frozenpinn.assembly.collocation import Function, smallest_values
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
-from frozenpinn.inverse.data import Data
 from frozenpinn.inverse.fit import FAILURES, Fit, corrected_slopes
 from frozenpinn.inverse.model import Model, Prediction, StaticModel, extrapolated
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.uncertainty import spread_of
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.results.solution import Solution

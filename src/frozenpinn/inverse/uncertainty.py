@@ -43,8 +43,9 @@ def check_seen(slopes: Array, error: Array, sigmas: Array, names: tuple[str, ...
     noise = float(np.linalg.norm(error * scales / sigmas[:, None] @ right[-1]))
     if singular[-1] > max(blind * max(float(singular[0]), 1.0), _CLEAR * noise):
         return
-    direction = right[-1] * scales
-    parts = [(name, float(c)) for name, c, r in zip(names, direction, right[-1], strict=True) if abs(r) > 1e-3]
+    worst = right[-1] * np.sign(right[-1][np.argmax(np.abs(right[-1]) > 1e-3)])  # the first one counts as positive
+    direction = worst * scales
+    parts = [(name, float(c)) for name, c, r in zip(names, direction, worst, strict=True) if abs(r) > 1e-3]
     if len(parts) == 1:
         name = parts[0][0]
         field = name.removeprefix("the mean of ")
