@@ -9,7 +9,7 @@ import pytest
 import frozenpinn as fp
 from frozenpinn import EvaluationError
 from frozenpinn.integrators.hermite import HermiteTrajectory
-from frozenpinn.results.archive import FORMAT
+from frozenpinn.results.archive import FORMAT, Reader, write_archive
 from frozenpinn.statement.outline import Outline
 
 UNIT = fp.Interval(0, 1)
@@ -353,3 +353,52 @@ def test_file_names_are_kept_as_given(tmp_path):
         assert (tmp_path / name).is_file()
         assert float(fp.load(str(tmp_path / name))(0.5, 0.1)) == float(solution(0.5, 0.1))
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["plain", "with.dots.fpinn", "wärme.npz"])
+
+
+# ---- views ----------------------------------------------------------------------------------------
+
+
+def uneven():
+    data = {"a": "1e-7*sin(pi*x)", "b": "1e3*sin(pi*x)"}
+    return fp.Problem(["a_t = a_xx + 1e-6*b", "b_t = b_xx"], UNIT, (0, 0.1), data, ["a = 0", "b = 0"])
+
+
+def step():
+    return fp.Problem("u_t = u_xx", UNIT, (0, 0.1), "where(x < 0.5, 1, 0)", "u_x = 0")
+
+
+def layers():
+    return fp.Problem("u_t = lap(u)", fp.Box([0, 0, 0], [1, 1, 1]), (0, 0.1), "cos(pi*x)", "u_n = 0")
+
+
+def as_format_7(meta, arrays):
+    """Write the views of a file as they were written before there was a list of them."""
+    solves = [meta] + ([] if meta["witness"] is None else [meta["witness"]])
+    for solve in solves:
+        reduced = solve.pop("reduced")
+        for piece in solve["pieces"]:
+            views = dict(piece.pop("views"))
+            piece |= {"added": views.get("known parts"), "frame": None, "logarithm": None}
+            for expansion in piece["expansions"]:
+                expansion["units"] = views.get("units")
+            if "subspace" in views:
+                own = views["subspace"]
+                meta["subspace"] = {"domain": reduced, "axes": own.pop("axes")}
+                arrays |= {f"subspace/{name}": np.array(array) for name, array in own.items()}
+    return {"subspace": None, **meta, "format": 7}, arrays
+
+
+@pytest.mark.parametrize("case", [uneven, step, layers], ids=lambda case: case.__name__)
+def test_views_survive_and_are_read_from_the_format_before(case, tmp_path):
+    problem = case()
+    solution = fp.solve(problem, tol=1e-3)
+    solution.save(tmp_path / "s.fpinn")
+    write_archive(tmp_path / "old.fpinn", *as_format_7(*Reader(tmp_path / "s.fpinn", FORMAT).read()))
+    where, field = places(problem), problem.fields[0]
+    for name in ("s.fpinn", "old.fpinn"):
+        loaded = fp.load(tmp_path / name)
+        assert [view.name for view in loaded.pieces[0].views] == [view.name for view in solution.pieces[0].views] != []
+        assert (loaded.reduced is None) == (solution.reduced is None)
+        assert loaded.witness is not None
+        value = solution(*where, field=field)
+        np.testing.assert_allclose(loaded(*where, field=field), value, rtol=0, atol=1e-12 * np.max(np.abs(value)))

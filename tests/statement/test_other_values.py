@@ -16,7 +16,7 @@ from frozenpinn.analysis.wellposedness import examine, growth_bound
 from frozenpinn.geometry import Box
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.document import problem_to_dict
-from frozenpinn.transforms.restriction import restrict
+from frozenpinn.transforms.subspace import restrict
 
 pytestmark = pytest.mark.filterwarnings("ignore:the initial data", "ignore:the exact solution")  # of `stated`
 LINE = Interval(0, 1)

@@ -18,7 +18,7 @@ from frozenpinn.analysis.subspace import find_subspace
 from frozenpinn.analysis.wellposedness import examine
 from frozenpinn.geometry import Implicit
 from frozenpinn.language.program import Program
-from frozenpinn.transforms.restriction import restrict
+from frozenpinn.transforms.subspace import restrict
 
 LINE = Interval(0, 1)
 RING = Interval(0, 1, periodic=True)

@@ -5,7 +5,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.language.jets import Jet
-from frozenpinn.transforms.logarithm_problem import in_logarithms, partitions, products
+from frozenpinn.transforms.logarithm import in_logarithms, partitions, products
 
 RATES = {"D": 0.1, "b": 2.0, "g": 0.1}
 EPIDEMIC = ["s_t = D*s_xx - b*s*i", "i_t = D*i_xx + b*s*i - g*i"]

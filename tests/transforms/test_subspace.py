@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 import frozenpinn as fp
 from frozenpinn.analysis.subspace import Subspace, chain_rule, find_directions, find_subspace
 from frozenpinn.geometry.ball import Ball
-from frozenpinn.transforms.restriction import NotReducibleError, project_domain, restrict, zonotope
+from frozenpinn.transforms.subspace import NotReducibleError, project_domain, restrict, zonotope
 
 pytestmark = pytest.mark.filterwarnings("ignore:the initial data contradict")
 NEUMANN = {f"x{i}{s}": "u_n = 0" for i in (2, 3, 4) for s in "-+"}

@@ -53,7 +53,7 @@ class Scales:
 
     def unit(self, field: str) -> float:
         """Return the unit of a field."""
-        return float(self.exact_unit(field))
+        return float(f"1e{self.exponents[field]}")  # rounded correctly, as no power of 10.0 is
 
     def exact_unit(self, field: str) -> sp.Rational:
         """Return the unit of a field as a SymPy number."""

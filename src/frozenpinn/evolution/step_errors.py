@@ -21,11 +21,12 @@ from frozenpinn.evolution.error_directions import directions
 from frozenpinn.evolution.narrow_features import is_abrupt
 from frozenpinn.geometry.points import gauss
 from frozenpinn.integrators.protocol import Trajectory, states_and_rates
-from frozenpinn.results.expansion import InUnits, Piece
+from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.rules import Effort, StepErrorRules
+from frozenpinn.transforms import Logarithm
 
 Array = np.ndarray
 _RULES = StepErrorRules()
@@ -96,7 +97,7 @@ def _can_be_judged(piece: Piece) -> bool:
 
     On a subspace, means are those over its own domain.
     """
-    if piece.system is None or piece.logarithm is not None:
+    if piece.system is None or piece.view(Logarithm) is not None:
         return False
     return all(s.network.is_orthonormal for s in piece.system.spaces)
 
@@ -358,12 +359,11 @@ def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, adde
     values, between = np.stack(steps) @ vectors.T[:, :n], inner @ vectors.T[:, :n]
     measure = float(np.sum(system.points.weights))
     sizes = {}
-    for block, space, expansion in zip(system.layout.blocks, system.spaces, piece.expansions, strict=True):
+    for block, space in zip(system.layout.blocks, system.spaces, strict=True):
         local = np.sqrt(np.mean(np.sum(between[:, :, block] ** 2, axis=2), axis=1))
         own = np.hypot(np.linalg.norm(values[:, block], axis=1), local) / np.sqrt(measure)
         for name in space.fields:
-            units = [p.units[name] for p in expansion.pullbacks if isinstance(p, InUnits)]
-            sizes[name] = own * float(np.prod(units))
+            sizes[name] = own * piece.unit(name)
     growth, rest = _growths(maps, seen), _growths([m.T for m in reversed(maps)], seen)[::-1]
     return _Part(edges[1:], sizes, growth, rest)
 

@@ -23,7 +23,8 @@ from frozenpinn.errors import StorageError
 from frozenpinn.runtime.paths import checked_target, read_path, replacing
 
 Array = np.ndarray
-FORMAT = 7  #: of all files; others are refused
+FORMAT = 8  #: of new files …
+OLDEST = 7  #: … and the oldest that can be read; others are refused
 META, CHECKSUM, TABLE = "meta", "checksum", "arrays"
 MAX_META = 2**27  #: bytes of metadata; as objects of Python they take some ten times as much
 MAX_DEPTH = 100  #: levels of lists and tables in the metadata
@@ -193,11 +194,11 @@ class Reader:
         return meta
 
     def _tell_format(self, meta: Mapping[str, Any]) -> None:
-        """Refuse another format than that of this version."""
+        """Refuse formats that this version does not read."""
         found = meta.get("format")
         if found is None:
             self.damaged(f"'{META}' tells no format")
-        if found != self.format:
+        if not (isinstance(found, int) and OLDEST <= found <= self.format):
             shown = repr(found)[:20]
             raise StorageError(f"'{self.file}' has format {shown}; this version reads format {self.format}.")
 

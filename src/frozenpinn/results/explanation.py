@@ -8,6 +8,7 @@ import numpy as np
 
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.statement.tables import tables_of
+from frozenpinn.transforms import MovingFrame
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -87,7 +88,7 @@ def _boundary(solution: Solution) -> str:
 def _windows(solution: Solution) -> str:
     count = len({id(piece.expansions[0].basis) for piece in solution.pieces})
     if count > 1:
-        moving = sum(piece.frame is not None for piece in solution.pieces)
+        moving = sum(piece.view(MovingFrame) is not None for piece in solution.pieces)
         also = f"; in {moving} of them coordinates move with thin fronts" if moving else ""
         return f"the basis follows the solution: {count} windows, each with neurons where it is steep{also}"
     if solution.problem.is_linear:
@@ -96,7 +97,7 @@ def _windows(solution: Solution) -> str:
 
 
 def _time(solution: Solution) -> str:
-    if any(piece.frame is not None for piece in solution.pieces):
+    if any(piece.view(MovingFrame) is not None for piece in solution.pieces):
         return f"nonlinear, in moving coordinates: {solution.integrator}"
     linear, steps = solution.system.linear, sum(piece.trajectory.steps for piece in solution.pieces)
     kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(linear.structure, "of no symmetry")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frozenpinn.analysis.subspace import Subspace
-from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.nonlocal_terms import quantity_values
-from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.integrators.protocol import Trajectory, Work
@@ -38,6 +36,7 @@ from frozenpinn.results.nearby import distance_nearby
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms import Restriction, View
 
 if TYPE_CHECKING:
     from frozenpinn.results.report import Report
@@ -75,8 +74,8 @@ class Solution(Shown):
     witness
         The other solution from which the error was estimated: coarser than this one after a search for a tolerance,
         finer after :func:`frozenpinn.estimate_error` and where a width was given.
-    subspace, reduced
-        If u(x, t) = v(P x, t) was found with fewer coordinates: the directions P, and v. None otherwise.
+    reduced
+        If u(x, t) = v(P x, t) was found with fewer coordinates, on the :attr:`subspace` P: v. None otherwise.
     provenance
         With which settings, seed and tolerances it was solved; None if it was read from a file or made by hand.
     facts
@@ -103,7 +102,6 @@ class Solution(Shown):
     error_estimate: ErrorEstimate | None = None
     verdict: Verdict | None = None
     witness: Solution | None = None
-    subspace: Subspace | None = None
     reduced: Solution | None = None
     provenance: object = None
     facts: StaticFacts | None = None
@@ -126,6 +124,22 @@ class Solution(Shown):
         if system is None:
             raise EvaluationError("a solution that was read from a file has no matrices; solve the problem again.")
         return system
+
+    @property
+    def subspace(self) -> Subspace | None:
+        """The directions P if u(x, t) = v(P x, t) was found with fewer coordinates."""
+        own = self.pieces[0].view(Restriction)
+        return None if own is None else own.subspace
+
+    def seen_through(self, view: View, problem: Problem, note: str = "") -> Solution:
+        """Return the solution of a problem of which this one solves another form."""
+        return replace(
+            self,
+            problem=problem,
+            pieces=tuple(piece.seen_through(view) for piece in self.pieces),
+            notes=(*self.notes, note) if note else self.notes,
+            reduced=self if isinstance(view, Restriction) else self.reduced,
+        )
 
     @property
     def trajectory(self) -> Trajectory:
@@ -226,14 +240,16 @@ class Solution(Shown):
         piece = self.pieces[int(self._window(np.array([t]))[0])]
         index, expansion = piece.expansion_of(jet.field)
         few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
-        rows = expansion.basis.operator(*expansion.pulled(few, [Term(jet.field, derivative_of(jet))]))
         c = piece.coefficients(np.array([t]), index)[0]
-        noise = 2e-13 * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1), initial=0.0))
-        size = float(np.max(np.abs(rows @ c), initial=0.0))
-        if noise > 1e-2 * size:
+        worst = 0.0
+        for request in piece.asked_of_basis(few, t, jet):
+            rows = expansion.basis.operator(request.places.x, request.terms)
+            noise = 2e-13 * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1), initial=0.0))
+            worst = max(worst, noise / max(float(np.max(np.abs(rows @ c), initial=0.0)), 1e-300))
+        if worst > 1e-2:
             warn(
                 f"the derivative of order {jet.order} is dominated by round-off: expect a relative error of "
-                f"{noise / max(size, 1e-300):.1g}. A smaller width makes high derivatives more accurate."
+                f"{worst:.1g}. A smaller width makes high derivatives more accurate."
             )
 
     def _field(self, field: str | None) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from frozenpinn.analysis.subspace import Subspace
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import FrozenPinnError, StorageError
 from frozenpinn.geometry import Domain
 from frozenpinn.integrators import TRAJECTORIES
 from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
-from frozenpinn.results.added import Added
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
-from frozenpinn.results.expansion import Expansion, InUnits, OnSubspace, Piece
+from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.report import Report
 from frozenpinn.results.report_table import finite
 from frozenpinn.results.residuals import Residuals
@@ -30,7 +28,7 @@ from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.outline import Outline
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.moving_frame import MovingFrame
+from frozenpinn.transforms import VIEWS, KnownParts, Logarithm, MovingFrame, Restriction, Units
 
 Array = np.ndarray
 Arrays = dict[str, Array]
@@ -40,7 +38,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
     """Write everything that evaluation needs: network, coefficients in time, boundary data in time."""
     checked_target(file, StorageError, overwrite)
     arrays: Arrays = {}
-    estimate, subspace, witness = solution.error_estimate, solution.subspace, solution.witness
+    estimate, witness = solution.error_estimate, solution.witness
     meta: dict[str, Any] = {
         "format": FORMAT,
         "problem": problem_to_dict(solution.problem, arrays) if isinstance(solution.problem, Problem) else None,
@@ -53,15 +51,8 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
         "report": solution.report.as_dict(),
         **_put_solve(solution, "", arrays),
-        "witness": None,
-        "subspace": None,
+        "witness": None if witness is None else _put_solve(witness, "witness/", arrays),
     }
-    if witness is not None and (witness.subspace is None) == (subspace is None):
-        meta["witness"] = _put_solve(witness, "witness/", arrays)
-    if subspace is not None:
-        assert solution.reduced is not None
-        meta["subspace"] = {"domain": domain_to_dict(solution.reduced.problem.domain), "axes": subspace.axes}
-        arrays |= {f"subspace/{name}": getattr(subspace, name) for name in ("rows", "section", "origin")}
     write_archive(file, meta, arrays, overwrite)
 
 
@@ -94,6 +85,7 @@ def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any
         "seconds": dict(solution.seconds),
         "notes": list(solution.notes),
         "facts": None if solution.facts is None else finite(solution.facts.as_dict()),
+        "reduced": None if solution.reduced is None else domain_to_dict(solution.reduced.problem.domain),
     }
 
 
@@ -104,18 +96,15 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
     for i, expansion in enumerate(piece.expansions):
         kind, own = basis_arrays(expansion.basis)
         arrays |= {f"{prefix}basis/{i}/{name}": array for name, array in own.items()}
-        units = [pullback.units for pullback in expansion.pullbacks if isinstance(pullback, InUnits)]
-        expansions.append({"order": expansion.order, "units": dict(units[0]) if units else None, "basis": kind})
+        expansions.append({"order": expansion.order, "basis": kind})
         if expansion.basis.lift_size:
             for order in range(expansion.order + 1):
                 tolerance = _tolerance(expansion, order, (piece.start, piece.end))
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
-    about: dict[str, Any] = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
-    added = None if piece.added is None else piece.added.as_dict()
-    frame = None if piece.frame is None else asdict(piece.frame)
-    about |= {"trajectory": piece.trajectory.kind, "logarithm": piece.logarithm}
-    return {**about, "expansions": expansions, "added": added, "frame": frame}
+    about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
+    views = [[view.name, view.as_dict()] for view in piece.views]
+    return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "views": views}
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -159,9 +148,9 @@ class StoredLift:
 # ---- reading ---------------------------------------------------------------------------------------
 
 
-def rebuilt_solution(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
+def rebuilt_solution(meta: dict[str, Any], arrays: Arrays) -> Solution:
     """Return a stored solution, every field of which can be evaluated."""
-    solution = _rebuild(meta, arrays)
+    solution = _rebuild(_of_format_7(meta, arrays) if meta["format"] < FORMAT else meta, arrays)
     _probe(solution)
     return solution
 
@@ -203,7 +192,7 @@ def _report(stored: Mapping[str, Any]) -> Report | StaticReport:
 def _solve(
     meta: Mapping[str, Any], arrays: Arrays, problem: Problem, entry: Mapping[str, Any], prefix: str
 ) -> Solution:
-    """Return the solution that is made of stored windows, on the subspace if there is one."""
+    """Return the solution that is made of stored windows, and the one with fewer coordinates if there is one."""
     pieces = tuple(_piece(piece, _under(arrays, f"{prefix}{k}/")) for k, piece in enumerate(entry["pieces"]))
     found = Solution(
         problem,
@@ -217,17 +206,12 @@ def _solve(
         tuple(entry["notes"]),
         facts=None if entry["facts"] is None else StaticFacts.from_dict(entry["facts"]),
     )
-    if meta["subspace"] is None:
+    if entry["reduced"] is None:
         return found
-    axes = meta["subspace"]["axes"]
-    subspace = Subspace(**_under(arrays, "subspace/"), axes=None if axes is None else tuple(axes))
-    fewer = _outline(meta, domain_from_dict(meta["subspace"]["domain"]))
-    return replace(
-        found,
-        pieces=tuple(piece.seen_through(OnSubspace(subspace)) for piece in pieces),
-        subspace=subspace,
-        reduced=replace(found, problem=fewer),
-    )
+    depth = [view.name for view in pieces[0].views].index(Restriction.name) + 1
+    within = tuple(replace(piece, views=piece.views[depth:]) for piece in pieces)
+    fewer = _outline(meta, domain_from_dict(entry["reduced"]))
+    return replace(found, reduced=replace(found, problem=fewer, pieces=within))
 
 
 def _width(stored: int | list[int]) -> int | tuple[int, ...]:
@@ -242,15 +226,35 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
     for i, about in enumerate(entry["expansions"]):
         basis = basis_from_arrays(about["basis"], _under(arrays, f"basis/{i}/"))
         lift = StoredLift(tuple(_under(arrays, f"lift/{i}/{order}/") for order in range(about["order"] + 1)))
-        pullbacks = () if about["units"] is None else (InUnits(about["units"]),)
-        expansions.append(Expansion(basis, lift, about["order"], pullbacks))
+        expansions.append(Expansion(basis, lift, about["order"]))
     trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
-    piece = Piece(tuple(expansions), trajectory, entry["start"], entry["end"], entry["loss"], entry["integrator"])
-    piece = replace(piece, logarithm=entry.get("logarithm"))
-    frame = entry.get("frame")
-    if frame is not None:
-        piece = replace(piece, frame=MovingFrame(frame["since"], tuple(frame["knots"]), tuple(frame["speeds"])))
-    return piece if entry.get("added") is None else replace(piece, added=Added.from_dict(entry["added"]))
+    views = tuple(VIEWS[name].from_dict(stored) for name, stored in entry["views"])
+    about = {name: entry[name] for name in ("start", "end", "loss", "integrator")}
+    return Piece(tuple(expansions), trajectory, views=views, **about)
+
+
+def _of_format_7(meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """Return metadata of the format before in the present one, which lists the views of a window."""
+    subspace, reduced = [], None
+    if meta["subspace"] is not None:
+        own = {name: array.tolist() for name, array in _under(arrays, "subspace/").items()}
+        subspace, reduced = [[Restriction.name, {**own, "axes": meta["subspace"]["axes"]}]], meta["subspace"]["domain"]
+
+    def views(piece: Mapping[str, Any]) -> list[Any]:
+        units, name = piece["expansions"][0]["units"], piece.get("logarithm")
+        own = [
+            (KnownParts.name, piece.get("added")),
+            *subspace,
+            (Logarithm.name, None if name is None else {"field": name}),
+            (Units.name, units),
+            (MovingFrame.name, piece.get("frame")),
+        ]
+        return [[kind, stored] for kind, stored in own if stored is not None]
+
+    def solve(entry: Mapping[str, Any]) -> dict[str, Any]:
+        return {**entry, "pieces": [{**p, "views": views(p)} for p in entry["pieces"]], "reduced": reduced}
+
+    return solve(meta) | {"witness": None if meta["witness"] is None else solve(meta["witness"])}
 
 
 def _under(arrays: Mapping[str, Array], prefix: str) -> Arrays:

@@ -22,6 +22,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.sizing import has_constant_coefficients
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms import KnownParts
 
 Array = np.ndarray
 
@@ -100,7 +101,7 @@ def is_invariant(solution: Solution) -> bool:
     if solution.reduced is not None:
         return is_invariant(solution.reduced)
     return all(
-        piece.added is None and piece.trajectory.steps == 0 and _has_waves(expansion.basis, domain.lengths)
+        piece.view(KnownParts) is None and piece.trajectory.steps == 0 and _has_waves(expansion.basis, domain.lengths)
         for piece in solution.pieces
         for expansion in piece.expansions
     )

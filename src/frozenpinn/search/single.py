@@ -13,26 +13,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from frozenpinn.analysis.scales import Scales, can_be_scaled, scales_of, uneven
 from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
 from frozenpinn.errors import ConvergenceError, EvaluationError, IntegrationError, SettingsError, warn
 from frozenpinn.evolution.checks import raise_if_lost, warn_if_missed, warn_if_suspicious
 from frozenpinn.evolution.first_width import Lesson, Sizes, first_sizes, known_sizes, sized_plan, with_sizes
 from frozenpinn.evolution.time_windows import March
+from frozenpinn.results.agreement import Misfit, judge
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.settings import Task
 from frozenpinn.search.sizing import check_settings
+from frozenpinn.search.transformed import solve_through
 from frozenpinn.statement.fronts import fronts_of
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.apply import solve_through
-from frozenpinn.transforms.fronts import WithoutFronts
-from frozenpinn.transforms.logarithm_problem import MARGIN, in_logarithms
-from frozenpinn.transforms.logarithms import Logarithm
-from frozenpinn.transforms.restriction import NotReducibleError
-from frozenpinn.transforms.subspace import Misfit, Restriction, judge, read_subspace
-from frozenpinn.transforms.units import Units, measured_sizes
+from frozenpinn.transforms import Logarithm, Restriction, Units, WithoutFronts
+from frozenpinn.transforms.logarithm import MARGIN, in_logarithms
+from frozenpinn.transforms.subspace import NotReducibleError, read_subspace
 
 if TYPE_CHECKING:
     from frozenpinn.static.solve import Earlier
@@ -247,12 +248,16 @@ def _noise(before: dict[str, float], after: dict[str, float]) -> set[str]:
 
 def _sizes(solution: Solution) -> dict[str, float]:
     """Return how large the fields of a solution are; those that vanish but for round-off are as large as others."""
-    sizes = measured_sizes(solution)
-    if not solution.problem.is_static:
+    problem = solution.problem
+    x = problem.domain.sample(60, "random", Seed.MEASURED_SIZES).x
+    times = np.linspace(*problem.time, 9)
+    values = {name: solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields}
+    sizes = {name: float(np.max(np.abs(own))) for name, own in values.items()}
+    if not problem.is_static:
         return sizes
     from frozenpinn.static.judging import judged_sizes
 
-    return judged_sizes(solution.problem, sizes, _VISIBLE)
+    return judged_sizes(problem, sizes, _VISIBLE)
 
 
 def _in(

@@ -15,7 +15,7 @@ from frozenpinn.search.estimate import compare
 from frozenpinn.search.rules import SearchRules
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.single import Knowledge, solve_once
-from frozenpinn.transforms.units import units_of
+from frozenpinn.transforms import Units
 
 
 def finer(solution: Solution, task: Task, rules: SearchRules, growth: float, tighter: float) -> Task:
@@ -72,7 +72,8 @@ def estimate_error(solution: Solution) -> Solution:
             "a loaded solution can't be solved again; call fp.estimate_error(solution) before saving."
         )
     rules = task.rules
-    knowledge = Knowledge(solution.subspace, settled=True, scales=units_of(solution))
+    units = solution.pieces[0].view(Units)
+    knowledge = Knowledge(solution.subspace, settled=True, scales=None if units is None else units.scales)
     with warnings.catch_warnings():  # the first solve has warned already
         warnings.simplefilter("ignore", FrozenPinnWarning)
         try:

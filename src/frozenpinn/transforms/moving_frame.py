@@ -11,10 +11,11 @@ A front that travels is at rest there, and an implicit method takes long steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy as sp
@@ -24,6 +25,7 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.language.jets import Jet
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.views import Inner, Places, Request
 
 Array = np.ndarray
 _ORDERS = 7  # derivatives of a solution that can be asked for, and one
@@ -52,6 +54,8 @@ class MovingFrame:
     since: float
     knots: tuple[float, ...]
     speeds: tuple[float, ...]
+    name: ClassVar[str] = "moving coordinates"
+    keeps_axes: ClassVar[bool] = False
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -117,6 +121,36 @@ class MovingFrame:
             (Jet(jet.field, (order,), time=time), np.broadcast_to(factor(*x, *v), xi.shape))
             for order, time, factor in _chain(jet.order, jet.time)
         ]
+
+    def values(self, inner: Inner, request: Request) -> Array:
+        """Return values at places of the problem from values at places that move, by the chain rule."""
+        x, times, arrangement, _ = request.places
+        if arrangement == "pairs":
+            return request.summed(lambda jet: self._moved(x[:, 0], times, jet, inner))
+
+        def at(t: Array) -> Array:
+            def column(own: Request) -> Array:
+                return inner(own._replace(places=Places(own.places.x, t)))[:, 0]
+
+            return request.summed(lambda jet: self._moved(x[:, 0], t, jet, column))
+
+        return np.stack([at(times[k : k + 1]) for k in range(len(times))], axis=1)
+
+    def _moved(self, x: Array, times: Array, jet: Jet, inner: Inner) -> Array:
+        """Return a derivative at pairs of places and times, (n,)."""
+        xi = self.origin(x, times)
+        places = Places(xi[:, None], times, "pairs")
+        parts = [factor * inner(Request.of(places, own)) for own, factor in self.terms(jet, xi, times)]
+        return np.asarray(sum(parts))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fronts and when they set out."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> MovingFrame:
+        """Return what was stored."""
+        return cls(stored["since"], tuple(stored["knots"]), tuple(stored["speeds"]))
 
     def seen(self, problem: Problem) -> Problem:
         """Return the same problem in these coordinates, with every term among the nonlinear ones."""

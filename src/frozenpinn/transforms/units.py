@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frozenpinn.analysis.scales import Scales, nondimensional
-from frozenpinn.results.expansion import InUnits
-from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.views import Inner, Request
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class Units:
-    """Measures every field in a unit of its own."""
+    """Measures every field in a unit of its own: u = unit · (what was computed)."""
 
     scales: Scales
+    name: ClassVar[str] = "units"
+    keeps_axes: ClassVar[bool] = True
+
+    @property
+    def note(self) -> str:
+        """What the report says."""
+        return f"fields of very different sizes: while solving, {self.scales}"
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem in these units; coordinates and time stay."""
         return nondimensional(problem, self.scales)
 
-    def back(self, solution: Solution, problem: Problem) -> Solution:
-        """Return the solution in the user's units."""
-        pullback = InUnits({name: self.scales.unit(name) for name in problem.fields})
-        return replace(
-            solution,
-            problem=problem,
-            pieces=tuple(piece.seen_through(pullback) for piece in solution.pieces),
-            notes=(*solution.notes, f"fields of very different sizes: while solving, {self.scales}"),
-        )
+    def view(self, problem: Problem) -> Units:
+        """Return the way back."""
+        return self
 
+    def values(self, inner: Inner, request: Request) -> Array:
+        """Multiply by the unit."""
+        unit = self.scales.unit(request.field)
+        terms = tuple(term._replace(coefficient=unit * term.coefficient) for term in request.terms)
+        return inner(request._replace(terms=terms))
 
-def units_of(solution: Solution) -> Scales | None:
-    """Return the units in which a solution was found; None if they are those of the problem."""
-    pullbacks = solution.pieces[0].expansions[0].pullbacks
-    units = [pullback.units for pullback in pullbacks if isinstance(pullback, InUnits)]
-    return Scales({name: round(np.log10(unit)) for name, unit in units[0].items()}) if units else None
+    def as_dict(self) -> dict[str, Any]:
+        """Return the units."""
+        return {name: self.scales.unit(name) for name in self.scales.exponents}
 
-
-def measured_sizes(solution: Solution) -> dict[str, float]:
-    """Return the largest value of each field at some points and times."""
-    problem = solution.problem
-    x = problem.domain.sample(60, "random", Seed.MEASURED_SIZES).x
-    times = np.linspace(*problem.time, 9)
-    return {
-        name: float(np.max(np.abs(solution.jet_values(x, times, problem.jets.field(name))))) for name in problem.fields
-    }
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Units:
+        """Return units that were stored."""
+        return cls(Scales({name: round(np.log10(unit)) for name, unit in stored.items()}))

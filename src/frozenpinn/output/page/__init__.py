@@ -21,6 +21,7 @@ from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.telling import equations_told
+from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame
 
 if TYPE_CHECKING:
     import xarray
@@ -111,12 +112,12 @@ def page_data(solution: Solution) -> dict[str, Any]:
         raise EvaluationError(
             f"a page shows one and two dimensions, and the domain has {d}; draw solution.plot() or solution.plot_3d()."
         )
-    if any(piece.added is not None for piece in solution.pieces):
+    if any(piece.view(KnownParts) is not None for piece in solution.pieces):
         raise EvaluationError(
             "a part of the solution is known in closed form, because data jump or sources are points; the page of a "
             "network can't evaluate it. Show a table: frozenpinn.page(solution.grid(), 'table.html')."
         )
-    if any(piece.frame is not None or piece.logarithm is not None for piece in solution.pieces):
+    if any(piece.view(MovingFrame) is not None or piece.view(Logarithm) is not None for piece in solution.pieces):
         raise EvaluationError(
             "the solution was found in coordinates that move with thin fronts, or as a logarithm; the page "
             "of a network can't evaluate it. Show a table: frozenpinn.page(solution.grid(), 'table.html')."

@@ -17,7 +17,8 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError
-from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.expansion import Piece
+from frozenpinn.transforms import Restriction
 
 Array = np.ndarray
 NODES = 8  #: of the polynomials in time on each cell
@@ -144,7 +145,12 @@ class Compressed:
 def compressed(piece: Piece, field: str, points: Array, static: bool) -> Compressed:
     """Return one field of one window as a sum of few modes; ``points`` lie in the domain."""
     index, expansion = piece.expansion_of(field)
-    scale = _unit(expansion, field)
+    if piece.view(Restriction) is not None:
+        raise EvaluationError(
+            "the solution was found on a subspace of two dimensions; it can't be put on a page. Show a table: "
+            "frozenpinn.page(solution.grid(), 'table.html')."
+        )
+    scale = piece.unit(field)
 
     def states(times: Array) -> Array:
         lifted = expansion.lifted(times)
@@ -162,18 +168,6 @@ def compressed(piece: Piece, field: str, points: Array, static: bool) -> Compres
     if isinstance(basis, Network):
         return _network_modes(basis, field, course, points)
     raise EvaluationError(f"a basis of class {type(basis).__name__} can't be put on a page.")
-
-
-def _unit(expansion: Expansion, field: str) -> float:
-    scale = 1.0
-    for pullback in expansion.pullbacks:
-        if not pullback.keeps_places:
-            raise EvaluationError(
-                "the solution was found on a subspace of two dimensions; it can't be put on a page. Show a table: "
-                "frozenpinn.page(solution.grid(), 'table.html')."
-            )
-        scale *= float(pullback.terms([Term(field, Derivative((0,)))])[0].coefficient)
-    return scale
 
 
 def _network_modes(basis: Network, field: str, course: Course, points: Array) -> Compressed:

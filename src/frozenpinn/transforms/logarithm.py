@@ -18,8 +18,11 @@ same search, tells whether the floor is seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
+from math import prod
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy as sp
@@ -32,6 +35,7 @@ from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.problem import Problem
+from frozenpinn.transforms.views import Inner, Request
 
 Array = np.ndarray
 _HIGHEST = 2  # derivatives in equations: more make products of very many terms
@@ -39,6 +43,57 @@ _PLACES = 200  # at which an initial value must have a logarithm, …
 _TIMES = 5  # … and times at which rates are looked at
 _SOFT = sp.Rational(1, 5)  # k: how softly the floor is reached; a bend narrower than what spreads would cost neurons
 MARGIN = 40.0  #: of the floor below what can become visible, as a logarithm: what is added there ends below 2e-3 of it
+
+
+@dataclass(frozen=True)
+class Logarithm:
+    """Solves for the logarithm of a positive field, with a floor so far below all that can become visible."""
+
+    field: str
+    margin: float = MARGIN
+    name: ClassVar[str] = "logarithm"
+    keeps_axes: ClassVar[bool] = False
+
+    @property
+    def note(self) -> str:
+        """What the report says."""
+        return f"errors of '{self.field}' ran away from an unstable state: it was solved for its logarithm"
+
+    def forward(self, problem: Problem) -> Problem:
+        """Return the problem of the logarithm."""
+        found = in_logarithms(problem, self.field, self.margin)
+        assert found is not None
+        return found
+
+    def view(self, problem: Problem) -> Logarithm:
+        """Return the way back."""
+        return self
+
+    def values(self, inner: Inner, request: Request) -> Array:
+        """Return exp(w) and its derivatives."""
+        if request.field != self.field:
+            return inner(request)
+        known: dict[Jet, Array] = {}
+
+        def of_logarithm(jet: Jet) -> Array:
+            if jet not in known:
+                known[jet] = inner(Request.of(request.places, jet))
+            return known[jet]
+
+        def of_field(jet: Jet) -> Array:
+            total = sum((prod(map(of_logarithm, factors), start=1.0) for factors in products(jet)), 0.0)
+            return np.asarray(total * np.exp(of_logarithm(Jet(jet.field, (0,) * len(jet.alpha)))))
+
+        return request.summed(of_field)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the name of the field."""
+        return {"field": self.field, "margin": self.margin}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Logarithm:
+        """Return what was stored."""
+        return cls(**stored)
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:

@@ -1,4 +1,4 @@
-"""Solving a problem in another form: forward, solve, back."""
+"""Solving a problem in another form: forward, solve, and the view back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 from frozenpinn.errors import IntegrationError
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.protocol import Transform
+from frozenpinn.transforms.views import Transform
 
 T = TypeVar("T")
 
@@ -20,10 +20,11 @@ def solve_through(
 
     What a solve that fails has found until then comes back as well.
     """
+    view, note = transform.view(problem), transform.note
     try:
         solution, rest = solve(transform.forward(problem))
     except IntegrationError as error:
         if error.solution is not None:
-            error.solution = transform.back(error.solution, problem.during(error.solution.problem.time))
+            error.solution = error.solution.seen_through(view, problem.during(error.solution.problem.time), note)
         raise
-    return transform.back(solution, problem), rest
+    return solution.seen_through(view, problem, note), rest
