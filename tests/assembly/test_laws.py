@@ -22,7 +22,7 @@ from frozenpinn import (
     steady,
 )
 from frozenpinn.assembly.constrained_discretisation import LawfulDiscretisation
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 
 LINE = Interval(0, 1)
 ROD = {"f": "0.2*cos(x + t) + 0.2*sin(x + t)"}
@@ -128,7 +128,7 @@ def test_dynamic_conditions_are_propagated_exactly():
     solution = solve(
         Problem("u_t = u_xx", LINE, (0, 1), "cos(k*x)", boundary, parameters=parameters, exact=exact), tol=1e-8
     )
-    assert isinstance(solution.pieces[0].trajectory, Ladder)
+    assert isinstance(solution.pieces[0].trajectory, ScalingAndSquaring)
     assert largest_error(solution) < 1e-9
 
 

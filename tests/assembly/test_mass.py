@@ -18,7 +18,7 @@ from frozenpinn import (
 )
 from frozenpinn.analysis.wellposedness import examine
 from frozenpinn.integrators.modal import ModalTrajectory
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 
 PERIOD = Interval(0, 2 * np.pi, periodic=True)
 SOLITON = "1.5/cosh(k*(x - 1.5*t))**2"
@@ -81,7 +81,7 @@ def test_linear_ones_are_propagated_exactly(equation, domain, initial, boundary,
     problem = Problem(equation, domain, (0, 1), initial, boundary, exact=exact, **more)
     solution = solve(problem, tol=1e-7)
     assert solution.verdict.status == "converged"
-    assert isinstance(solution.pieces[0].trajectory, ModalTrajectory | Ladder)
+    assert isinstance(solution.pieces[0].trajectory, ModalTrajectory | ScalingAndSquaring)
     assert max(solution.residuals.pde.values()) < 1e-4
     if exact is not None:
         assert largest_error(solution) < 3e-7

@@ -11,7 +11,6 @@ from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.integrators import etd
 from frozenpinn.integrators.decomposition import Decomposition
 from frozenpinn.integrators.duhamel import PLACES, LoadTrajectory, lagrange, moments, phi_functions
-from frozenpinn.integrators.modal import Modes
 from frozenpinn.operators import Dense
 from frozenpinn.operators.eigen import Distinct
 
@@ -87,7 +86,7 @@ class Small:
 
     @property
     def parts(self):
-        return Decomposition(Modes(self.eigenvalues), np.eye(3), np.eye(3))
+        return Decomposition(self.eigenvalues, np.eye(3), np.eye(3))
 
 
 def march(system, rtol):

@@ -14,7 +14,7 @@ from frozenpinn.assembly.state import StateLayout
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.integrators import INTEGRATORS, TRAJECTORIES, SciPy
 from frozenpinn.integrators.hermite import HermiteTrajectory
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.operators import Dense, Tag, symmetric_modes
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import Knowledge, solve_once
@@ -202,23 +202,23 @@ def test_fast_oscillations_keep_their_phase():
     np.testing.assert_allclose(found[:, 1], -1e4 * np.sin(1e4 * times), atol=1e-5)
 
 
-def test_the_ladder_reaches_times_of_a_stiff_matrix():
+def test_powers_of_exponentials_reach_times_of_a_stiff_matrix():
     basis = np.random.default_rng(0).normal(size=(4, 4))
     matrix = basis @ np.diag([-1e6, -3e3, -1.0, 0.2]) @ np.linalg.inv(basis)
-    ladder = Ladder(0.0, 2.0, matrix, basis @ np.ones(4), 4)
+    powers = ScalingAndSquaring(0.0, 2.0, (matrix,), basis @ np.ones(4), 4)
     times = np.array([0.0, 1e-7, 1e-3, 0.1, 1.2345678, 2.0])
     expected = np.exp(np.outer(times, [-1e6, -3e3, -1.0, 0.2])) @ basis.T
-    np.testing.assert_allclose(ladder(times), expected, atol=1e-8)
+    np.testing.assert_allclose(powers(times), expected, atol=1e-8)
 
 
 def test_an_ill_conditioned_matrix_is_propagated_all_the_same():
     """A Jordan block has no eigenvectors to diagonalise it with."""
     jordan = -np.eye(6) + np.eye(6, k=1)
-    ladder = Ladder(0.0, 3.0, jordan, np.eye(6)[5], 6)
+    powers = ScalingAndSquaring(0.0, 3.0, (jordan,), np.eye(6)[5], 6)
     factorials = np.array([120.0, 24.0, 6.0, 2.0, 1.0, 1.0])
     t = 2.7
     expected = np.exp(-t) * t ** np.arange(5.0, -1, -1) / factorials
-    np.testing.assert_allclose(ladder(np.array([t]))[0], expected, rtol=1e-13)
+    np.testing.assert_allclose(powers(np.array([t]))[0], expected, rtol=1e-13)
 
 
 class Driven(Linear):

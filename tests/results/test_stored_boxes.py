@@ -21,7 +21,7 @@ KINDS = {  # kind of the trajectory, and a problem that leads to it
         "ModalTrajectory",
         fp.Problem({"u": "-lap(v)", "v": "lap(u)"}, SQUARE, (0, 0.1), {"u": BUMP, "v": 0}, fp.Dirichlet(0)),
     ),
-    "exponentials of axes": ("AxisLadder", fp.Problem("u_t = -u_x", SQUARE, (0, 0.3), BUMP, INFLOW)),
+    "exponentials of axes": ("ScalingAndSquaring", fp.Problem("u_t = -u_x", SQUARE, (0, 0.3), BUMP, INFLOW)),
     "loads": ("LoadTrajectory", fp.Problem("u_t = lap(u) + u_xy - u**3", SQUARE, (0, 0.1), BUMP, "u = 0")),
     "loads of coupled fields": (
         "LoadTrajectory",
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::frozenpinn.errors.FrozenPinnWar
 @pytest.mark.parametrize("name", KINDS)
 def test_solutions_come_back_as_they_were(name, tmp_path):
     kind, problem = KINDS[name]
-    chosen = {"AxisLadder": {"width": 24}, "HermiteTrajectory": {"integrator": "cvode"}}.get(kind, {})
+    chosen = {"ScalingAndSquaring": {"width": 24}, "HermiteTrajectory": {"integrator": "cvode"}}.get(kind, {})
     solution = fp.solve(problem, settings=fp.Settings(**{"width": 12, "subspace": None, **chosen}))
     assert type(solution.pieces[0].trajectory).__name__ == kind
     solution.save(tmp_path / "solution.npz")

@@ -12,7 +12,7 @@ import frozenpinn as fp
 from frozenpinn.integrators.duhamel import LoadTrajectory
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.modal import ModalTrajectory
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.integrators.scipy_ivp import PiecewiseTrajectory
 from frozenpinn.search.rules import Rules, SearchRules
 
@@ -181,7 +181,7 @@ STEPPERS = ["etd", "cvode", "cvode-adams", "rk45", "rk23", "dop853", "lsoda", "r
 BUILDERS = {case.__name__: case for case in CASES} | {name: stepped(name) for name in STEPPERS}
 KINDS = {  #: of trajectories that must be among the cases
     "lifted": ModalTrajectory,
-    "ladder": Ladder,
+    "ladder": ScalingAndSquaring,
     "exponential": ModalTrajectory,
     "etd": LoadTrajectory,
     "cvode": HermiteTrajectory,

@@ -24,5 +24,5 @@ def stepping(piece: Piece) -> float:
 
 def label(stepper: Integrator, trajectory: Trajectory) -> str:
     """Name the integrator that did the work: a fallback leaves its own name on the trajectory."""
-    stepped = trajectory.name not in ("modal", "ladder", "hermite")
+    stepped = trajectory.name not in ("modal", "scaling-and-squaring", "hermite")
     return trajectory.name if stepped else stepper.name

@@ -9,7 +9,6 @@ import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.integrators.axis_exponentials import AxisExponentials
-from frozenpinn.integrators.axis_scaling_and_squaring import AxisLadder
 from frozenpinn.integrators.cvode import CVODE
 from frozenpinn.integrators.duhamel import LoadTrajectory
 from frozenpinn.integrators.etd import ETD
@@ -18,7 +17,7 @@ from frozenpinn.integrators.exponential import ExponentialCollocation
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.modal import ModalTrajectory
 from frozenpinn.integrators.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 from frozenpinn.integrators.steady import SteadyState
 
@@ -55,11 +54,14 @@ class TrajectoryKind(Protocol):
 
 
 TRAJECTORIES: dict[str, TrajectoryKind] = {
-    cls.kind: cls
-    for cls in (
-        *(AxisExponentials, AxisLadder, HermiteTrajectory, Ladder),
-        *(LoadTrajectory, ModalTrajectory, SteadyState),
-    )
+    **{
+        cls.kind: cls
+        for cls in (
+            *(AxisExponentials, HermiteTrajectory, LoadTrajectory),
+            *(ModalTrajectory, ScalingAndSquaring, SteadyState),
+        )
+    },
+    **dict.fromkeys(("ladder", "axis-ladder"), ScalingAndSquaring),  # names in files of earlier versions
 }
 
 

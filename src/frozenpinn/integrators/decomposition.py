@@ -9,17 +9,17 @@ may be coupled, as in i ψₜ = −Δψ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.integrators.axis_scaling_and_squaring import has_axis_ladder
 from frozenpinn.integrators.modal import Modes
 from frozenpinn.integrators.protocol import OdeSystem
+from frozenpinn.integrators.scaling_and_squaring import is_sum_over_axes
 from frozenpinn.operators import (
     Block,
     Composition,
@@ -52,18 +52,34 @@ _WRITTEN_OUT = 700  # coefficients on products whose matrix is diagonalised as a
 
 
 @dataclass(frozen=True, eq=False)
-class AxisModes:
-    """Eigenvalues and eigenvectors of most of an operator, and what is left over; None for nothing.
+class Decomposition:
+    """Most of an operator in its modes, and what is left over; None for nothing.
 
-    ``axes`` are those of the axes if the operator of one field is the sum of them and of ``constant``, else None.
+    Attributes
+    ----------
+    eigenvalues, vectors, left
+        The modes: ``vectors`` are the right eigenvectors, ``left`` maps states to modal coordinates.
+    rest
+        What is no part of them.
+    axes, constant
+        Those of the axes if the operator of one field is the sum of them and of a constant, else None.
+    order, damping
+        In time: z' = λ z, or z'' = κ z + δ z'.
     """
 
     eigenvalues: Array
     vectors: Operator
     left: Operator
-    rest: Operator | None
+    rest: Operator | None = None
     axes: tuple[Eigensystem, ...] | None = None
     constant: float = 0.0
+    order: int = 1
+    damping: float = 0.0
+
+    @cached_property
+    def modes(self) -> Modes:
+        """The scalar equations."""
+        return Modes(self.eigenvalues, self.order, self.damping)
 
 
 class _Terms(NamedTuple):
@@ -94,7 +110,7 @@ class _Terms(NamedTuple):
 
 
 @remembered
-def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | None:
+def axis_modes(linear: LinearPart, complete: bool, rate: float) -> Decomposition | None:
     """Diagonalise a linear part on products; None if nothing of it can be, or not all if it is to be ``complete``.
 
     ``rate`` is what eigenvalues must reach to matter, as in :func:`~frozenpinn.operators.eigen.symmetric_modes`.
@@ -102,19 +118,25 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> AxisModes | N
     position = linear.position
     if isinstance(position, Composition) and isinstance(position.outer, Inverse):
         mass, own = position.outer.operator, position.inner
-        return _quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate)
+        return _in_time(_quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate), linear)
     rows = position.rows if isinstance(position, Block) else ((position,),)
     products = [p for row in rows for o in row for p in _products(o)]
     if not products:
         return None
     plain = all(o is None or isinstance(o, KroneckerSum | Sparse) for row in rows for o in row)
     small = plain and linear.layout.coefficients <= _SMALL and not any(p.is_weighted for p in products)
-    return (_remembered if small else _found)(rows, linear.order, complete, rate)
+    return _in_time((_remembered if small else _found)(rows, linear.order, complete, rate), linear)
+
+
+def _in_time(found: Decomposition | None, linear: LinearPart) -> Decomposition | None:
+    """Return the same for the order in time and the damping of a linear part."""
+    order, damping = linear.order or 1, linear.damping or 0.0
+    return found if found is None or (order, damping) == (1, 0.0) else replace(found, order=order, damping=damping)
 
 
 def _found(
     table: tuple[tuple[Operator | None, ...], ...], order: int | None, complete: bool, rate: float
-) -> AxisModes | None:
+) -> Decomposition | None:
     """Diagonalise the operators between fields of an order in time."""
     terms = [[_sorted(o) for o in row] for row in table]
     diagonal = [terms[i][i] for i in range(len(terms))]
@@ -181,7 +203,7 @@ def _sorted(operator: Operator | None) -> _Terms:
 
 def _separate(
     table: Sequence[Sequence[Operator | None]], terms: Sequence[Sequence[_Terms]], complete: bool, rate: float
-) -> AxisModes | None:
+) -> Decomposition | None:
     """Diagonalise each field by itself; what couples them is left over."""
     sizes, rests = _sizes(table), dict[tuple[int, int], Operator]()
     modes = []
@@ -202,7 +224,7 @@ def _separate(
         return None
     if len(modes) == 1 and not rests:
         return modes[0]
-    return AxisModes(
+    return Decomposition(
         np.concatenate([m.eigenvalues for m in modes]),
         _on_diagonal([m.vectors for m in modes]),
         _on_diagonal([m.left for m in modes]),
@@ -210,7 +232,7 @@ def _separate(
     )
 
 
-def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -> AxisModes | None:
+def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -> Decomposition | None:
     """Diagonalise one field."""
     if complete and terms.others:
         return None
@@ -237,7 +259,7 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
     eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
     if not left_over and not terms.others:
-        return AxisModes(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
+        return Decomposition(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
     extra, exact = _in_modes(left_over, axes)
     rest: list[Operator] = list(terms.others)
     if exact:
@@ -249,10 +271,10 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
         if np.max(np.abs(extra)) > _VISIBLE * np.max(np.abs(eigenvalues)):
             eigenvalues = eigenvalues + extra
             rest.append(vectors @ (Diagonal(-extra) @ left))
-    return AxisModes(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
+    return Decomposition(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
 
 
-def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) -> AxisModes | None:
+def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) -> Decomposition | None:
     """Diagonalise M⁻¹K where its terms have modes in common, as waves are those of all terms on periodic axes."""
     if mass.others or terms.others or not sizes:
         return None
@@ -264,7 +286,7 @@ def _quotient(mass: _Terms, terms: _Terms, sizes: tuple[int, ...], rate: float) 
     if not (first and second):
         return None
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
-    return AxisModes(quotients(eigenvalues + terms.constant, divisor + mass.constant), vectors, left, None)
+    return Decomposition(quotients(eigenvalues + terms.constant, divisor + mass.constant), vectors, left, None)
 
 
 def _common_axes(products: Sequence[Product], sizes: tuple[int, ...], rate: float) -> list[Eigensystem] | None:
@@ -360,7 +382,7 @@ def _blocks(entries: dict[tuple[int, int], Operator], sizes: Sequence[int]) -> O
 
 def _coupled(
     terms: Sequence[Sequence[_Terms]], shapes: Sequence[tuple[int, ...]], complete: bool, rate: float
-) -> AxisModes | None:
+) -> Decomposition | None:
     """Diagonalise fields that are coupled through operators with common modes: a small matrix for each mode."""
     if len(set(shapes)) > 1 or (complete and not all(t.is_sum for row in terms for t in row)):
         return None
@@ -392,7 +414,7 @@ def _coupled(
     vectors, left = (_on_diagonal([kronecker(*(getattr(e, n) for e in axes))] * count) for n in ("vectors", "left"))
     inner, outer = ModeMatrices(np.ascontiguousarray(small)), ModeMatrices(np.ascontiguousarray(inverse))
     rest = _blocks(rests, [int(np.prod(sizes))] * count)
-    return AxisModes(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, rest)
+    return Decomposition(np.ascontiguousarray(eigenvalues.T).ravel(), vectors @ inner, outer @ left, rest)
 
 
 def _without_conjugates(eigenvalues: Array, vectors: Array, inverse: Array) -> tuple[Array, Array, Array]:
@@ -410,27 +432,13 @@ def _without_conjugates(eigenvalues: Array, vectors: Array, inverse: Array) -> t
     )
 
 
-class Decomposition(NamedTuple):
-    """Modes, their vectors (right), the map from states to modal coordinates (left), and what is no part of them.
-
-    ``axes`` and ``constant`` are those of a sum over axes, see :class:`AxisModes`.
-    """
-
-    modes: Modes
-    vectors: Operator
-    left: Operator
-    rest: Operator | None = None
-    axes: tuple[Eigensystem, ...] | None = None
-    constant: float = 0.0
-
-
 def can_propagate(system: OdeSystem) -> bool:
     """Whether the exact propagator can solve a system."""
     if not system.has_constant_coefficients:
         return False
     if not isinstance(system.linear.position, Dense):
-        return decompose(system) is not None or has_axis_ladder(system)
-    return system.forcing.is_constant or is_structured(system) or _is_well_conditioned(system)
+        return decompose(system) is not None or is_sum_over_axes(system)
+    return is_sum_over_axes(system) or is_structured(system) or _is_well_conditioned(system)
 
 
 def is_structured(system: OdeSystem) -> bool:
@@ -462,8 +470,8 @@ def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
         order = linear.order or 1
         spectrum = linear.position.spectrum(rate=(end - start) ** -order)
         assert spectrum is not None, "operators with a symmetry can be diagonalised"
-        modes = Modes(spectrum.eigenvalues, order, linear.damping or 0.0)
-        return Decomposition(modes, spectrum.vectors, spectrum.left)
+        own = spectrum.eigenvalues, spectrum.vectors, spectrum.left
+        return Decomposition(*own, order=order, damping=linear.damping or 0.0)
     autonomous = system.has_constant_coefficients and system.forcing.is_constant
     return None if autonomous else _as_a_whole(system)
 
@@ -476,10 +484,7 @@ def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
     found = axis_modes(linear, complete, (end - start) ** -linear.order)
     if found is None and complete and system.has_constant_coefficients and len(system.initial_state) <= _WRITTEN_OUT:
         return _as_a_whole(system)
-    if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)):
-        return None
-    modes = _scalar_equations(found, linear.order, linear.damping)
-    return Decomposition(modes, found.vectors, found.left, found.rest, found.axes, found.constant)
+    return None if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)) else found
 
 
 def _as_a_whole(system: OdeSystem) -> Decomposition | None:
@@ -487,12 +492,7 @@ def _as_a_whole(system: OdeSystem) -> Decomposition | None:
     if not _is_well_conditioned(system):
         return None
     eigenvalues, vectors, _ = system.linear.eigensystem
-    return Decomposition(Modes(eigenvalues), Dense(vectors), Dense(np.linalg.inv(vectors)))
-
-
-@remembered
-def _scalar_equations(found: AxisModes, order: int, damping: float) -> Modes:
-    return Modes(found.eigenvalues, order, damping)
+    return Decomposition(eigenvalues, Dense(vectors), Dense(np.linalg.inv(vectors)))
 
 
 def can_step(system: OdeSystem) -> bool:

@@ -2,8 +2,8 @@
 
 Symmetric and skew-symmetric operators are diagonalised by ``eigh`` and solved mode by mode in closed form, also under
 forcing and boundary data that depend on time (see modal.py); c'' = K c + δ c' + b with symmetric K likewise, and
-general operators whose eigenvectors are well conditioned. Everything else that does not depend on time uses a ladder of
-matrix exponentials exp(A·T/2ʲ): an output time is reached by its binary digits, without assuming anything of A.
+general operators whose eigenvectors are well conditioned. Everything else that does not depend on time takes matrix
+exponentials exp(A·T/2ʲ): an output time is reached by its binary digits, without assuming anything of A.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
 from frozenpinn.integrators.axis_exponentials import AxisExponentials
-from frozenpinn.integrators.axis_scaling_and_squaring import axis_ladder
 from frozenpinn.integrators.decomposition import Decomposition, decompose
 from frozenpinn.integrators.interpolation import (
     DEGREE,
@@ -27,7 +26,7 @@ from frozenpinn.integrators.interpolation import (
 )
 from frozenpinn.integrators.modal import forced, unforced
 from frozenpinn.integrators.protocol import NOBODY, Integrator, Observer, OdeSystem, Trajectory
-from frozenpinn.integrators.scaling_and_squaring import Ladder
+from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.operators import Dense, KroneckerSum, Operator, ProductSum
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.arrays import is_finite
@@ -64,7 +63,7 @@ class ExactPropagator:
     name: str = "exact"
 
     def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
-        """Diagonalise or build the ladder; the trajectory evaluates at any time."""
+        """Diagonalise, or take powers of a matrix exponential; the trajectory evaluates at any time."""
         if not system.has_constant_coefficients:
             raise SettingsError(
                 "the exact propagator needs a linear equation whose coefficients do not depend on t; "
@@ -77,10 +76,10 @@ class ExactPropagator:
         if parts is not None:
             return self._modal(system, parts, observer)
         _check_finite(system.initial_state)
-        if (by_axes := axis_ladder(system)) is not None:
-            return by_axes
-        if system.forcing.is_constant and isinstance(position, Dense):
-            return _ladder(system)
+        if system.forcing.is_constant:
+            _check_finite(system.state_forcing(system.time[0]))
+        if (found := ScalingAndSquaring.of(system)) is not None:
+            return found
         raise SettingsError(
             "the operator's eigenvectors are too ill conditioned for time-dependent forcing in closed form; "
             "use integrator='cvode' or leave the choice to the program."
@@ -88,7 +87,7 @@ class ExactPropagator:
 
     def _modal(self, system: OdeSystem, parts: Decomposition, observer: Observer) -> Trajectory:
         start, end = system.time
-        modes, vectors, left = parts[:3]
+        modes, vectors, left = parts.modes, parts.vectors, parts.left
         load = system.forcing(start) if system.forcing.is_constant else None
         free = load is not None and not load.any()
         if free and modes.order == 1 and parts.axes is not None:
@@ -138,14 +137,3 @@ def _in_modes(system: OdeSystem, left: Operator, order: int) -> Array:
 def _check_finite(*arrays: Array) -> None:
     if not all(is_finite(a) for a in arrays):
         raise IntegrationError("the operator or the initial data contain values that are not finite.")
-
-
-def _ladder(system: OdeSystem) -> Trajectory:
-    start, end = system.time
-    b = system.state_forcing(start)
-    matrix, state = system.linear.matrix, system.initial_state
-    if np.any(b):  # one more component, constantly 1, carries the forcing
-        matrix = np.block([[matrix, b[:, None]], [np.zeros((1, len(b) + 1))]])
-        state = np.append(state, 1.0)
-    _check_finite(matrix, state)
-    return Ladder(start, end, matrix, state, system.size)

@@ -113,7 +113,7 @@ class _March:
 
     def __init__(self, system: OdeSystem, parts: Decomposition, settings: ExponentialCollocation, guard: Guard) -> None:
         self.system, self.settings, self.rtol, self.guard = system, settings, settings.rtol, guard
-        self.modes, self.vectors, self.left, self.rest = parts[:4]
+        self.modes, self.vectors, self.left, self.rest = parts.modes, parts.vectors, parts.left, parts.rest
         self.start, self.end = system.time
         self.state = (self.left @ system.initial_state.reshape(self.modes.order, -1).T).T
         self.maps: dict[int, _Maps] = {}

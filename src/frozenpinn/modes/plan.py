@@ -18,7 +18,7 @@ from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
 from frozenpinn.errors import SettingsError
 from frozenpinn.geometry import Box, Domain, Points
-from frozenpinn.integrators.decomposition import AxisModes, axis_modes
+from frozenpinn.integrators.decomposition import Decomposition, axis_modes
 from frozenpinn.modes.eigen import by_distance, eigenpairs
 from frozenpinn.modes.eigenproblem import (
     Eigenproblem,
@@ -231,7 +231,7 @@ class ModePlan:
 
 def _axis_modes(
     eigenproblem: Eigenproblem, spaces: Sequence[Space], signs: tuple[float, float]
-) -> tuple[AxisModes | None, float]:
+) -> tuple[Decomposition | None, float]:
     """Diagonalise ±L axis by axis, with the sign for which it is bounded from above: so it is most accurate."""
     problem = eigenproblem.problem
     rate = 1.0 / float(np.max(problem.domain.lengths)) ** max(1, *map(problem.spatial_order, problem.fields))

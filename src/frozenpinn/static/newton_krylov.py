@@ -14,7 +14,7 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.modal_equations import ModalEquations, ModalState, is_modal
 from frozenpinn.errors import ConvergenceError
-from frozenpinn.integrators.decomposition import AxisModes, axis_modes
+from frozenpinn.integrators.decomposition import Decomposition, axis_modes
 from frozenpinn.operators import mapping
 from frozenpinn.operators.gmres import gmres
 
@@ -57,7 +57,7 @@ class _InCoefficients:
 
     settled = False  #: whether the modes are the same at every state
 
-    def __init__(self, system: Discretisation, modes: AxisModes) -> None:
+    def __init__(self, system: Discretisation, modes: Decomposition) -> None:
         self._system, self._modes = system, modes
         self.complete = system.pointwise is None and modes.rest is None
 
@@ -90,7 +90,7 @@ class _InModes:
 
     complete = False
 
-    def __init__(self, system: Discretisation, modes: AxisModes, means: list[float]) -> None:
+    def __init__(self, system: Discretisation, modes: Decomposition, means: list[float]) -> None:
         self._equations = ModalEquations(system, modes.eigenvalues, modes.vectors, modes.left, modes.rest, means)
         self.settled, self.at = not means, self._equations.at
         self.inward, self.outward = mapping(modes.left), mapping(modes.vectors)
