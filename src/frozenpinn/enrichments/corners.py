@@ -50,7 +50,7 @@ class CornerFunctions(NamedTuple):
 
 
 @remembered
-def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctions | None:
+def corner_functions(problem: Problem, power: float, most: int, wedges: bool = True) -> CornerFunctions | None:
     """Return all singular functions of the corners of a plane domain up to a power of the distance, lowest first.
 
     Powers λ = kπ/ω that are not whole have r^λ, whole ones r^n log r, by which data contradict each other there: Δu = 1
@@ -64,6 +64,8 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
         The highest power of the distance.
     most
         Number of functions of each kind, at most.
+    wedges
+        Whether powers of other equations than Laplacians are looked for.
     """
     if problem.domain.dimension != 2:
         return None
@@ -72,7 +74,7 @@ def corner_functions(problem: Problem, power: float, most: int) -> CornerFunctio
     strong: list[Array] = []
     weak: list[Array] = []
     for corner in (Corner(*c) for c in problem.domain.corners_beyond(0.0)):
-        wedge = None if known else wedge_at(problem, corner, power)
+        wedge = None if known or not wedges else wedge_at(problem, corner, power)
         if not known and wedge is None:
             return None
         powers = _powers(problem, corner, power) if wedge is None else _powers_of_wedge(problem, wedge, power)

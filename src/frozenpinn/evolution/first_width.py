@@ -8,7 +8,7 @@ tells whether it does: a front calls for a basis that follows it, detail everywh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from frozenpinn.evolution.stability import stable_discretisation
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.integrators import Integrator, Observer
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.axis_misfit import axis_misfits
@@ -45,12 +46,13 @@ class Sizes(NamedTuple):
     """What a search knows of sizes from its first solve on: the width at effort one, and how the basis is renewed.
 
     None for the width leaves it to the settings. On products there is a width for each axis; axes that have turned out
-    to be resolved keep theirs (``held``, 0 for those that grow).
+    to be resolved keep theirs (``held``, 0 for those that grow). ``decisions`` tells how they were found.
     """
 
     width: Width | None
     follows: bool
     held: tuple[int, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +85,11 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     """Find width and renewal where an accuracy is asked for and they are left open; what is found is remembered."""
     settings, rules = task.settings, task.rules.sizing
     line = problem.domain.dimension == 1
-    if line and (waves := lattice_width(problem, task)) is not None:
-        return Sizes(waves, follows=False)
-    trial = None
-    if settings.windows == "auto" and line and not problem.is_linear and settings.sampler is None:
+    if line and "trial of waves" not in settings.without and (waves := lattice_width(problem, task)) is not None:
+        why = f"a rough solve on a periodic interval asks for {waves[0]} waves"
+        return Sizes(waves, follows=False, decisions=(Decision("trial of waves", why),))
+    trial, tried = None, line and not problem.is_linear and "trial basis" not in settings.without
+    if settings.windows == "auto" and tried and settings.sampler is None:
         trial = _trial(problem, settings.integrator, task.rules, task.seed)
     # on products a solve must have shown that it pays
     follows = settings.windows != "auto" or (line and (trial is None or trial.fails))
@@ -95,18 +98,28 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     if problem.domain.dimension > rules.dimensions:
         return Sizes(rules.many_start, follows)
     assert task.tolerances.solution is not None
-    width = _width_for_data(problem, settings, task.tolerances.solution)
+    width, decisions = _width_for_data(problem, settings, task.tolerances.solution), list[Decision]()
     if isinstance(width, int) and line and not problem.is_linear:
         if follows and Frame.of(problem, settings).renewal is not None:
             width = max(width, rules.following)
-        else:
+            if trial is not None:
+                decisions.append(Decision("trial basis", "one basis fails a rough solve, or the solution gets steep"))
+        elif tried:
             share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share
             # as if the shares of ever finer functions fell exponentially
             ratio = np.log(task.tolerances.solution) / np.log(np.clip(share, 1e-12, 0.99))
             width = max(width, int(min(ratio, rules.further) * rules.trial_width))
-    if isinstance(width, tuple) and not has_constant_coefficients(problem):  # the solution may be finer than the data
-        width = width_for_solution(problem, task, width)
-    return Sizes(width, follows)
+            why = f"the finest functions of {rules.trial_width} neurons carry {share:.1g} of a rough solve"
+            decisions.append(Decision("trial basis", f"{why}: the first width is {width}"))
+    if (
+        isinstance(width, tuple)
+        and not has_constant_coefficients(problem)  # the solution may be finer than the data
+        and "trial of products" not in settings.without
+        and (needed := width_for_solution(problem, task, width)) != width
+    ):
+        why = f"a rough solve asks for widths {needed}, the data for {width}"
+        width, decisions = needed, [*decisions, Decision("trial of products", why)]
+    return Sizes(width, follows, decisions=tuple(decisions))
 
 
 def known_sizes(problem: Problem, task: Task) -> Sizes | None:
@@ -147,20 +160,29 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     asked = task.tolerances.solution
     if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
         return sizes
-    misfits, rules = axis_misfits(solution), task.rules.sizing
+    misfits, rules, without = axis_misfits(solution), task.rules.sizing, task.settings.without
     widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
-    if isinstance(sizes.width, tuple):
+    if isinstance(sizes.width, tuple) and "resolved axes" not in without:
         limit = min(rules.resolved * max(misfits), rules.negligible * asked)
-        sizes = sizes._replace(held=tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True)))
+        held = tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True))
+        sizes = sizes._replace(held=held)
+        if any(held):
+            names = [c for c, kept in zip(solution.problem.domain.coordinates, held, strict=True) if kept]
+            sizes = sizes._replace(decisions=(*sizes.decisions, _resolved(names)))
     if sizes.follows or solution.problem.is_linear or task.settings.windows != "auto" or len(widths) == 1:
         return sizes
     fronts = fronts_to_follow(solution, misfits, widths, task)
-    if not any(fronts):
+    if not any(fronts) or "fronts along axes" in without:
         return sizes
     if isinstance(sizes.width, tuple):
         narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
         sizes = sizes._replace(width=narrower)
-    return sizes._replace(follows=True)
+    why = Decision("fronts along axes", "a front along an axis needs a much wider network that does not follow it")
+    return sizes._replace(follows=True, decisions=(*sizes.decisions, why))
+
+
+def _resolved(names: Sequence[str]) -> Decision:
+    return Decision("resolved axes", f"{', '.join(names)}: the fastest neurons carry next to nothing")
 
 
 @remembered

@@ -8,7 +8,7 @@ which new points and neurons are placed (graded_axes.py); the solution is projec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import cast
@@ -18,7 +18,9 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.samplers import adapted
+from frozenpinn.basis.special import parts_of
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
 from frozenpinn.evolution.diagnose_growth import explained
 from frozenpinn.evolution.graded_axes import place
@@ -34,6 +36,7 @@ from frozenpinn.integrators import CVODE, Integrator, Observer, SciPy, Trajector
 from frozenpinn.integrators.protocol import typical_size
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.search.settings import Windows
 from frozenpinn.search.sizing import Plan, Renewal
@@ -61,10 +64,15 @@ class March:
         self._size: float | None = None
         self._frame: MovingFrame | None = None  # the coordinates of this window, …
         self._seen = problem  # … and the problem in them
+        self._without = plan.task.settings.without
+        self._decisions: list[Decision] = []
 
     def run(self) -> Solution:
         """March from start to end."""
-        first, *self._later = parts_of_time(self.problem)
+        parts = (PartOfTime(self.problem.time),) if "breaks in time" in self._without else parts_of_time(self.problem)
+        first, *self._later = parts
+        if self._later:
+            self._note("breaks in time", f"formulas change at {len(self._later)} times, at which steps end")
         self._switches = bool(self._later) or conditions_switch(self.problem)
         stage = Stage.whole(self.problem)._replace(time=first.time, shortest=first.shortest)
         renewal = self.plan.frame.renewal
@@ -84,8 +92,9 @@ class March:
     def _first_basis(self, stage: Stage) -> tuple[Discretisation, float]:
         """Build the first basis: by the formulas of the problem if they have narrow places, else evenly."""
         slopes = narrow_places(self.problem)
-        if slopes is None or not self._can_be_graded:
+        if slopes is None or not self._can_be_graded or "narrow features" in self._without:
             return self._even(stage), 0.0
+        self._note("narrow features", "formulas are narrow in places, where points and neurons lie")
         return self._graded(stage, slopes, Windows())
 
     def _largest(self, system: Discretisation) -> float:
@@ -147,7 +156,9 @@ class March:
         self._size = self._size or typical_size(system)
         even = system
         missed = falls_between(system, self.rules)
-        if missed or self._look(system).first > self.threshold:
+        steep = missed or self._look(system).first > self.threshold
+        if steep and "initial slopes" not in self._without:
+            self._note("initial slopes", "evenly spread neurons do not resolve the initial data")
             graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
             system, loss = graded if missed else self._better(system, graded)
             rough = self.rules.slack * self._misfit(system, loss)  # rough data stay rough
@@ -179,9 +190,11 @@ class March:
     def _followed(self, stage: Stage, system: Discretisation, y: Array) -> Stage:
         """Take coordinates that move with thin fronts, for as long as they are good, or those of the problem."""
         t, end = stage.time
-        wanted = self.plan.task.settings.integrator is None
+        wanted = self.plan.task.settings.integrator is None and "moving coordinates" not in self._without
         self._frame = frame_for(self.problem, system, y, t, self._frame, self.rules) if wanted else None
         self._seen = self.problem if self._frame is None else self._frame.seen(self.problem)
+        if self._frame is not None:
+            self._note("moving coordinates", "a front is thin and travels many times its width")
         return stage if self._frame is None else stage._replace(time=(t, min(end, t + self._frame.longest)))
 
     def _next_part(self, system: Discretisation, y: Array, windows: Windows) -> tuple[Discretisation, float]:
@@ -207,6 +220,7 @@ class March:
         self.pieces.clear()
         self._widths = self._first
         self._given_up = self.problem.time[0]
+        self._note("first basis again", "waves carry a corner of the initial data away at once")
         self.threshold = self.rules.slack * self._look(even).first
         return even
 
@@ -228,6 +242,7 @@ class March:
         self._short = 0
         wider = self._wider(windows, shares)
         if wider != self._widths:
+            self._note("wider windows", "windows got short")
             self._widths = wider
             return
         if self._given_up is None:
@@ -278,6 +293,9 @@ class March:
         return explained(error, last.system)
 
     def _tell(self) -> None:
+        if self._given_up is not None:
+            why = f"from t = {self._given_up:.4g} on it is {self.threshold:.1g}"
+            self._note("lower accuracy of windows", why)
         if self._given_up is not None and self.threshold > max(
             self.rules.much_looser * self.tolerances.time, self.rules.harmless
         ):
@@ -299,11 +317,14 @@ class March:
 
     def _assemble(self, spaces: list[Space], stage: Stage) -> Discretisation:
         task = self.plan.task
-        automatic = task.rules.cutoff if task.settings.cutoff == "auto" else None
+        stable = task.settings.cutoff == "auto" and "stable cut-off" not in self._without
+        automatic = task.rules.cutoff if stable else None
         if self._switches:
             spaces = [space.during(stage.time) for space in spaces]
         with self.watch.stage("operators"):
             system = stable_discretisation(self._seen, spaces, task.settings.rcond, stage, automatic)
+        if automatic is not None and (kept := _sizes(system.spaces)) < (found := _sizes(spaces)):
+            self._note("stable cut-off", f"{kept} of {found} functions are kept, as others would carry round-off")
         with self.watch.stage("initial state"):
             _ = system.starts_in_products or system.initial_state
         return system
@@ -322,6 +343,7 @@ class March:
                 self._widths = self._wider(windows, shares, at_once=True)
                 if self._widths != before:
                     better = self._graded(stage, slopes, windows)
+                    self._note("wider windows", "a new basis of the same width could not take over the solution")
             if self._misfit(*better) > self.rules.better * self._misfit(*found):
                 self._widths = before
                 break
@@ -378,7 +400,10 @@ class March:
                     self.pieces.append(Piece.of(system, partial, loss, partial.name, self._frame))
                 error.solution = self._until(self.pieces[-1].end) if self.pieces else None
                 raise explained(error, system) from None
-        self.pieces.append(Piece.of(system, trajectory, loss, label(stepper, trajectory), self._frame))
+        name = label(stepper, trajectory)
+        if name != stepper.name and task.settings.integrator is None:
+            self._note("integrator fallback", f"{stepper.name} has handed over to {name}")
+        self.pieces.append(Piece.of(system, trajectory, loss, name, self._frame))
         return trajectory
 
     def _until(self, t: float) -> Solution:
@@ -397,4 +422,32 @@ class March:
             (1 + self._built) * plan.operations + sum(stepping(piece) for piece in self.pieces),
             dict(self.watch.seconds),
             provenance=plan.task,
+            decisions=distinct([*self._decisions, *self._found()]),
         )
+
+    def _note(self, name: str, reason: str) -> None:
+        self._decisions.append(Decision(name, reason))
+
+    def _found(self) -> Iterator[Decision]:
+        """Yield the decisions that can be read off bases and trajectories."""
+        if self.plan.frame.product:
+            yield Decision("products", "conditions are along their own axes, and one width for each axis is enough")
+        elif hasattr(self.plan.sampler, "rescaled") and "fitted slopes" not in self._without:
+            yield Decision("fitted slopes", "some hundred neurons do not resolve detail everywhere in many dimensions")
+        if any(_has_special(piece) for piece in self.pieces):
+            yield Decision("corners", "gradients are unbounded at corners, or nearly so")
+        if (count := len({id(piece.expansions[0].basis) for piece in self.pieces})) > 1:
+            yield Decision("following basis", f"{count} bases, each placed by the solution")
+        if not any(piece.trajectory.steps for piece in self.pieces):
+            yield Decision("closed form", "the system is linear with constant coefficients, so time takes no steps")
+
+
+def _sizes(spaces: Sequence[Space]) -> int:
+    return sum(space.network.size for space in spaces)
+
+
+def _has_special(piece: Piece) -> bool:
+    """Whether functions of corners stand among the neurons."""
+    hidden = [getattr(expansion.basis, "hidden", None) for expansion in piece.expansions]
+    parts = [part for layer in hidden if layer is not None for part in parts_of(layer.singular)]
+    return any(isinstance(part, SingularFunctions) for part in parts)

@@ -39,6 +39,7 @@ def report_of(found: Inferred) -> str:
     for minimum in found.minima:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in minimum.values.items())
         lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
+    lines += [f"  decision: {name}: {reason}" for name, reason in found.decisions]
     return Readable("\n".join([*lines, *(f"  note: {note}" for note in found.notes)]))
 
 

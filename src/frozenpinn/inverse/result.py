@@ -12,6 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
@@ -167,6 +168,11 @@ class Inferred:
     def solution(self) -> Solution:
         """The solution of the problem with the values that were found; of new data, it is computed when asked for."""
         return self._solution if isinstance(self._solution, Solution) else self._solution()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided on the way to the solution, and why."""
+        return self.solution.decisions
 
     @cached_property
     def values(self) -> Array:

@@ -16,6 +16,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
+from frozenpinn.enrichments.offers import enrichments_of
 from frozenpinn.errors import SettingsError
 from frozenpinn.geometry import Box, Domain, Points
 from frozenpinn.integrators.decomposition import Decomposition, axis_modes
@@ -28,6 +29,7 @@ from frozenpinn.modes.eigenproblem import (
     product_operator,
     residuals,
 )
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.mode_rules import ModeRules
@@ -48,6 +50,7 @@ class Attempt:
     width: int
     symmetric: bool
     product: bool
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,11 +105,14 @@ class ModePlan:
         problem, rules, given = self.problem, self.rules, self.settings
         points = self._points(seed)
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
-        corners = mode_combinations(problem, rules.corners_of_systems) if given.sampler is None else None
+        wedges = given.sampler is None and "wedges" not in given.without
+        corners = mode_combinations(problem, rules.corners_of_systems) if wedges else None
         if corners is not None:
             hidden = replace(hidden, singular=corners.functions)
         elif given.sampler is None:
-            hidden = replace(hidden, singular=mode_functions(problem, rules.corners, rules.holes))
+            power, order = 0.0 if "corners" in given.without else rules.corners, rules.holes
+            hidden = replace(hidden, singular=mode_functions(problem, power, -1 if "holes" in given.without else order))
+        decisions = list(enrichments_of(problem, hidden.singular))
         hidden = with_parts(problem, hidden)
         cutoffs = (given.cutoff,) if isinstance(given.cutoff, float) else rules.cutoffs
         networks = [
@@ -122,7 +128,9 @@ class ModePlan:
             if least <= rules.clean:
                 break
         assert best is not None
-        return best
+        if best.bases and cutoff != cutoffs[0]:
+            decisions.append(Decision("coarser cut-off", "finer functions carry round-off"))
+        return replace(best, decisions=tuple(decisions))
 
     def _attempt(self, networks: Sequence[Network], whole: Matrices, cutoff: float) -> Attempt:
         """Find eigenvalues with the functions whose singular values are beyond a cut-off."""
@@ -226,7 +234,9 @@ class ModePlan:
         order = by_distance(values, self.near)
         vectors = vectors[:, order] / np.linalg.norm(vectors[:, order], axis=0) if functions else vectors
         symmetric = bool(np.isrealobj(values))
-        return Attempt(tuple(s.network for s in spaces), values[order], vectors, self.width, symmetric, True)
+        networks = tuple(s.network for s in spaces)
+        why = Decision("products", "conditions are along their own axes, and so is the operator")
+        return Attempt(networks, values[order], vectors, self.width, symmetric, True, (why,))
 
 
 def _axis_modes(
@@ -263,6 +273,7 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
         raise SettingsError(f"write width as one number for eigenvalue problems, got {fixed!r}.")
     separable = domain.dimension > 1 and all(is_separable(problem, group) for group in problem.groups)
     plan = ModePlan(eigenproblem, settings, count, near, rightmost, 0, False)
+    separable = separable and "products" not in settings.without
     if separable and all(value is None for value in (settings.sampler, settings.points, settings.boundary_points)):
         width = (
             int(min(rules.axis + rules.axis_each * _half_waves(domain, count), rules.axis_most))

@@ -14,6 +14,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -83,6 +84,7 @@ class ModesReport:
     seconds: float
     symmetric: bool
     notes: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     def __str__(self) -> str:
         rows = [f"{'eigenvalue':>36}  {'error':>8}  {'residual':>8}"]
@@ -92,6 +94,7 @@ class ModesReport:
         kind = "symmetric" if self.symmetric else "not symmetric"
         lines = [self.problem, *rows, f"status      {self.status}{asked}"]
         lines.append(f"networks    {self.features}, {self.width} neurons; {kind}; {self.seconds:.2f} s")
+        lines += [f"decision    {name}: {reason}" for name, reason in self.decisions]
         return "\n".join([*lines, *(f"note        {note}" for note in self.notes)])
 
     __repr__ = __str__
@@ -107,12 +110,14 @@ class ModesReport:
             "residuals": list(self.residuals),
             "attempts": [list(a) for a in self.attempts],
             "notes": list(self.notes),
+            "decisions": list(map(list, self.decisions)),
         }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ModesReport:
         """Read what :meth:`as_dict` has written."""
         read = {key: tuple(stored[key]) for key in ("errors", "residuals", "notes")}
+        read["decisions"] = read_decisions(stored.get("decisions", ()))
         read["attempts"] = tuple((int(w), float(e), float(s)) for w, e, s in stored["attempts"])
         values = tuple(_read(v) for v in stored["values"])
         return cls(**{**stored, **read, "values": values, "near": _read(stored["near"])})
@@ -167,6 +172,11 @@ class Modes:
     def status(self) -> str:
         """``"converged"`` (all errors within the tolerance), ``"reached"`` (not all, or too few) or ``"estimated"``."""
         return self.report.status
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided on the way, and why."""
+        return self.report.decisions
 
     def __len__(self) -> int:
         return len(self.values)

@@ -15,6 +15,7 @@ from frozenpinn.modes.judge import Judged, judge
 from frozenpinn.modes.plan import Attempt, ModePlan
 from frozenpinn.modes.result import Modes, ModesReport
 from frozenpinn.runtime.budget import Budget, amount
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.stopwatch import Progress
 from frozenpinn.statement.problem import Problem
 
@@ -136,10 +137,18 @@ def _made(
         seconds,
         answer.symmetric,
         tuple(notes),
+        (*answer.decisions, *_retries(rounds)),
     )
     for array in (coefficients, judged.values, judged.errors, judged.residuals):
         array.flags.writeable = False
     return Modes(shown, bases, coefficients, judged.values, judged.errors, judged.residuals, report)
+
+
+def _retries(rounds: Sequence[Round]) -> tuple[Decision, ...]:
+    """Say whether more than one width was needed."""
+    if len(rounds) < 2:
+        return ()
+    return (Decision("wider retry", f"{rounds[0].answer.width} neurons find too few values, or not well enough"),)
 
 
 def _notes(plan: ModePlan, best: Round, tol: float | None) -> list[str]:

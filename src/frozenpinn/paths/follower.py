@@ -15,13 +15,14 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.paths.path import BranchPoint, Fold, Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
 from frozenpinn.search.static_rules import PathRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.bordered import Bordered, Direction, Metric, OneParameter
 from frozenpinn.static.continuation import Point, corrected, cosine, find_fold, metric_of, reverse, unit
-from frozenpinn.static.families import Family, best_features, families
+from frozenpinn.static.families import Family, best_features, decisions_of, families
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.newton import newton
 from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
@@ -95,6 +96,7 @@ class Follower:
         self.branch_points: list[BranchPoint] = []
         self._folds: list[tuple[Station, Metric]] = []
         self._renewals = 0
+        self._decisions: list[Decision] = []
         method = "uniform" if parameter.problem.domain.dimension == 1 else "sobol"
         self._dense = parameter.problem.domain.sample(self.rules.dense, method, 0).x if norm == "max" else np.empty(0)
 
@@ -151,6 +153,8 @@ class Follower:
             try:
                 return newton(collocation, extended(collocation, problem), rules.newton).state
             except ConvergenceError:
+                why = "Newton's method leads nowhere from the extension of the boundary data"
+                self._decisions.append(Decision("homotopy", why))
                 return by_homotopy(replace(network.plan, problem=problem), collocation).state
         except ConvergenceError as error:
             raise ConvergenceError(
@@ -277,6 +281,10 @@ class Follower:
         pilot = best_features(here.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), station.point.state)
         family = network.family if pilot is None else pilot.family
         new = Network.of(plan, family, self.parameter)
+        if count > self.rules.settle:
+            where = f"{self.parameter.name} = {station.point.value:.4g}"
+            self._decisions.append(Decision("renewed features", f"at {where} with {plan.width} neurons"))
+        self._decisions += [] if pilot is None else decisions_of(here.problem, pilot)
         return new, new.bordered.sign(station.point.state, station.point.value)
 
     # ---- refinement and the end --------------------------------------------------------------------
@@ -333,6 +341,7 @@ class Follower:
             reason,
             partial(_solve_at, self.parameter, self.refine),
             dict(zip(("steps", "refinement"), seconds, strict=True)),
+            distinct(self._decisions),
         )
 
 

@@ -13,6 +13,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.report_table import finite
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.html import Readable
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.telling import equations_told
@@ -82,6 +83,8 @@ class Path:
         Why the path ends.
     seconds
         Wall-clock seconds of the steps and of the refinement.
+    decisions
+        What was decided on the way, and why.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class Path:
     reason: str
     refine: Callable[[float, Any], Solution] = field(repr=False)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.parameters, self.norms, self.left):
@@ -169,6 +173,7 @@ class Path:
             what = f"between {self.name} = {a:.6g} and {b:.6g}, {size} {point.norm:.6g}"
             rows.append(("branch point", f"{what}: another path crosses here, which is not followed"))
         rows.append(("residual", f"{np.max(self.left):.1e} at worst, relative to the terms of the equations"))
+        rows += [("decision", f"{name}: {reason}") for name, reason in self.decisions]
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
         width = max(len(label) for label, _ in rows)
         return Readable("\n".join(f"{label:<{width}}  {value}" for label, value in rows))
@@ -190,6 +195,7 @@ class Path:
                 "left": self.left.tolist(),
                 "reason": self.reason,
                 "seconds": dict(self.seconds),
+                "decisions": list(map(list, self.decisions)),
             }
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices
 from frozenpinn.runtime.arguments import reals, spelled
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -53,6 +54,8 @@ class ErrorEstimate(Mapping[str, float]):
     composed
         The real fields of complex ones and of vectors; the error of each is relative to the whole,
         ``estimate["psi"]`` that of all together.
+    decisions
+        Why it is more than the distance from the witness tells; files keep them with the solution.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class ErrorEstimate(Mapping[str, float]):
     growth: float | None = None
     parts: Mapping[str, Array] = field(default_factory=dict)
     composed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", read_only(np.asarray(self.times, dtype=float)))
@@ -125,15 +129,17 @@ class ErrorEstimate(Mapping[str, float]):
             return float(self.times[-1])
         return float(self.times[max(0, int(np.argmax(above)) - 1)])
 
-    def at_least(self, worst: float) -> ErrorEstimate:
+    def at_least(self, worst: float, why: Decision) -> ErrorEstimate:
         """Return the estimate, multiplied for all fields and times if its worst is below a number."""
         if not self.worst < worst:
             return self
+        decisions = (*self.decisions, why)
         if self.worst == 0.0:
-            return replace(self, overall=dict.fromkeys(self.overall, worst))
+            return replace(self, overall=dict.fromkeys(self.overall, worst), decisions=decisions)
         factor = worst / self.worst
         overall = {name: factor * value for name, value in self.overall.items()}
-        return replace(self, overall=overall, curves={name: factor * curve for name, curve in self.curves.items()})
+        curves = {name: factor * curve for name, curve in self.curves.items()}
+        return replace(self, overall=overall, curves=curves, decisions=decisions)
 
     def holds_from(self, tol: float) -> float:
         """Return from when on all fields are estimated to be within a tolerance; infinite if they never are."""

@@ -11,6 +11,7 @@ from frozenpinn.results.explanation import explain
 from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.static_report import StaticReport, make_static_report
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Report(Told):
     status: str = "unchecked"
     tol: float | None = None
     choices: dict[str, str] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
     error_curve: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -104,5 +106,6 @@ def make_report(solution: Solution) -> Report | StaticReport:
         status=solution.status,
         tol=None if solution.verdict is None else solution.verdict.tol,
         choices=explain(solution),
+        decisions=solution.decisions,
         error_curve=None if estimate is None else estimate.as_dict(),
     )

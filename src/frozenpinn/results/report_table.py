@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frozenpinn.runtime.decisions import Decision
+
 if TYPE_CHECKING:
     from frozenpinn.results.residuals import Residuals
     from frozenpinn.results.solution import Solution
@@ -21,6 +23,7 @@ class Told:
     error: dict[str, float] | None
     subspace: str | None
     choices: dict[str, str]
+    decisions: tuple[Decision, ...]
 
     def _middle(self) -> list[tuple[str, str]]:
         raise NotImplementedError
@@ -29,6 +32,7 @@ class Told:
         rows = [("problem", self.problem), *self.choices.items()]
         if self.subspace is not None:
             rows.append(("subspace", self.subspace))
+        rows += [("decision", f"{name}: {reason}") for name, reason in self.decisions]
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
         rows.append(("total", f"{1e3 * sum(self.seconds.values()):9.2f} ms"))
         rows += self._middle()

@@ -35,6 +35,7 @@ from frozenpinn.results.expansion import Piece
 from frozenpinn.results.nearby import distance_nearby
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
@@ -80,6 +81,9 @@ class Solution(Shown):
         With which settings, seed and tolerances it was solved; None if it was read from a file or made by hand.
     facts
         What is known of the solve of a static problem; None for others.
+    decisions
+        The transforms, enrichments, trials, fallbacks, routes and raised estimates that took part, with their reasons;
+        ``Settings(without=(…))`` switches them off by name.
 
     Examples
     --------
@@ -106,6 +110,7 @@ class Solution(Shown):
     provenance: object = None
     facts: StaticFacts | None = None
     stored_report: Report | StaticReport | None = None
+    decisions: tuple[Decision, ...] = ()
 
     @classmethod
     def of(cls, problem: Problem, system: Discretisation, trajectory: Trajectory) -> Solution:

@@ -9,6 +9,7 @@ import numpy as np
 
 from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.telling import equations_told
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class StaticReport(Told):
     status: str = "unchecked"
     tol: float | None = None
     choices: dict[str, str] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers."""
@@ -68,6 +70,7 @@ def make_static_report(solution: Solution) -> StaticReport:
         status=solution.status,
         tol=None if solution.verdict is None else solution.verdict.tol,
         choices=_choices(solution),
+        decisions=solution.decisions,
     )
 
 

@@ -22,6 +22,7 @@ from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.results.static_report import StaticReport
+from frozenpinn.runtime.decisions import read_decisions
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.coordinates import read_coordinates
@@ -84,6 +85,7 @@ def _put_solve(solution: Solution, prefix: str, arrays: Arrays) -> dict[str, Any
         "operations": float(solution.operations),
         "seconds": dict(solution.seconds),
         "notes": list(solution.notes),
+        "decisions": list(map(list, solution.decisions)),
         "facts": None if solution.facts is None else finite(solution.facts.as_dict()),
         "reduced": None if solution.reduced is None else domain_to_dict(solution.reduced.problem.domain),
     }
@@ -186,6 +188,7 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
 
 def _report(stored: Mapping[str, Any]) -> Report | StaticReport:
     own = {**stored, "residuals": Residuals(**stored["residuals"])}
+    own["decisions"] = read_decisions(stored.get("decisions", ()))
     return StaticReport(**own) if own.pop("kind", None) == "static" else Report(**own)
 
 
@@ -205,6 +208,7 @@ def _solve(
         entry["seconds"],
         tuple(entry["notes"]),
         facts=None if entry["facts"] is None else StaticFacts.from_dict(entry["facts"]),
+        decisions=read_decisions(entry.get("decisions", ())),
     )
     if entry["reduced"] is None:
         return found

@@ -9,6 +9,7 @@ beside what the other leaves. At the start, the data themselves tell the error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.residuals import initial_values
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.convergence import is_free, is_invariant, residual_ratio
 from frozenpinn.search.rules import EstimateRules
@@ -65,13 +67,18 @@ class _Values(NamedTuple):
     theirs: Array
 
 
-def compare(solution: Solution, witness: Solution, rules: EstimateRules) -> ErrorEstimate:
+def compare(
+    solution: Solution, witness: Solution, rules: EstimateRules, without: tuple[str, ...] = ()
+) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     places, when = _places(solution, witness), _moments(solution, witness, rules)
-    return _estimate(solution, places, when, _values(solution, witness, places, when), rules, stepped=True)
+    values = _values(solution, witness, places, when)
+    return _estimate(solution, places, when, values, rules, stepped=True, without=without)
 
 
-def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0) -> Pair:
+def judge_pair(
+    coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0, without: tuple[str, ...] = ()
+) -> Pair:
     """Estimate the errors of two solutions, each by the other.
 
     If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at; nor if those of
@@ -79,20 +86,26 @@ def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, tol: fl
     """
     places, when = _places(coarser, finer), _moments(coarser, finer, rules)
     values = _values(coarser, finer, places, when)
-    distance = _estimate(coarser, places, when, values, rules)
+    distance = _estimate(coarser, places, when, values, rules, without=without)
     ratio = _static_ratio(coarser, finer, rules)
     ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
     steps = sum(piece.trajectory.steps for piece in finer.pieces)
     least = rules.static_part if coarser.problem.is_static else rules.stepped if steps else rules.least_part
     part = min(1.0, (rules.static_trust if coarser.problem.is_static else rules.trust) * max(ratio, least))
-    if is_abrupt(coarser.problem):
-        part = max(part, rules.abrupt)
-    if not _is_comparable(coarser, finer, rules) or _grows(coarser.problem, values, places, when, rules):
+    why = list[Decision]()
+    if part < rules.abrupt and "abrupt formulas" not in without and is_abrupt(coarser.problem):
+        why.append(Decision("abrupt formulas", "formulas jump, bend or are narrow"))
+        part = rules.abrupt
+    if part < 1.0 and "blind residuals" not in without and not _is_comparable(coarser, finer, rules):
+        why.append(Decision("blind residuals", "errors hardly leave a residual, or both solutions are of other kinds"))
         part = 1.0
-    estimate = _estimate(finer, places, when, values, rules, part, stepped=True)
+    if part < 1.0 and "growing distance" not in without and _grows(coarser.problem, values, places, when, rules):
+        why.append(Decision("growing distance", "the distance from the witness grows exponentially, the solution not"))
+        part = 1.0
+    estimate = _estimate(finer, places, when, values, rules, part, stepped=True, without=without, why=why)
     share = _share_of_steps(finer, values, places, when, rules)
     if not (estimate.worst <= tol or 0.0 < share <= rules.far_below * distance.worst):
-        distance = _estimate(coarser, places, when, values, rules, stepped=True)
+        distance = _estimate(coarser, places, when, values, rules, stepped=True, without=without)
     return Pair(distance, estimate, ratio, share)
 
 
@@ -129,7 +142,8 @@ def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
     error = facts.apart * min(1.0, rules.static_trust * better)
     error = max([error, *_least(solution).values()])
     curves = {name: np.array([error]) for name in problem.fields}
-    return ErrorEstimate(dict.fromkeys(problem.fields, error), np.array([0.0]), curves)
+    why = Decision("estimate alone", "there is no second solution, but a pilot with the same features")
+    return ErrorEstimate(dict.fromkeys(problem.fields, error), np.array([0.0]), curves, decisions=(why,))
 
 
 def _static_ratio(coarser: Solution, finer: Solution, rules: EstimateRules) -> float | None:
@@ -198,14 +212,18 @@ def _estimate(
     part: float | None = None,
     *,
     stepped: bool = False,
+    without: tuple[str, ...] = (),
+    why: Sequence[Decision] = (),
 ) -> ErrorEstimate:
     """Estimate the error of the first of two solutions by their distance, or of the second by a part of it.
 
-    ``stepped`` adds what errors of its steps in time add up to, which the other one may share.
+    ``stepped`` adds what errors of its steps in time add up to, which the other one may share. ``without`` names what
+    is not to raise it, ``why`` what has determined the part.
     """
     problem, (times, even) = solution.problem, when
-    overall, curves, parts, growths = {}, {}, {}, []
-    least = _least(solution)
+    overall, curves, parts, growths, raised = {}, {}, {}, [], list(why)
+    least = {} if "missed data" in without else _least(solution)
+    stepped = stepped and "errors of steps" not in without
     own = {name: _size(places.rms(a)[even], places.rms(b)[even], rules) for name, (a, b) in values.items()}
     own = judged_sizes(problem, own)
     for name, (mine, theirs) in values.items():
@@ -222,10 +240,20 @@ def _estimate(
             gaps = np.minimum(kept, gaps)
         steps = _steps(solution, name, _mean(places.rms(mine - theirs), times), rules) if stepped else None
         if steps is not None:
-            gaps = np.hypot(gaps, np.interp(times, steps.times, steps.sizes[name]))
+            own_steps = np.interp(times, steps.times, steps.sizes[name])
+            if np.max(own_steps) > np.max(gaps):
+                raised.append(Decision("errors of steps", "errors of time steps add up to more than the distance"))
+            gaps = np.hypot(gaps, own_steps)
         start, missed = _initial_gap(problem, places, name, found, distance, rules)
-        unseen = _missed_forcing(solution, name, times, rules) + missed_features(solution, name, times, rules)
+        if missed and "missed initial data" in without:
+            missed = 0.0
+        unseen, told = _unseen(solution, name, times, rules, without)
+        raised += told
+        if missed:
+            raised.append(Decision("missed initial data", "both solutions miss the same part of them"))
         gaps = np.sqrt(gaps**2 + (missed * _growth_factor(solution, times, missed)) ** 2 + unseen**2)
+        if least.get(name, 0.0) * scale > np.max(gaps):
+            raised.append(Decision("missed data", "prescribed values and residuals imply larger errors"))
         gaps = np.maximum(gaps, scale * least.get(name, 0.0))
         if not problem.is_static:
             gaps[0] = max(gaps[0], start) if part is None else start
@@ -236,10 +264,30 @@ def _estimate(
         if problem.is_linear and overall[name] > rules.parted and not problem.is_static:
             # what has nothing in common with the truth is not judged by its own size
             known = sizes_of(problem)[name]
-            overall[name] *= max(1.0, scale / known) if known > 0 else 1.0
+            if 0 < known < scale:
+                raised.append(Decision("size of the data", "solutions are larger than their data imply"))
+                overall[name] *= scale / known
     steady = [rate for rate in growths if rate is not None]
     composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
-    return ErrorEstimate(overall, times, curves, max(steady) if steady else None, parts, composed)
+    if steady:
+        raised.append(Decision("chaos", "errors grow exponentially all the time"))
+    growth = max(steady) if steady else None
+    return ErrorEstimate(overall, times, curves, growth, parts, composed, distinct(raised))
+
+
+def _unseen(
+    solution: Solution, name: str, times: Array, rules: EstimateRules, without: tuple[str, ...]
+) -> tuple[Array, list[Decision]]:
+    """Return the error that a distance does not show, as both solutions miss the same of formulas."""
+    total, told = np.zeros(len(times)), []
+    for kind, missed, why in (
+        ("missed forcing", _missed_forcing, "its peaks lie between the points"),
+        ("unresolved features", missed_features, "where formulas are narrow, as much is left as their terms are large"),
+    ):
+        if kind not in without and np.any(error := missed(solution, name, times, rules)):
+            told.append(Decision(kind, why))
+            total = total + error
+    return total, told
 
 
 def _least(solution: Solution) -> dict[str, float]:

@@ -28,6 +28,7 @@ from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, Progress
 from frozenpinn.runtime.deadline import OverrunError
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.convergence import known_error
 from frozenpinn.search.cost_forecast import Foresight
@@ -65,6 +66,9 @@ class Attempt:
         return worst if np.isfinite(worst) else float("inf")
 
 
+_DOUBT = Decision("doubt", "what is left of the equations is too much, or does not fall with the width")
+
+
 class Search:
     """Solves a problem to a tolerance.
 
@@ -93,6 +97,8 @@ class Search:
         self._count = 0
         self._kept = 0.0
         self._failures: list[IntegrationError] = []
+        self._decisions: list[Decision] = []
+        self._without = task.settings.without
 
     def solve(self) -> Solution:
         """Return the first solution within the tolerance, or the best that was found."""
@@ -154,7 +160,8 @@ class Search:
         assert a.solution is not None
         assert b.solution is not None
         with blas_threads(0.0 if self.problem.is_static else b.solution.operations):
-            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, self.rules.safety * self.tol)
+            near = self.rules.safety * self.tol
+            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, near, self._without)
         self._distances.append(pair.coarser.worst)
         if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
@@ -169,9 +176,9 @@ class Search:
         history = [(a.task.effort, a.left) for a in self.attempts]
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
-        if left is None or attempt.estimate is None or left > self.task.rules.static.blind:
+        if left is None or attempt.estimate is None or left > self.task.rules.static.blind or "doubt" in self._without:
             return attempt  # where nothing is resolved, distances are as large as solutions, and residuals tell less
-        return replace(attempt, estimate=attempt.estimate.at_least(left))
+        return replace(attempt, estimate=attempt.estimate.at_least(left, _DOUBT))
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
@@ -181,9 +188,11 @@ class Search:
         if not self.task.grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
+            self._note("stall", "residuals do not fall as networks grow")
             return stall_reason(last.left)
         facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
         if stays_singular(facts, self.task.rules.static):
+            self._note("stall", "an eigenvalue is hit")
             return "an eigenvalue is hit: the solution is not unique, or does not exist"
         rates = [b / a for a, b in pairwise(self._distances)]
         stalls = [rate > self.rules.helps for rate in rates]
@@ -198,6 +207,9 @@ class Search:
         if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
             return "a wider network does not help any more"
         return None
+
+    def _note(self, name: str, reason: str) -> None:
+        self._decisions.append(Decision(name, reason))
 
     @property
     def _answers(self) -> list[Attempt]:
@@ -221,6 +233,7 @@ class Search:
     def _next(self) -> Task | str:
         """Return the next task: as fine as is wanted, or as the limits allow; or why there is none."""
         if self._needs_no_finer:
+            self._note("coarser companion", "the initial data alone tell that the first solve is good enough")
             return self._finer(self.rules.companion, 1.0)
         wanted = self._growth()
         for growth in np.geomspace(wanted, min(wanted, self.rules.least), self.rules.sizes if self.task.grows else 1):
@@ -238,7 +251,8 @@ class Search:
     @property
     def _needs_no_finer(self) -> bool:
         """Whether the first solve is known to be good enough, so that a coarser one suffices to judge it."""
-        if len(self.attempts) > 1 or not self.task.grows or self.problem.is_static:
+        unwanted = "coarser companion" in self._without
+        if len(self.attempts) > 1 or not self.task.grows or self.problem.is_static or unwanted:
             return False
         assert self.attempts[0].solution is not None
         error = known_error(self.attempts[0].solution, self.task.rules.estimate)
@@ -292,16 +306,19 @@ class Search:
                     raise
                 left += coarse
                 effort *= self.rules.stride
+                self._note("wider retry", "the first solve has stopped on the way")
             except ConvergenceError as error:
                 if error.at_fold or not left or not self.task.grows:
                     raise
                 effort *= self.rules.stride
+                self._note("wider retry", "the first solve has found nothing")
             except BudgetError as error:
                 if not (left and self.task.grows and self.budget.left > 0):
                     raise BudgetError(
                         f"{error} Not even a first solution was found; allow more, or leave the limit out."
                     ) from None
                 effort *= self.rules.retreat
+                self._note("coarser retry", "the first solve has exceeded its share of a limit")
         raise self._failures[-1]
 
     def _fails_again(self, error: IntegrationError) -> bool:
@@ -319,6 +336,8 @@ class Search:
         for more in (1.0, rules.again, rules.stride, rules.stride**2)[: 3 if static else 4]:
             if more > rules.again and not (coarse or static):
                 break
+            if more > 1.0:
+                self._note("wider retry", "a second solve has failed")
             try:
                 seed = self.task.seed + rules.seeds * self._count
                 return self._attempt(replace(task, effort=more * task.effort, seed=seed))
@@ -377,9 +396,13 @@ class Search:
             reason = stall_reason(best.left)
         if not met:
             reason = "; ".join([reason, *self._limits(best.solution)])
+        estimate = best.estimate or alone(best.solution, self.task.rules.estimate)
+        if best is not self._answers[-1]:
+            self._note("earlier answer", "its error is smaller than that of the last solve")
         solution = replace(
             best.solution,
-            error_estimate=best.estimate or alone(best.solution, self.task.rules.estimate),
+            error_estimate=estimate,
+            decisions=distinct([*best.solution.decisions, *self._decisions, *estimate.decisions]),
             witness=best.witness,
             verdict=Verdict(
                 "converged" if met else "reached",

@@ -110,6 +110,9 @@ class Settings:
     scale
         The smallest scale on which Python functions of the problem may vary, as a part of the domain and of the time;
         they are sampled twice as finely. By default 1/256. Formulas need no such hint.
+    without
+        Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
+        in ``solution.decisions``.
     rules
         The tuned numbers behind everything that is chosen by the program.
 
@@ -134,10 +137,11 @@ class Settings:
     windows: int | str | Windows | None = "auto"
     subspace: Literal["auto"] | Directions | None = "auto"
     scale: float | None = None
+    without: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
-        for name in ("width", "points", "subspace"):
+        for name in ("width", "points", "subspace", "without"):
             object.__setattr__(self, name, _own(getattr(self, name)))
         check_kinds(self)
         if not isinstance(self.windows, str | Windows):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.runtime.arguments import between, is_number, is_whole, shown
+from frozenpinn.runtime.decisions import FIXED, OPTIONAL
 from frozenpinn.search.rules import Rules
 
 MAX_WINDOWS = 10_000
@@ -35,6 +36,8 @@ def check_kinds(settings: Any) -> None:
         _check_between("rtol", settings.rtol)
     if not isinstance(settings.point_method, str):
         raise SettingsError(f"point_method is a name such as 'gauss' or 'auto', got {shown(settings.point_method)}.")
+    if settings.without != ():
+        _check_without(settings.without)
     if not isinstance(settings.rules, Rules):
         raise SettingsError(f"rules is a value such as fp.Rules(), got {shown(settings.rules)}.")
 
@@ -44,6 +47,19 @@ def check_windows(count: Any) -> None:
     if count is not None and not (is_whole(count) and 1 <= count <= MAX_WINDOWS):
         most = f" up to {MAX_WINDOWS}" if is_whole(count) and count > MAX_WINDOWS else ""
         raise SettingsError(f"windows must be a positive whole number{most}, or None to adapt; got {shown(count)}.")
+
+
+def _check_without(given: Any) -> None:
+    """Refuse names of decisions that there are not, or that nothing can do without."""
+    if not isinstance(given, tuple):
+        raise SettingsError(f"without is a tuple of names such as ('logarithm',), got {shown(given)}.")
+    for name in given:
+        if isinstance(name, str) and name in OPTIONAL:
+            continue
+        known = isinstance(name, str) and name in FIXED
+        what = f"'{name}' can't be switched off" if known else f"without={shown(name)} is no decision"
+        hint = suggestion(name, OPTIONAL) if isinstance(name, str) and not known else ""
+        raise SettingsError(f"{what}; those that can be switched off are {choices(OPTIONAL)}.{hint}")
 
 
 def _check_object(name: str, given: Any, method: str, example: str) -> None:

@@ -24,6 +24,7 @@ from frozenpinn.evolution.time_windows import March
 from frozenpinn.results.agreement import Misfit, judge
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.settings import Task
@@ -84,6 +85,11 @@ class Outcome(NamedTuple):
     solution: Solution
     knowledge: Knowledge
 
+    def noting(self, *decisions: Decision) -> Outcome:
+        """Return the outcome with decisions that were made before all others."""
+        own = (*decisions, *self.solution.decisions)
+        return self._replace(solution=replace(self.solution, decisions=own))
+
 
 Inner: TypeAlias = Callable[[Problem, Knowledge], Outcome]
 
@@ -94,8 +100,12 @@ def solve_once(problem: Problem, task: Task, knowledge: Knowledge, progress: Pro
     def inner(reduced: Problem, known: Knowledge) -> Outcome:
         return _positively(reduced, task, known, progress)
 
-    if (fronts := fronts_of(problem)) is not None:
-        return Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
+    without = task.settings.without
+    if "known fronts" not in without and (fronts := fronts_of(problem)) is not None:
+        outcome = Outcome(*solve_through(WithoutFronts(fronts), problem, lambda rest: inner(rest, knowledge)))
+        return outcome.noting(
+            Decision("known fronts", "data jump, and what spreads from there is known in closed form")
+        )
     directions = task.settings.subspace
     if directions is None or task.start is not None:
         return inner(problem, knowledge)
@@ -141,7 +151,8 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
         given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
         fixed = any(value is not None for value in given) or settings.point_method != "auto"
         whole = problem.domain.dimension < 2 or fixed or problem.interfaces is not None  # which stay where they are
-        subspace = None if whole else find_subspace(problem)
+        subspace = None if whole or "subspace" in settings.without else find_subspace(problem)
+    rejected: tuple[Decision, ...] = ()
     while subspace is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -153,12 +164,19 @@ def _on_few_directions(problem: Problem, task: Task, knowledge: Knowledge, inner
                 warn(warning.message)
             seconds = found.solution.seconds
             rest = time.perf_counter() - started - sum(seconds.values())
-            return found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
+            found = found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
+            directions = subspace.describe(problem.domain.coordinates)
+            return found.noting(*rejected, Decision("subspace", f"the data depend on {directions} alone"))
+        rejected = (
+            *rejected,
+            Decision("rejected subspace", f"a solution there misses {found.what} by {found.size:.2g}"),
+        )
         wider = with_axes(problem, subspace, found.axes)
         subspace = None if wider is subspace else wider
         knowledge = replace(knowledge, settled=False, sizes=UNKNOWN, earlier=None)  # of another number of coordinates
     outcome = inner(problem, knowledge)
-    return outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
+    outcome = outcome._replace(knowledge=replace(outcome.knowledge, subspace=None))
+    return outcome.noting(*rejected) if rejected else outcome
 
 
 def _attempt(
@@ -193,12 +211,14 @@ def _positively(problem: Problem, task: Task, knowledge: Knowledge, progress: Pr
             return _in_units(problem, task, knowledge, progress)
         except IntegrationError as error:
             possible = [name for name in error.runaway if in_logarithms(problem, name) is not None]
-            if not possible:
+            if not possible or "logarithm" in task.settings.without:
                 raise
             knowledge = replace(knowledge, sizes=UNKNOWN, scales=UNKNOWN, logarithm=possible[0])
     assert knowledge.logarithm is not None
     through = Logarithm(knowledge.logarithm, MARGIN * math.sqrt(task.effort))  # pairs of solves see if it is seen
-    return Outcome(*solve_through(through, problem, lambda inner: _in_units(inner, task, knowledge, progress)))
+    outcome = Outcome(*solve_through(through, problem, lambda inner: _in_units(inner, task, knowledge, progress)))
+    why = f"errors of '{knowledge.logarithm}' run away from an unstable state"
+    return outcome.noting(Decision("logarithm", why))
 
 
 # ---- units ----------------------------------------------------------------------------------------
@@ -212,9 +232,10 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
     """
     known = not isinstance(knowledge.scales, Unknown)
     scales = knowledge.scales if not isinstance(knowledge.scales, Unknown) else scales_of(problem)
-    if task.start is not None:  # which is in the user's units
+    given = task.start is not None or "units" in task.settings.without
+    if given:  # a start is in the user's units
         scales = None
-    measured = scales is not None or (can_be_scaled(problem) and task.start is None)
+    measured = scales is not None or (can_be_scaled(problem) and not given)
     if known or not measured:
         return _in(problem, scales, task, knowledge, progress)
     with warnings.catch_warnings(record=True) as caught:
@@ -231,7 +252,8 @@ def _in_units(problem: Problem, task: Task, knowledge: Knowledge, progress: Prog
         knowledge = replace(knowledge, earlier=None)  # which is in other units
 
         def again(sizes: dict[str, float]) -> Outcome:
-            return _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
+            found = _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, knowledge, progress)
+            return found.noting(Decision("measured units", "the solution has other sizes than were guessed"))
 
         better = again(sizes)
         noise = _noise(sizes, _sizes(better.solution)) if problem.is_static and uneven(sizes) else set()
@@ -269,7 +291,9 @@ def _in(
         solution, found = _in_these_coordinates(scaled, task, knowledge, progress)
         return Outcome(solution, replace(knowledge, scales=scales, **found))
 
-    return solve(problem) if scales is None else Outcome(*solve_through(Units(scales), problem, solve))
+    if scales is None:
+        return solve(problem)
+    return Outcome(*solve_through(Units(scales), problem, solve)).noting(Decision("units", str(scales)))
 
 
 # ---- the solve itself -------------------------------------------------------------------------------
@@ -285,7 +309,8 @@ def _in_these_coordinates(
 
         earlier = solve_static(problem, task, knowledge.earlier, watch)
         taught = {"sizes": Sizes(None, False), "earlier": earlier}
-        return replace(earlier.solution, seconds=dict(watch.seconds)), taught
+        decisions = (*structure(problem), *earlier.solution.decisions)
+        return replace(earlier.solution, seconds=dict(watch.seconds), decisions=decisions), taught
     sizes = knowledge.sizes
     if isinstance(sizes, Lesson):
         sizes = sizes.for_effort(task.effort)
@@ -304,4 +329,16 @@ def _in_these_coordinates(
                 warn_if_missed(solution, task.rules.checks)
             else:
                 warn_if_suspicious(solution, task.rules)
-    return replace(solution, seconds=dict(watch.seconds)), {"sizes": Lesson(solution, task, sizes)}
+    decisions = (*structure(problem), *sizes.decisions, *solution.decisions)
+    solution = replace(solution, seconds=dict(watch.seconds), decisions=decisions)
+    return solution, {"sizes": Lesson(solution, task, sizes)}
+
+
+def structure(problem: Problem) -> tuple[Decision, ...]:
+    """Return what the statement itself has decided: coordinates, and parts of the domain."""
+    found = []
+    if problem.frame is not None:
+        found.append(Decision("curved coordinates", f"the statement is in {problem.frame.kind} coordinates"))
+    if problem.interfaces is not None:
+        found.append(Decision("interfaces", "coefficients or sources jump, or have kinks"))
+    return tuple(found)

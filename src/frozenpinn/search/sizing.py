@@ -61,6 +61,7 @@ class Frame:
             and settings.sampler is None
             and strategy.separable
             and settings.cutoff is not None
+            and "products" not in settings.without
             and settings.point_method in ("auto", "gauss")
             and all(is_separable(problem, group) for group in problem.groups)
         )
@@ -69,7 +70,8 @@ class Frame:
             method = "spectral" if product else "gauss" if d <= few else "sobol"
         tensors = sum(max(1, equation.order) for equation in problem.equations)
         steps = 0 if problem.is_linear or problem.is_static else _LEAST
-        renewal = _renewal(problem, settings.windows, product)
+        still = settings.windows == "auto" and "following basis" in settings.without
+        renewal = _renewal(problem, None if still else settings.windows, product)
         renewal = None if renewal == "auto" and not follows else renewal
         return cls(product, strategy, method, renewal, tensors, steps)
 
@@ -218,10 +220,10 @@ class Plan:
             layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
         sampler = self.sampler
-        if settings.sampler is None:
+        if settings.sampler is None and "fitted slopes" not in settings.without:
             sampler = fitted(problem, sampler, cloud, task.seed)
         hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
-        if settings.sampler is None:
+        if settings.sampler is None and "corners" not in settings.without:
             hidden = replace(hidden, singular=singular_functions(problem))
         hidden = with_parts(problem, hidden)
         per_side = 1 if problem.domain.dimension == 1 else self._boundary_points(problem)

@@ -87,10 +87,11 @@ def estimate_error(solution: Solution) -> Solution:
         warn(f"the error can't be estimated, because a second solve with other neurons failed: {failed}")
         return replace(solution, error_estimate=ErrorEstimate.unknown(solution.problem))
     with blas_threads(0.0 if witness.problem.is_static else witness.operations):
-        estimate = compare(solution, witness, rules.estimate)
+        estimate = compare(solution, witness, rules.estimate, task.settings.without)
     if estimate.worst > rules.estimate.unresolved:
         warn(
             f"the estimated relative error is {estimate.worst:.2g}: the solution is not resolved. "
             "Use a larger width, or a shorter time if the dynamics is chaotic."
         )
-    return replace(solution, error_estimate=estimate, witness=witness)
+    decisions = (*solution.decisions, *estimate.decisions)
+    return replace(solution, error_estimate=estimate, witness=witness, decisions=decisions)

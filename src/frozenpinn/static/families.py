@@ -21,10 +21,11 @@ from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_nam
 from frozenpinn.basis.special import joined, parts_of
 from frozenpinn.enrichments.boundary_layers import MorePoints
 from frozenpinn.enrichments.narrow_sources import Detail, refined
-from frozenpinn.enrichments.offers import helpful, needed
+from frozenpinn.enrichments.offers import enrichments_of, helpful, needed
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
 from frozenpinn.runtime.arrays import fixed
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.judging import held_out, left_over
 from frozenpinn.static.newton import Found, newton
@@ -68,6 +69,17 @@ class Pilot(NamedTuple):
     family: Family
     found: Found
     left: float
+    decisions: tuple[Decision, ...] = ()
+
+
+def decisions_of(problem: Problem, pilot: Pilot) -> tuple[Decision, ...]:
+    """Return what has led to the features of a pilot."""
+    sampler = pilot.family.sampler
+    why = f"of all kinds that were compared, the least is left by {pilot.family.label}: {pilot.left:.1e}"
+    found = [*enrichments_of(problem, pilot.family.special), Decision("pilots", why)]
+    if isinstance(sampler, Waves) and sampler.stretch is not None:
+        found.append(Decision("stretched waves", "the solution varies faster along some axes than along others"))
+    return (*found, *pilot.decisions)
 
 
 def families(plan: StaticPlan) -> list[Family]:
@@ -76,14 +88,17 @@ def families(plan: StaticPlan) -> list[Family]:
     given, always = settings.sampler, needed(plan)
     if given is not None:
         return [Family(sampler_by_name(given, plan.width) if isinstance(given, str) else given, always)]
+    reaches = rules.reaches
+    if "pilots" in settings.without:
+        reaches = reaches[len(reaches) // 2 :][:1]
     lengths = zip(domain.lengths, domain.periodic, strict=True)
     periods = tuple(float(length) if periodic else None for length, periodic in lengths)
     known = periods if any(domain.periodic) else ()
     if domain.periodic and all(domain.periodic):
         return [Family(Waves(plan.width, periods=known))]
     many = domain.dimension > 3
-    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many), always) for reach in rules.reaches]
-    if any(domain.periodic):
+    waves = [Family(Waves(plan.width, reach, periods=known, mixed=many), always) for reach in reaches]
+    if any(domain.periodic) or "pilots" in settings.without:
         return waves
     return [*waves, Family(MultiScale(plan.width), always)]
 
@@ -91,7 +106,8 @@ def families(plan: StaticPlan) -> list[Family]:
 def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Family]:
     """Yield the same waves with faster ones along the axes on which a solution varies faster."""
     sampler, rules = family.sampler, plan.task.rules.static
-    if not isinstance(sampler, Waves) or sampler.mixed or plan.problem.domain.dimension == 1:
+    unwanted = "stretched waves" in plan.task.settings.without
+    if not isinstance(sampler, Waves) or sampler.mixed or plan.problem.domain.dimension == 1 or unwanted:
         return
     rates = axis_rates(plan.problem, found)
     if rates is None or np.max(rates) < rules.worth * np.min(rates):
@@ -186,7 +202,7 @@ def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
     """Return a pilot whose functions on a box know its nonlinear terms, again and again, until nothing changes."""
     rules, tol, sites = plan.task.rules.static, plan.task.tolerances.solution, pilot.family.sites
     enough, before = rules.detail_settled * (1e-6 if tol is None else tol), np.inf
-    for _ in range(rules.detail_rounds):
+    for _ in range(0 if "nonlinear sources" in plan.task.settings.without else rules.detail_rounds):
         found = refined(plan, pilot.found.state, sites) if isinstance(sites, Detail) else None
         if found is None:
             break
@@ -197,7 +213,8 @@ def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
         if tried is None or tried.left > rules.detail_worse * pilot.left:
             break
         change = found[1].distance(plan.problem, pilot.found.state, tried.found.state)
-        pilot, sites = tried, found[1]
+        why = Decision("nonlinear sources", "nonlinear terms have as much detail as the sources")
+        pilot, sites = tried._replace(decisions=distinct([*pilot.decisions, why])), found[1]
         if change < enough or change > rules.detail_gains * before:
             break
         before = change

@@ -15,6 +15,7 @@ from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.search.sizing import Frame, Plan, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.grid_judging import left_on_grid
@@ -99,6 +100,9 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         operations=own.operations,
         provenance=task,
         facts=StaticFacts("products of sines along the axes", left, singular, steps, how, left),
+        decisions=(
+            Decision("products", f"they leave {left:.1e} of the equations; {promised:.1e} is promised without"),
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
@@ -26,6 +27,7 @@ from frozenpinn.static.families import (
     Family,
     Pilot,
     best_family,
+    decisions_of,
     families,
     promised,
     with_special_functions,
@@ -88,10 +90,10 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             collocation = plan.collocation(hidden, points, _mixing(plan, hidden.features(points.x), points))
         with watch.stage("least squares" if problem.is_linear else "Newton's method"):
             accuracy = None if task.tolerances.solution is None else 1e-2 * task.tolerances.solution
-            found = _solved(plan, collocation, start, accuracy)
+            found, fallback = _solved(plan, collocation, start, accuracy)
         with watch.stage("conditioning"):
             singular = smallest_values(collocation, found.last)
-        solution = made_solution(plan, pilot, found, points, singular, how)
+        solution = made_solution(plan, pilot, found, points, singular, how, fallback)
         if many:
             with watch.stage("products"):
                 solution = _or_product(plan, pilot.found.state, solution)
@@ -113,7 +115,8 @@ def _on_features(plan: StaticPlan, pilot: Pilot) -> Combination:
     plan = plan.with_special(pilot.family.count, pilot.family.sites)
     points = plan.place_points()
     collocation = plan.collocation(pilot.family.layer(plan, points), points)
-    return _solved(plan, collocation, pilot.found.state, plan.task.rules.static.pilot_accuracy).state
+    found, _ = _solved(plan, collocation, pilot.found.state, plan.task.rules.static.pilot_accuracy)
+    return found.state
 
 
 def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Solution:
@@ -241,7 +244,7 @@ def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     for pilots in (narrow, wider):
         extended = best_family(pilots, _extended(pilots))
         if extended is not None and extended.left <= rules.blind:
-            return extended, "the extension of the boundary data"
+            return _widened(extended, pilots is wider), "the extension of the boundary data"
         try:
             found = best_family(pilots, _continued(pilots))
         except ConvergenceError as error:
@@ -249,23 +252,33 @@ def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
                 raise
             found = None
         if found is not None:
-            return found, "a homotopy from the linear equation"
+            why = Decision("homotopy", "Newton's method leads nowhere from the extension of the boundary data")
+            return _widened(found._replace(decisions=(why,)), pilots is wider), "a homotopy from the linear equation"
         if extended is not None:  # it solves nothing yet, but nothing else does
             return extended, "the extension of the boundary data"
     raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
 
 
-def _solved(plan: StaticPlan, collocation: Collocation, start: Function, accuracy: float | None) -> Found:
+def _widened(pilot: Pilot, wider: bool) -> Pilot:
+    """Return a pilot that knows whether a wider one was needed."""
+    why = Decision("wider pilots", "narrow networks lead nowhere")
+    return pilot._replace(decisions=(*pilot.decisions, why)) if wider else pilot
+
+
+def _solved(
+    plan: StaticPlan, collocation: Collocation, start: Function, accuracy: float | None
+) -> tuple[Found, tuple[Decision, ...]]:
     """Solve on the network of the solve; if what a narrower one has found leads nowhere, by a homotopy of its own."""
     try:
-        return newton(collocation, start, plan.task.rules.static.newton, accuracy)
+        return newton(collocation, start, plan.task.rules.static.newton, accuracy), ()
     except ConvergenceError as error:
         if plan.task.start is not None:
             raise ConvergenceError(
                 "no solution was found from the start that was given: what a narrow network makes of it does not last "
                 f"on {plan.width} neurons ({str(error).rstrip('.')}). Give another one, or leave it out."
             ) from error
-        return by_homotopy(plan, collocation)
+        why = Decision("homotopy", "what a narrow network has found does not last on a wider one")
+        return by_homotopy(plan, collocation), (why,)
 
 
 def _extended(plan: StaticPlan) -> Combination:
@@ -284,7 +297,13 @@ def _continued(plan: StaticPlan) -> Combination:
 
 
 def made_solution(
-    plan: StaticPlan, pilot: Pilot, found: Found, points: Points, singular: tuple[float, float], how: str
+    plan: StaticPlan,
+    pilot: Pilot,
+    found: Found,
+    points: Points,
+    singular: tuple[float, float],
+    how: str,
+    fallback: tuple[Decision, ...] = (),
 ) -> Solution:
     """Return a solution with all that is known of it."""
     warn_if_singular(singular, plan.problem, plan.task.rules.static)
@@ -299,7 +318,8 @@ def made_solution(
         how,
         left,
     )
-    return solution_of(plan, found.state, points, facts)
+    solution = solution_of(plan, found.state, points, facts)
+    return replace(solution, decisions=distinct([*decisions_of(plan.problem, pilot), *fallback]))
 
 
 def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: StaticFacts) -> Solution:
