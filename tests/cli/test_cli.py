@@ -171,6 +171,7 @@ def test_solve_json_to_standard_output(problem_file):
         "status",
         "tol",
         "choices",
+        "decisions",
         "error_curve",
     }
     assert table["width"] == 30

@@ -1,4 +1,4 @@
-"""The command ``frozenpinn-lab`` with ``bench``, ``study`` and ``list``, which ``frozenpinn`` passes on to it."""
+"""The command ``frozenpinn-lab``: ``bench``, ``study``, ``list`` (``frozenpinn`` has them, too) and ``census``."""
 
 from __future__ import annotations
 
@@ -185,6 +185,42 @@ def _report(
         draw_work_precision(results.diagrams, picture)
         log.print(f"wrote {picture}")
     return records, whole
+
+
+@app.command()
+def census(
+    collections: Annotated[
+        list[str] | None, typer.Argument(help="Collections of problems (default: all but inverse).")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Solve again without this decision where it took part; several times.")
+    ] = None,
+    each: Annotated[bool, typer.Option("--each", help="Solve again without each decision that took part.")] = False,
+    tol: Annotated[float, typer.Option(help="Tolerance of every solve.")] = 1e-4,
+    time_limit: Annotated[float, typer.Option(help="Seconds of every solve.")] = 10.0,
+    only: Annotated[list[str] | None, typer.Option(help="Name of a problem; may be given several times.")] = None,
+    kept: Annotated[Path | None, typer.Option(help="Keep finished solves in this file, and go on from there.")] = None,
+    json_file: Annotated[str | None, typer.Option("--json", help="Write counts and solves; '-' for output.")] = None,
+) -> None:
+    """Count in how many problems each decision takes part, and what results are without it."""
+    from frozenpinn.runtime.decisions import OPTIONAL
+    from frozenpinn_lab.studies import census as study
+
+    groups = collections or [name for name in study.COLLECTIONS if name != "inverse"]
+    chosen = [job for job in study.jobs(groups) if only is None or job.name in only]
+    check_targets(None, kept, None if json_file in (None, "-") else Path(json_file))
+    names = [*OPTIONAL] if each else without or []
+    with log.status("census") as status:
+        rows = study.census(announcer(status), chosen, names, tol, time_limit, kept)
+    counts = study.counted(rows)
+    if json_file is not None:
+        write(json.dumps({"counts": counts, "solves": rows}, indent=2), json_file)
+    if json_file != "-":
+        table = Table(*counts[0], box=None, pad_edge=False)
+        for row in counts:
+            table.add_row(*map(str, row.values()))
+        out.print(table)
+        out.print(f"{len(chosen)} problems, {sum(row['status'] == 'failed' for row in rows)} solves failed")
 
 
 @app.command()
