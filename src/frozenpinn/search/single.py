@@ -23,8 +23,8 @@ from frozenpinn.evolution.first_width import Lesson, Sizes, first_sizes, known_s
 from frozenpinn.evolution.time_windows import March
 from frozenpinn.results.agreement import Misfit, judge
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.decisions import Decision
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.settings import Task
