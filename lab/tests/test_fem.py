@@ -309,5 +309,5 @@ def test_missing_packages_are_named(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(fem_mesh, "import_module", fail)
-    with pytest.raises(SettingsError, match=r"needs gmsh and scikit-fem: pip install 'frozenpinn\[baselines\]'"):
+    with pytest.raises(SettingsError, match=r"needs gmsh and scikit-fem: pip install './lab\[peers\]'"):
         solve_fem(heat(), 0.3)

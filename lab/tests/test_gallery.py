@@ -41,7 +41,7 @@ def test_the_gallery_is_large_and_has_eight_sources():
 
 @pytest.fixture(scope="module")
 def rows():
-    return gallery.rows(1, quiet, QUICK, tol=1e-2, time_limit=20.0)
+    return gallery.rows(1, quiet, QUICK, tol=1e-2, time_limit=60.0)
 
 
 def test_rows_know_the_true_error(rows):

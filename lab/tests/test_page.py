@@ -242,7 +242,7 @@ def browse(folder, url, *options):
     """Open a page in headless Chromium and return what it prints; an error in the page's script fails the test."""
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *QUIET.split()]
     command += ["--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}", *options, url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "CONSOLE" not in done.stderr, done.stderr
     return done.stdout
 

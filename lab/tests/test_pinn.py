@@ -283,9 +283,10 @@ def test_a_spent_budget_stops_the_training():
 
 
 def test_the_clock_stands_still_while_errors_are_measured():
+    started = time.perf_counter()
     monitor = Monitor(10.0, (0.0, 1e3), lambda parameters: time.sleep(0.3) or parameters)
     assert monitor.record(5, 1.0, lambda: 0.25)
-    assert monitor.elapsed < 0.3
+    assert monitor.elapsed < time.perf_counter() - started - 0.3
     assert [error for _, error in monitor.errors] == [0.25]
     monitor.budget = 0.0
     assert not monitor.record(2, 0.5, lambda: 0.1)
@@ -321,7 +322,7 @@ def test_divergence_is_an_error():
 @pytest.mark.parametrize("missing", ["jax", "optax"])
 def test_without_jax_the_error_says_what_to_install(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(SettingsError, match=r"needs jax and optax: pip install 'frozenpinn\[baselines\]'"):
+    with pytest.raises(SettingsError, match=r"needs jax and optax: pip install './lab\[peers\]'"):
         solve_pinn(heat())
 
 

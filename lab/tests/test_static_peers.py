@@ -77,5 +77,5 @@ def test_fastlsq_is_an_extra(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("frozenpinn_lab.peers.fastlsq.import_module", missing)
-    with pytest.raises(fp.errors.MissingExtraError, match=r"pip install 'frozenpinn\[fastlsq\]'"):
+    with pytest.raises(fp.errors.MissingExtraError, match=r"pip install './lab\[fastlsq\]'"):
         load()

@@ -162,7 +162,7 @@ def test_smooth_data_cost_nothing():
     best = 1.0
     for _ in range(5):
         problem = stated("sin(pi*x)*exp(x)")
-        started = time.perf_counter()
+        started = time.process_time()
         roughness(problem)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.process_time() - started)
     assert best < 5e-3

@@ -68,7 +68,7 @@ def systems():
 
 
 @pytest.mark.parametrize("name", NONLINEAR)
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), t=st.floats(0, 1))
 def test_the_jacobian_agrees_with_differences_of_the_right_hand_side(systems, name, seed, t):
     system = systems[name]

@@ -33,7 +33,7 @@ def test_derivatives_agree_with_mpmath(name, order):
     np.testing.assert_allclose(found, expected, rtol=0, atol=4e-16 * SCALE[name][order])
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     name=st.sampled_from(sorted(ACTIVATIONS)),
     order=st.integers(0, 8),

@@ -31,7 +31,7 @@ def random_rows(count, size, seed=0):
 
 
 @pytest.mark.parametrize("kind", LAYERS)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(count=st.integers(1, 10), extra=st.integers(1, 60), seed=st.integers(0, 10_000))
 def test_any_coefficients_obey_the_rows(kind, count, extra, seed):
     rows = random_rows(count, count + extra, seed)
@@ -44,7 +44,7 @@ def test_any_coefficients_obey_the_rows(kind, count, extra, seed):
 
 
 @pytest.mark.parametrize("kind", LAYERS)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(count=st.integers(1, 10), extra=st.integers(1, 60), seed=st.integers(0, 10_000))
 def test_the_lifting_reproduces_the_data(kind, count, extra, seed):
     rows = random_rows(count, count + extra, seed)
@@ -203,7 +203,7 @@ def interval_space(problem, width, cutoff, seed):
     return fp.stages.build_space(problem, hidden, points, cutoff=cutoff)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(place=places, left=ends, right=ends, seed=st.integers(0, 1000), order=st.sampled_from([2, 4]))
 def test_any_function_on_an_interval_obeys_the_conditions(place, left, right, seed, order):
     equation = {2: "u_t = u_xx", 4: "u_t = -u_xxxx"}[order]
@@ -216,7 +216,7 @@ def test_any_function_on_an_interval_obeys_the_conditions(place, left, right, se
     assert worst_violation(network, boundary_rows(problem, ("u",)).functionals, inside, coefficients) <= 1e-10
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 @given(place=places, seed=st.integers(0, 1000), order=st.sampled_from([1, 2, 3, 4]))
 def test_any_function_on_a_periodic_interval_is_periodic(place, seed, order):
     domain = fp.Interval(place[0], place[0] + place[1], periodic=True)

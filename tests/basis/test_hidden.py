@@ -111,7 +111,7 @@ def test_biases_belong_to_the_usual_form(dimension):
     np.testing.assert_allclose(hidden.pre_activation(x), x @ hidden.weights.T + hidden.biases, rtol=0, atol=1e-13)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(shift=st.floats(-1e3, 1e3), dimension=st.sampled_from([1, 2, 5]))
 def test_moving_origins_and_points_together_changes_nothing(shift, dimension):
     hidden = layer(dimension, 10)

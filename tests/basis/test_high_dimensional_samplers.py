@@ -28,7 +28,7 @@ def misfit(layer, function, dimension, low=-1.0, high=1.0):
 # ---- orthogonal blocks ----------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(d=st.integers(1, 12), blocks=st.integers(1, 4), rest=st.integers(0, 5), seed=st.integers(0, 9999))
 def test_blocks_are_orthogonal_and_antithetic(d, blocks, rest, seed):
     layer = Orthogonal(2 * d * blocks + min(rest, 2 * d)).sample(cloud(d, 64), seed)
@@ -139,7 +139,7 @@ def test_orthogonal_settings(options, message):
 # ---- projected pairs ------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(m=st.integers(1, 10), k=st.integers(1, 4), d=st.integers(1, 6), seed=st.integers(0, 9999))
 def test_projection(m, k, d, seed):
     rng = np.random.default_rng(seed)

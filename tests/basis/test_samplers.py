@@ -47,7 +47,7 @@ def test_different_seeds_give_different_layers(name, dimension):
     assert not np.array_equal(first.biases, second.biases)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     name=st.sampled_from(SAMPLER_NAMES),
@@ -91,7 +91,7 @@ def test_elm_does_not_look_at_the_points():
 # ---- SWIM -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(dimension=st.sampled_from([1, 2, 5]), seed=st.integers(0, 10_000), size=st.floats(1e-6, 1e6))
 def test_a_pair_neuron_rises_from_minus_to_plus_one_half(dimension, seed, size):
     start, end = size * np.random.default_rng(seed).normal(size=(2, 6, dimension))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.basis.samplers import Sines
 
-quick = settings(max_examples=30, deadline=None, derandomize=True)
+quick = settings(max_examples=30)
 
 
 def layer(width, low=0.0, high=1.0, count=60, rng=0, **options):

@@ -18,7 +18,7 @@ def features(n, m, decay=1.0, seed=0):
     return left * 10.0 ** (-decay * np.arange(rank)) @ right.T
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(
     n=st.integers(1, 60),
     m=st.integers(1, 40),
@@ -91,7 +91,7 @@ def test_features_that_are_not_finite_are_refused(bad):
 # ---- features that are orthogonal already ---------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(m=st.integers(2, 12), more=st.integers(0, 10), seed=st.integers(0, 100), size=st.floats(1e-6, 1e6))
 def test_orthogonal_features_are_scaled_and_keep_their_order(m, more, seed, size):
     rng = np.random.default_rng(seed)

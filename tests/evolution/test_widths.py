@@ -226,7 +226,7 @@ def test_a_search_widens_the_axis_that_needs_it():
         "u_t = lap(u)/200 - u*u_x", SQUARE, (0, 0.3), "sin(2*pi*x)*(1 + cos(pi*y)/4)",
         {"left": "u = 0", "right": "u = 0", "bottom": fp.Neumann(0), "top": fp.Neumann(0)},
     )  # fmt: skip
-    solution = fp.solve(problem, tol=1e-2, time_limit=20)
+    solution = fp.solve(problem, tol=1e-2)
     assert solution.verdict.status == "converged"
     assert solution.width[0] > 1.4 * solution.width[1]
     assert np.isfinite(solution.error_estimate.worst)

@@ -203,7 +203,7 @@ def test_an_eigenvalue_that_is_hit_is_told(domain, k, source):
     problem = fp.Problem(f"lap(u) + k*u = {source}", domain, boundary="u = 0", parameters={"k": k})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = fp.solve(problem, tol=1e-8, time_limit=10)
+        solution = fp.solve(problem, tol=1e-8)
     assert solution.status == "reached"
     assert len(solution.verdict.attempts) <= 3  # wider networks would not help
     assert any("An eigenvalue is hit (resonance), or a condition is missing" in str(w.message) for w in caught)

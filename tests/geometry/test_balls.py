@@ -54,7 +54,7 @@ def test_rules_on_the_sphere_are_exact(d, n, degree):
     st.floats(0.2, 3),
     st.lists(st.integers(0, 3), min_size=3, max_size=3),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_moments_about_the_centre(center, radius, powers):
     domain = Ball(center, radius)
     points = domain.sample(1000)

@@ -47,7 +47,7 @@ def test_two_disks():
 
 
 @given(st.floats(0.2, 1.8), st.floats(0, 2 * np.pi))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_inclusion_and_exclusion(distance, angle):
     """Also where the disks end at nearly the same x, which is the hardest for columns."""
     first, second = Disk(), Disk(distance * np.array([np.cos(angle), np.sin(angle)]))

@@ -179,7 +179,7 @@ def test_one_number_is_the_total(n, dimension, count):
     st.sampled_from(METHODS),
     st.integers(1, 80),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_weights_sum_to_the_measure(axes, method, n):
     lower = np.array([a for a, _ in axes])
     box = Box(lower, lower + [length for _, length in axes])

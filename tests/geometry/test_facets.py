@@ -70,7 +70,7 @@ def test_lines_through_the_tips_of_octahedra(turn):
 
 
 @given(st.integers(3, 40), st.integers(0, 10_000))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_stars_agree_with_shapely(corners, seed):
     import shapely
 
@@ -128,9 +128,9 @@ def test_large_meshes_are_fast_enough_to_be_tested():
 
     solid = SurfaceMesh(*sphere_mesh(5))
     x = np.random.default_rng(0).uniform(-1, 1, (1_000_000, 3))
-    start = time.perf_counter()
+    start = time.process_time()
     inside = solid.contains(x)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
     assert np.mean(inside) * 8 == pytest.approx(solid.measure, rel=0.005)
     radius = np.linalg.norm(x, axis=1)
     assert np.all(inside[radius < 0.99])

@@ -59,7 +59,7 @@ def test_edges_get_points_in_proportion_and_none_in_corners():
 
 
 @given(st.integers(3, 9), st.integers(0, 10_000), st.integers(0, 3), st.integers(0, 3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_moments_of_stars_by_greens_theorem(corners, seed, p, q):
     """∫ x^p y^q = ∮ x^(p+1)/(p+1) y^q n_x, both by the rules, and by the exact boundary integral."""
     star = circle(corners) * np.random.default_rng(seed).uniform(0.4, 1.0, (corners, 1))
@@ -189,7 +189,7 @@ def test_polytope_with_coplanar_facets_and_inner_points():
 
 
 @given(st.integers(4, 30), st.integers(0, 1000), st.sampled_from([2, 3]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_polytopes_contain_convex_combinations(n, seed, d):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, d))

@@ -64,7 +64,6 @@ def test_bisection_remembers_where_parts_come_from():
 
 
 @given(st.integers(1, 20_000), st.integers(1, 300), st.sampled_from([2, 3]))
-@settings(deadline=None)
 def test_the_number_of_points_comes_close(n, cells, k):
     q = points_per_direction(n, cells, k)
     assert q >= 1

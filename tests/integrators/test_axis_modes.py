@@ -15,7 +15,7 @@ from frozenpinn.integrators.decomposition import axis_modes, decompose
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring, is_sum_over_axes
 from frozenpinn.operators import Block, Dense, Identity, KroneckerSum, Sum, kronecker
 
-quick = settings(max_examples=25, deadline=None, derandomize=True)
+quick = settings(max_examples=25)
 RNG = np.random.default_rng(0)
 
 

@@ -126,7 +126,7 @@ fractions_of_time = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize(("structure", "order", "damping"), [*FIRST, *SECOND])
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12)
 @given(
     seed=st.integers(0, 10_000),
     force=st.sampled_from(["none", "constant"]),
@@ -139,7 +139,7 @@ def test_closed_forms_agree_with_expm(structure, order, damping, seed, force, si
 
 
 @pytest.mark.parametrize(("structure", "order", "damping"), IN_TIME)
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10_000), end=st.floats(0.31, 9.0), fractions=fractions_of_time)
 def test_closed_forms_under_forcing_in_time_agree_with_expm(structure, order, damping, seed, end, fractions):
     check_against_expm(system(structure, order, damping, seed, "in time", False, (0.3, end)), fractions)

@@ -30,7 +30,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=3), st.integers(0, 3))
 def test_the_same_bits_as_the_program(expressions, count):
     program = Program(expressions, SYMBOLS)

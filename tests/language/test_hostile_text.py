@@ -401,7 +401,7 @@ def parses_or_refuses(text):
 @given(st.text())
 @example("u\r\n=\u2028x")
 @example("٣ + ۴*u")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_text_parses_or_is_refused(text):
     parses_or_refuses(text)
 
@@ -418,7 +418,7 @@ WORDS += ["dx(", "dt(", "lap(", "grad(", "div(", "dot("]
 @example("max(1/0,1)")
 @example("max(sqrt(-1),1)")
 @example("heaviside(sqrt(-1))")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_sequence_of_words_parses_or_is_refused(text):
     parses_or_refuses(text)
 
@@ -440,7 +440,7 @@ FORMULAS = st.recursive(
 @given(FORMULAS)
 @example("((-2)**0.5)*u")
 @example("(asin(2)*u)")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_formula_makes_a_problem_or_is_refused(text):
     parses_or_refuses(text)
     with at_most(10.0), contextlib.suppress(FrozenPinnError):

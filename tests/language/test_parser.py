@@ -385,7 +385,7 @@ def _combine(children):
 
 
 @given(st.recursive(LEAVES, _combine, max_leaves=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_text_means_what_numpy_means(tree):
     text, function = tree
     points, time = np.array([-1.3, 0.2, 0.9]), 0.7
@@ -407,7 +407,7 @@ FIELD_TEXT = st.recursive(
 
 
 @given(FIELD_TEXT)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_dx_is_the_derivative_along_every_function(text):
     scope = line()
     u = {"u": x**3 / 3 + t * x - sp.Rational(1, 4)}

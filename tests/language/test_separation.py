@@ -54,7 +54,7 @@ def test_factors_beyond_floats_are_infinite_and_cause_no_warning():
     assert np.isinf(far[0][-1, 0])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(*(st.integers(-3, 3),) * 3, st.floats(-2, 2)), min_size=1, max_size=2), st.booleans())
 def test_waves_are_products_of_waves(waves, even):
     function = sp.cos if even else sp.sin

@@ -90,7 +90,7 @@ def _two_transposed(x):
 
 KINDS = [dense, sparse, matrix_free, diagonal, identity, product, total, composition, block]
 seeds = given(seed=st.integers(0, 10_000))
-quick = settings(max_examples=15, deadline=None, derandomize=True)
+quick = settings(max_examples=15)
 kinds = pytest.mark.parametrize("kind", KINDS)
 close = partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-11)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Composition, Identity, KroneckerSum, Product, Selection, Tag, kronecker
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+quick = settings(max_examples=60)
 
 
 def matrix_of(operator):

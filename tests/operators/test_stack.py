@@ -19,7 +19,7 @@ from frozenpinn.operators import (
 )
 from frozenpinn.operators.kronecker import KroneckerStack, stack
 
-quick = settings(max_examples=30, deadline=None, derandomize=True)
+quick = settings(max_examples=30)
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frozenpinn.operators import Identity, tensor
 
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=40)
 
 
 def outer(vectors):

@@ -87,7 +87,7 @@ def browse(folder, url, *options):
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *QUIET.split()]
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
     command += [f"--user-data-dir={folder / 'profile'}", *options, url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "CONSOLE" not in done.stderr, done.stderr
     return done.stdout
 

@@ -81,12 +81,14 @@ def test_other_errors_stay_as_they_are():
 
 
 def test_a_solve_ends_though_a_function_of_the_user_takes_its_time():
+    calls = []
+
     def slow(x, t):
+        calls.append(t)
         time.sleep(0.02)
         return 0.0 * x
 
     problem = fp.Problem("u_t = 0.1*u_xx + f", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"f": slow})
-    started = time.perf_counter()
     with pytest.raises(fp.BudgetError, match=r"time limit"):
         fp.solve(problem, tol=1e-8, time_limit=0.2)
-    assert time.perf_counter() - started < 60  # hours without a limit
+    assert len(calls) < 3000  # a minute; hours without a limit

@@ -40,7 +40,7 @@ def test_nothing_is_missed_of_nothing():
     np.testing.assert_array_equal(misfits("0", "u = 0"), np.zeros((2, len(SHARES))))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(rate=st.floats(0.25, 2.0), start=st.floats(-3, 0), wanted=st.floats(-12, -1), width=st.integers(10, 80))
 def test_an_exponential_is_continued(rate, start, wanted, width):
     at = width * np.array(SHARES)

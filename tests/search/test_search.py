@@ -1,6 +1,7 @@
 """The search for a tolerance: which solve is returned, what is foreseen, and what comes back under a limit."""
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -243,9 +244,15 @@ def test_states_at_the_steps_count_as_memory():
     assert search._foresight.bytes(task) - before == pytest.approx(more, rel=1e-6)
 
 
-def test_the_whole_time_is_used():
+def test_the_whole_time_is_used(monkeypatch):
     """What is out of reach is no reason to give up while a further step fits."""
-    solution = quietly(rough(), tol=1e-12, time_limit=2)
+    search = search_for(rough(), 1e-12, Budget(2.0))
+    monkeypatch.setattr(Budget, "left", property(lambda self: 2.0 - 0.35 * len(search.attempts)))
+    monkeypatch.setattr(Budget, "enforced", lambda self, kept=0.0: nullcontext())
+    monkeypatch.setattr(Foresight, "seconds", lambda self, task: 0.35)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fp.FrozenPinnWarning)
+        solution = search.solve()
     assert "the time limit of 2 s" in solution.verdict.reason
     assert len(solution.verdict.attempts) > 4
 

@@ -267,11 +267,11 @@ def test_fixed_sizes_do_not_grow():
 
 def test_a_small_budget_gives_what_there_is():
     problem = Problem("u_t + u_x = 0", CIRCLE, (0, 1), "abs(x - pi)")
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.warns(fp.FrozenPinnWarning) as caught:
         solution = fp.solve(problem, tol=1e-12, time_limit=3)
     assert any("time limit of 3 s" in str(warning.message) for warning in caught)
-    assert time.perf_counter() - started < 25
+    assert time.process_time() - started < 25
     assert solution.status == "reached"
 
 

@@ -38,7 +38,7 @@ directions = st.integers(2, 6).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(rows=directions, low=st.floats(-3, 3), size=st.floats(0.1, 5))
 def test_rows_are_orthonormal_and_the_section_is_one(rows, low, size):
     rows = np.array(rows)
@@ -57,7 +57,7 @@ def test_rows_are_orthonormal_and_the_section_is_one(rows, low, size):
     np.testing.assert_allclose(subspace.project(subspace.lift(z)), z, atol=1e-11)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(
     row=st.integers(2, 8).flatmap(lambda d: st.lists(st.floats(0.05, 1), min_size=d, max_size=d)),
     seed=st.integers(0, 99),
@@ -102,7 +102,7 @@ def test_description(rows, text):
     assert Subspace.spanned_by(rows, domain).describe(domain.coordinates) == text
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     alpha=st.lists(st.integers(0, 3), min_size=2, max_size=4).filter(lambda a: 0 < sum(a) <= 5),
     k=st.integers(1, 2),
@@ -120,7 +120,7 @@ def test_chain_rule_on_plane_waves(alpha, k, seed):
 # ---- zonotopes ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(d=st.integers(3, 7), k=st.sampled_from([2, 3]), seed=st.integers(0, 9999), whole=st.booleans())
 def test_zonotope_is_the_hull_of_all_corners(d, k, seed, whole):
     rng = np.random.default_rng(seed)
@@ -138,7 +138,7 @@ def test_zonotope_is_the_hull_of_all_corners(d, k, seed, whole):
 # ---- detection ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(
     d=st.integers(2, 10), seed=st.integers(0, 9999), low=st.floats(-2, 0), size=st.floats(0.3, 3), ball=st.booleans()
 )
@@ -256,10 +256,10 @@ def test_axes_of_very_different_lengths():
 def test_looking_for_nothing_is_cheap():
     problem = fp.Problem("u_t = lap(u)", box(3), (0, 1), "sin(pi*x)*sin(pi*y)*sin(pi*z)", "u = 0")
     find_subspace(problem)
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(20):
         assert find_subspace(problem) is None
-    assert (time.perf_counter() - started) / 20 < 0.01
+    assert (time.process_time() - started) / 20 < 0.01
 
 
 @pytest.mark.parametrize("d", [60, 160])

@@ -16,7 +16,6 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import frozenpinn as fp
 
@@ -86,7 +85,6 @@ def call(name, problem):
         return [once, fp.estimate_error(once), fp.solve(problem, tol=TOLERANCES.get(name, 1e-4), seed=5)]
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # evaluation takes all: their number decides about the last digits
 def fingerprint(solution):
     """Return all that must be the same: values and derivatives by their bits, sizes and estimates as they are."""
     problem = solution.problem
