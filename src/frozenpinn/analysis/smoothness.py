@@ -18,7 +18,6 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
 from frozenpinn.statement.fronts import fronts_of
-from frozenpinn.statement.remainder import without_fronts
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -83,8 +82,8 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
     """Yield the name of each rough datum, what is rough, whether it is rough in time, and how bad a jump is."""
     lines = list(_lines_through(problem.domain))
     fronts = fronts_of(problem)
-    smoother = problem if fronts is None else without_fronts(problem, fronts)
-    for datum in smoother.initial_data:
+    initial = problem.initial if fronts is None else fronts.remaining_data(problem)
+    for datum in (*initial.values(), *problem.initial_velocity.values()):
         if not _is_polynomial(datum.expression):
             own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
             x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x

@@ -22,7 +22,7 @@ from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.steps import at_first, in_steps, jumps_in_time
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.angles import angles, crossed_plane
+from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.points import caused_by
 
@@ -86,6 +86,14 @@ class Fronts:
     sides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     points: Mapping[sp.Expr, tuple[sp.Expr, float]] = field(default_factory=dict)
     potentials: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
+
+    def remaining_data(self, problem: Problem) -> dict[str, Datum]:
+        """Return what is left of the initial values of all fields."""
+        scope, functions = problem.parameters.scope(problem.jets), problem.parameters.functions
+        return {
+            name: Datum(self.initial[name], scope, functions, datum.what) if name in self.initial else datum
+            for name, datum in problem.initial.items()
+        }
 
 
 @remembered
@@ -385,3 +393,51 @@ class _Finder:
             )
             if np.isfinite(gap) and gap > _SEEN * size:
                 yield side, wanted, place
+
+
+# ---- values that jump along sides of a rectangle ----------------------------------------------------
+
+
+def crossed_plane(problem: Problem, argument: sp.Expr) -> tuple[int, float, int] | None:
+    """Return axis, place and direction of a step across one axis, inside the domain."""
+    jets, domain = problem.jets, problem.domain
+    own = [i for i, x in enumerate(jets.x) if x in argument.free_symbols]
+    if len(own) != 1 or argument.free_symbols != {jets.x[own[0]]}:
+        return None
+    slope = sp.diff(argument, jets.x[own[0]])
+    if not slope.is_number or slope == 0:
+        return None
+    place = float(-argument.xreplace({jets.x[own[0]]: sp.Integer(0)}) / slope)
+    if not float(domain.lower[own[0]]) < place < float(domain.upper[own[0]]):
+        return None
+    return own[0], place, 1 if float(slope) > 0 else -1
+
+
+def angles(problem: Problem) -> dict[str, sp.Expr]:
+    """Find values that jump along the sides of a rectangle, in static problems led by a Laplacian."""
+    jets, domain, parts = problem.jets, problem.domain, dict[str, sp.Expr]()
+    if domain.dimension != 2:
+        return parts
+    for condition in problem.conditions:
+        side, name = condition.side, condition.fields[0]
+        second = [jet for jet in problem.equation(name).linear if jet.order == 2 and jet.field == name]
+        simple = [jet for jet in second if jet.laps == 1] == second and len(second) == 1
+        value = condition.value.expression
+        if condition.jets != (jets.field(name),) or not isinstance(side, FlatSide) or value is None:
+            continue
+        if not simple or condition.coefficients[0] != 1 or not value.has(sp.Heaviside, sp.sign, sp.Piecewise):
+            continue
+        along = jets.x[1 - side.axis]
+        place = float((domain.lower, domain.upper)[side.end][side.axis])
+        inward = (jets.x[side.axis] - sp.Float(place)) * (1, -1)[side.end]
+        written = in_steps(value)
+        for step in sorted(written.atoms(sp.Heaviside), key=str):
+            where = crossed_plane(problem, step.args[0])
+            name_of = sp.Dummy(real=True)
+            factor = sp.diff(written.xreplace({step: name_of}), name_of)
+            if where is None or where[0] == side.axis or name_of in factor.free_symbols:
+                continue
+            size = factor.xreplace({along: sp.Float(where[1]), jets.x[side.axis]: sp.Float(place)})
+            angle = sp.atan2(inward, (along - sp.Float(where[1])) * where[2])
+            parts[name] = parts.get(name, sp.Integer(0)) + size * (1 - angle / sp.pi)
+    return parts
