@@ -7,8 +7,7 @@ import warnings
 import numpy as np
 
 from frozenpinn.errors import StorageError
-from frozenpinn.modes.result import Modes
-from frozenpinn.modes.storage import KIND, rebuilt_modes
+from frozenpinn.modes.result import KIND, Modes, rebuilt_modes
 from frozenpinn.results.archive import FORMAT, Reader
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.storage import rebuilt_solution

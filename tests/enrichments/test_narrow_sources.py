@@ -10,7 +10,7 @@ from frozenpinn.assembly.collocation import Combination
 from frozenpinn.basis.along_axes import grid_axes
 from frozenpinn.basis.boxed import Axis, BoxFunctions
 from frozenpinn.basis.hidden import HiddenLayer
-from frozenpinn.enrichments.continued_terms import Continued
+from frozenpinn.enrichments.narrow_sources import Continued
 from frozenpinn.language.jets import Jet
 
 x, y = sp.symbols("x y", real=True)

@@ -3,25 +3,145 @@
 For Laplacians, near a corner u = Σ J_α(√λ r) sin αθ = Σ r^α (1 − λr²/(4α + 4) + …) sin αθ, α = kπ/ω; around a hole
 Bessel functions of the second kind join, which have r^(2j−m) cos mθ and r^(m+2j) log r cos mθ. Other equations and
 systems have other powers, and combinations of all fields.
+
+Strong derivatives of r^λ are not square integrable where λ is small, so no field of a system may have such a function
+alone: only combinations of all fields by which the leading parts of equations and conditions vanish are offered.
+Eigenfunctions L u = Λ W u go on with powers that are higher by the order of L: L ψ₁ = W ψ₀, L ψ₂ = W ψ₁, …
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.basis.corners import LOG_R, PLAIN, Corner, Power, SingularFunctions, is_whole
 from frozenpinn.enrichments.corners import is_laplacian, step_and_phases, unbounded_beyond
-from frozenpinn.enrichments.wedge_functions import Combinations, wedge_functions
-from frozenpinn.enrichments.wedges import wedge_at
+from frozenpinn.enrichments.wedges import Terms, Wedge, wedge_at
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.eigenvalue import sides_of
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+
+_RADII = (1.0, 0.6)  # at which equations and conditions are looked at, in the unit of length
+_VANISHES = 1e-7  # part of their terms up to which sums of them are zero
+_NEARLY = 1e-7  # powers as near to a whole number are those of polynomials
+
+
+class Combinations(NamedTuple):
+    """Functions of corners, and which combinations of them solve the leading part: shape (fields, functions, k)."""
+
+    functions: SingularFunctions
+    matrix: Array
+
+    @classmethod
+    def joined(cls, parts: list[Combinations]) -> Combinations:
+        """Return those of several corners as one."""
+        columns = sum(part.matrix.shape[2] for part in parts)
+        matrix = np.zeros((parts[0].matrix.shape[0], sum(len(part.functions) for part in parts), columns))
+        row = column = 0
+        for part in parts:
+            _, rows, own = part.matrix.shape
+            matrix[:, row : row + rows, column : column + own] = part.matrix
+            row, column = row + rows, column + own
+        return cls(SingularFunctions.joined([part.functions for part in parts]), matrix)
+
+
+def wedge_functions(
+    corner: Corner, wedge: Wedge, mass: Array | None, highest: float, unit: float
+) -> Combinations | None:
+    """Return the functions of all powers of a corner that no polynomial has, up to the highest; None if there are none.
+
+    ``mass`` is W at the corner, shape (fields, fields), or None if it is no matrix: then powers have no series. Lengths
+    are measured in ``unit``.
+    """
+    parts: list[Combinations] = []
+    for power in wedge.powers:
+        if not (power.imag == 0.0 and is_whole(power.real, _NEARLY)):
+            parts += _series(_Place(corner, wedge, unit), power, mass, highest)
+    return Combinations.joined(parts) if parts else None
+
+
+class _Place(NamedTuple):
+    """A corner, what it looks like to the system, and the unit of length."""
+
+    corner: Corner
+    wedge: Wedge
+    unit: float
+
+    def points(self, shares: Array) -> Array:
+        """Return points at parts of the opening, on arcs of all radii."""
+        angles = self.corner.start + self.corner.opening * shares
+        along = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        arcs = [self.unit * radius * along for radius in _RADII]
+        return np.array([self.corner.x, self.corner.y]) + np.concatenate(arcs)
+
+    def rows(self, functions: SingularFunctions, inside: Array) -> tuple[Array, Array]:
+        """Return what functions in each field leave of equations at parts of the opening, then of conditions.
+
+        The second array has the size of the largest term of each function.
+        """
+        ends = [(np.array([float(end)]), own) for end, edge in enumerate(self.wedge.edges) for own in edge]
+        parts = [self._row(functions, own, at) for at, own in [*((inside, own) for own in self.wedge.terms), *ends]]
+        return np.concatenate([left for left, _ in parts]), np.max([size for _, size in parts], axis=0)
+
+    def _row(self, functions: SingularFunctions, terms: Terms, shares: Array) -> tuple[Array, Array]:
+        x, size = self.points(shares), 0.0
+        out = np.zeros((len(x), len(self.wedge.terms), len(functions)))
+        for field, alpha, coefficient in terms:
+            part = coefficient * self.unit ** sum(alpha) * functions(x, alpha)
+            out[:, field] += part
+            size = np.maximum(size, np.max(np.abs(part), axis=0))
+        return out.reshape(len(x), -1), np.tile(size, len(self.wedge.terms))
+
+
+def _series(place: _Place, power: complex, mass: Array | None, highest: float) -> Iterator[Combinations]:
+    """Yield the combinations of one power, then those of the powers above it that follow from them."""
+    wedge, fields = place.wedge, len(place.wedge.terms)
+    before: Combinations | None = None
+    for step in range(int((highest - power.real) / wedge.order + 1e-9) + 1):
+        if step and (mass is None or len(wedge.roots) > 1):  # several roots would need products of their powers
+            return
+        functions = SingularFunctions.at(place.corner, list(_powers(wedge, power, step * wedge.order)), place.unit)
+        inside = (np.arange(len(functions) + 4) + 0.5) / (len(functions) + 4)
+        rows, scale = place.rows(functions, inside)
+        if before is None:
+            _, sizes, right = np.linalg.svd(rows / scale, full_matrices=True)
+            found = right[np.count_nonzero(sizes > _VANISHES * sizes[0]) :].T
+        else:
+            assert mass is not None
+            values = _values(place, before, mass, inside)
+            target = np.concatenate([values, np.zeros((len(rows) - len(values), values.shape[1]))])
+            found = np.linalg.lstsq(rows / scale, target, rcond=1e-12)[0]
+            if np.linalg.norm(rows / scale @ found - target) > _VANISHES * np.linalg.norm(target):
+                return
+        if not found.shape[1]:
+            return
+        found = found / scale[:, None]
+        found = found / np.linalg.norm(found, axis=0)
+        before = Combinations(functions, found.reshape(fields, len(functions), -1))
+        yield before
+
+
+def _values(place: _Place, before: Combinations, mass: Array, inside: Array) -> Array:
+    """Return W ψ at the places of the equations, in their units, shape (rows, k)."""
+    table = before.functions(place.points(inside), (0, 0))
+    values = np.einsum("nf,ifk->ink", table, before.matrix)
+    return np.einsum("ij,jnk->ink", mass, values).reshape(-1, values.shape[2])
+
+
+def _powers(wedge: Wedge, power: complex, degree: int) -> Iterator[Power]:
+    """Yield all z^p z̄^q of a power and a degree above it."""
+    for own in [power] if power.imag == 0.0 else [power, power.conjugate()]:
+        for root, times in wedge.roots:
+            for q in range(degree + times):
+                yield from (Power(own + degree - q, float(q), 0, phase, root) for phase in (0.0, np.pi / 2))
+
+
 _FEW = 12  # corners up to which all have functions of their own; of more, those with unbounded gradients
 
 

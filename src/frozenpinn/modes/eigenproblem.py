@@ -23,7 +23,7 @@ from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
-from frozenpinn.enrichments.wedge_functions import Combinations
+from frozenpinn.enrichments.mode_functions import Combinations
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import Operator

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.paths.continuation import OneParameter
 from frozenpinn.paths.follower import Follower
 from frozenpinn.paths.path import Path
 from frozenpinn.results.solution import Solution
@@ -21,7 +22,6 @@ from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.nonlocality import refuse_quantities
 from frozenpinn.statement.parameters import check_known
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.bordered import OneParameter
 
 _NORMS = ("L2", "max")
 

@@ -12,6 +12,19 @@ import numpy as np
 
 from frozenpinn.assembly.collocation import Combination, Function
 from frozenpinn.errors import ConvergenceError
+from frozenpinn.paths.continuation import (
+    Bordered,
+    Direction,
+    Metric,
+    OneParameter,
+    Point,
+    corrected,
+    cosine,
+    find_fold,
+    metric_of,
+    reverse,
+    unit,
+)
 from frozenpinn.paths.path import BranchPoint, Fold, Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
@@ -20,8 +33,6 @@ from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
 from frozenpinn.search.static_rules import PathRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.bordered import Bordered, Direction, Metric, OneParameter
-from frozenpinn.static.continuation import Point, corrected, cosine, find_fold, metric_of, reverse, unit
 from frozenpinn.static.families import Family, best_features, decisions_of, families
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.newton import newton

@@ -38,7 +38,7 @@ from frozenpinn.search.single import Knowledge, solve_once
 from frozenpinn.search.verdicts import complaint, duration, limits
 from frozenpinn.search.witness import finer
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.trust import doubt, stall_reason, stalls_for_good, stays_singular
+from frozenpinn.static.judging import doubt, stall_reason, stalls_for_good, stays_singular
 
 
 @dataclass(frozen=True, eq=False)

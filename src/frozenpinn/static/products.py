@@ -1,27 +1,43 @@
-"""Static problems on boxes by products of networks of the axes, where they leave less than other features would."""
+"""Static problems on boxes by products of networks of the axes, where they leave less than other features would.
+
+What they leave is measured on a grid that no solve is fitted at. Its coordinates are random, one in each of as many
+equal parts of an axis, together with both ends of the axis: values inside and on all sides are sums along the axes of
+the same few tables.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Function, lowest, nobody
+from frozenpinn.assembly.collocation import Function, lowest, nobody, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Snapshot, Stage
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.state import StateLayout
+from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import BudgetError, ConvergenceError, FrozenPinnError, SettingsError
+from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
+from frozenpinn.geometry.array_arguments import frozen
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.integrators.protocol import Work
 from frozenpinn.integrators.steady import SteadyState
+from frozenpinn.language.jets import Jet
 from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.decisions import Decision
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.sizing import Frame, Plan, make_plan
+from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.grid_judging import left_on_grid
+from frozenpinn.static.judging import HeldOut, laplacian_parts, left_at, warn_if_singular
 from frozenpinn.static.newton_krylov import balance
 from frozenpinn.static.plan import StaticPlan
-from frozenpinn.static.trust import warn_if_singular
 
 Array = np.ndarray
 
@@ -109,3 +125,83 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
 def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:
     """Return one field of a function, as initial data are evaluated."""
     return lambda x, t: function.jets(x, [problem.jets.field(name)])[0]
+
+
+# ---- what a product leaves --------------------------------------------------------------------------
+
+
+class _Grid(NamedTuple):
+    """Coordinates of each axis, from end to end; the places that consist of them, and where these stand in the grid.
+
+    ``parts`` has the entries of the grid for each array of places, by its identity.
+    """
+
+    axes: tuple[Array, ...]
+    places: HeldOut
+    parts: dict[int, tuple[slice, ...]]
+
+
+@remembered
+def held_out_grid(problem: Problem, inside: int) -> _Grid:
+    """Return a grid with about as many points inside, the same for all solves of a problem."""
+    rng, box = np.random.default_rng(Seed.STATIC_GRID), cast(Box, problem.domain)
+    d = box.dimension
+    count = int(np.ceil(inside ** (1.0 / d) - 1e-9))
+    free = [(np.arange(count) + rng.random(count)) / count for _ in range(d)]
+    middle = [a + (b - a) * own for a, b, own in zip(box.lower, box.upper, free, strict=True)]
+    axes = tuple(frozen([a, *own, b]) for a, b, own in zip(box.lower, box.upper, middle, strict=True))
+    within = slice(1, -1)
+    x = frozen(grid_points(middle))
+    parts, sides = {id(x): (within,) * d}, dict[tuple[int, int], BoundaryPoints]()
+    for side in (cast(FlatSide, condition.side) for condition in problem.conditions):
+        at, axis = (side.axis, side.end), side.axis
+        if at not in sides:
+            end = (box.lower, box.upper)[side.end][axis]
+            own = frozen(grid_points([np.array([end]) if k == axis else m for k, m in enumerate(middle)]))
+            normal = np.eye(d)[axis] * (1.0 if side.end else -1.0)
+            sides[at] = BoundaryPoints(own, np.tile(normal, (len(own), 1)), np.ones(len(own)), side)
+            place = slice(0, 1) if side.end == 0 else slice(-1, None)
+            parts[id(own)] = tuple(place if k == axis else within for k in range(d))
+    chosen = [sides[c.side.axis, c.side.end] for c in problem.conditions if isinstance(c.side, FlatSide)]
+    return _Grid(axes, HeldOut(x, tuple(chosen), (), x[:0]), parts)
+
+
+@remembered
+def _jets(problem: Problem) -> tuple[Jet, ...]:
+    """Return all derivatives that are looked at, Laplacians by their parts."""
+    found = [problem.jets.field(name) for name in problem.fields]
+    found += [jet for name in problem.fields for jet in slopes_of(problem, name).jets]
+    found += [jet for condition in problem.conditions for jet in condition.jets]
+    d = problem.domain.dimension
+    return tuple(dict.fromkeys(own for jet in found for own in laplacian_parts(jet, d) or (jet,)))
+
+
+class _OnGrid:
+    """The function that coefficients of products stand for, at places of a grid."""
+
+    def __init__(self, problem: Problem, spaces: Sequence[Space], state: Array, grid: _Grid) -> None:
+        self._grid, self._known = grid, dict[Jet, Array]()
+        wanted = _jets(problem)
+        blocks = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces)).blocks
+        for space, block in zip(spaces, blocks, strict=True):
+            network, own = cast(ProductNetwork, space.network), [jet for jet in wanted if jet.field in space.fields]
+            lifted = space.data(0.0) if network.lift_size else None
+            alphas = [(jet.alpha, jet.laps) for jet in own]
+            self._known |= zip(own, network.on_axes(grid.axes, alphas, state[block], lifted), strict=True)
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives at all places of one array."""
+        part = self._grid.parts[id(x)]
+        return [self._whole(jet)[part].reshape(-1) for jet in jets]
+
+    def _whole(self, jet: Jet) -> Array:
+        if jet not in self._known:
+            first, *others = (self._known[own] for own in laplacian_parts(jet, len(self._grid.axes)))
+            self._known[jet] = sum(others, first)
+        return self._known[jet]
+
+
+def left_on_grid(problem: Problem, spaces: Sequence[Space], state: Array, rules: StaticRules) -> float:
+    """Return what products leave of equations and conditions between their points, relative to the terms of these."""
+    grid = held_out_grid(problem, rules.held_out_grid)
+    return left_at(problem, _OnGrid(problem, spaces, state, grid), grid.places, rules)

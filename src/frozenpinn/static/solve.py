@@ -32,12 +32,11 @@ from frozenpinn.static.families import (
     promised,
     with_special_functions,
 )
-from frozenpinn.static.judging import held_out, judged_sizes, left_over
+from frozenpinn.static.judging import held_out, judged_sizes, left_over, stall_reason, warn_if_singular
 from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import check_product, given_product, product_plan, solve_on_product
 from frozenpinn.static.start import SolutionStart, by_homotopy, extended, read_start
-from frozenpinn.static.trust import stall_reason, warn_if_singular
 
 Array = np.ndarray
 

@@ -7,8 +7,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.search.static_rules import StaticRules
-from frozenpinn.static.grid_judging import held_out_grid, left_on_grid
 from frozenpinn.static.judging import left_over
+from frozenpinn.static.products import held_out_grid, left_on_grid
 from frozenpinn.static.start import SolutionStart
 
 BOX = fp.Box([0, -1], [1, 0.5])
