@@ -228,7 +228,7 @@ def _solve_all(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
         fresh = Budget(budget.seconds, budget.memory)
         return _solve_one(problem, replace(task, start=start), fresh, told)
 
-    return refined(found, refine, task.rules.static.deflation)
+    return refined(found, refine)
 
 
 @spelled(SettingsError)

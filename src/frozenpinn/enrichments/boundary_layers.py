@@ -61,13 +61,15 @@ class Sites:
 
     def functions(self, count: int, rules: StaticRules, rng: np.random.Generator) -> LayerFunctions:
         """Draw exponentials: the own rate of each place times a factor, slow waves along the boundary."""
-        count, d = (count, self.x.shape[1]) if self.x.shape[1] > 1 else (min(count, rules.layer_line), 1)
+        most = 24  # exponentials in one dimension
+        count, d = (count, self.x.shape[1]) if self.x.shape[1] > 1 else (min(count, most), 1)
         i = rng.integers(len(self.x), size=count) if d > 1 else np.arange(count) % len(self.x)
-        low, high = rules.layer_rates
+        low, high = 0.4, 2.5  # rates of exponentials, as multiples of what the equation says
         factors = np.exp(rng.uniform(np.log(low), np.log(high), count))
         factors[: count // 4] = 1.0
         factors = rng.permutation(factors)
-        along = rng.normal(size=(count, d)) * rules.layer_waves / self.size
+        waves = 4.0  # along the boundary, over the size of the domain
+        along = rng.normal(size=(count, d)) * waves / self.size
         along -= np.sum(along * self.normals[i], axis=1)[:, None] * self.normals[i]
         steep = (factors * self.rates[i])[:, None] * self.normals[i]
         phases = rng.uniform(0.0, 2.0 * np.pi, count) if d > 1 else np.zeros(count)
@@ -89,7 +91,7 @@ class Sites:
         """Return points of a side with more of them where it crosses layers of other sides."""
         if points.x.shape[1] == 1:
             return points
-        dense = problem.domain.sample_side(points.side, rules.layer_dense, "sobol", Seed.STATIC_RESIDUALS)
+        dense = problem.domain.sample_side(points.side, 8192, "sobol", Seed.STATIC_RESIDUALS)
         across = np.abs(dense.normals[:1] @ self.normals.T)[0] < _ACROSS
         sites = replace(self, x=self.x[across], normals=self.normals[across], rates=self.rates[across])
         if not len(sites.x):
@@ -118,12 +120,12 @@ def find_sites(problem: Problem, about: Function, rules: StaticRules) -> Sites |
     if domain.dimension > 3 or any(domain.periodic):
         return None
     found, area = [], 0.0
+    sites = 256  # places on each side
+    thinnest = 12.0  # size of the domain over the thickness of a layer that needs functions of its own
     for side in {c.side.name: c.side for c in problem.conditions}.values():
-        points = domain.sample_side(
-            side, 1 if domain.dimension == 1 else rules.layer_sites, "sobol", Seed.STATIC_RESIDUALS
-        )
+        points = domain.sample_side(side, 1 if domain.dimension == 1 else sites, "sobol", Seed.STATIC_RESIDUALS)
         rates = np.max([_rates(problem, name, points, about) for name in problem.fields], axis=0)
-        thin = (rates * domain.size > rules.layer_thin) & _inwards(problem, points, rates)
+        thin = (rates * domain.size > thinnest) & _inwards(problem, points, rates)
         if np.any(thin):
             area += float(np.sum(points.weights[thin]))
             found.append((points.x[thin], points.normals[thin], rates[thin]))

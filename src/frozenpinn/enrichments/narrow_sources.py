@@ -46,6 +46,8 @@ from frozenpinn.static.newton_krylov import balance
 from frozenpinn.static.plan import StaticPlan
 
 Array = np.ndarray
+_WIDTHS = ((48, 96, 192, 384, 640), (20, 32, 48, 72))  # neurons of each axis of a box, in two and three dimensions
+_ENOUGH = 0.03  # part of the sources that functions on a box may leave to be of use
 _CHECKED = 300  # points at which a function on a box is checked
 _SMALLEST = 1e-3  # size of a source, relative to its largest, below which points are not rarer
 
@@ -77,7 +79,7 @@ class Detail:
         self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
     ) -> Points:
         """Return points with more of them where sources are large."""
-        count = min(len(self.x), max(count, int(rules.detail_points * len(points))))
+        count = min(len(self.x), max(count, len(points) // 2))
         share = self.weights * self.sizes
         share = share / np.sum(share)
         i = np.unique(rng.choice(len(self.x), size=count, p=share))
@@ -110,16 +112,16 @@ def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:
 
     None if the sources are constant, not known, or not resolved there, or if products are tried anyway.
     """
-    problem, rules = plan.problem, plan.task.rules.static
-    if not (2 <= problem.domain.dimension <= len(rules.detail_widths) + 1) or any(problem.domain.periodic):
+    problem = plan.problem
+    if not (2 <= problem.domain.dimension <= len(_WIDTHS) + 1) or any(problem.domain.periodic):
         return None
     if not _has_sources(problem) or problem.jets.quantities or Frame.of(problem, plan.task.settings).product:
         return None
-    for box in _boxes(problem, rules):
+    for box in _boxes(problem):
         around = _on_box(problem, box)
         if around is not None:
             best, gap = _resolved(plan, around)
-            if best is not None and gap < rules.detail_enough:
+            if best is not None and gap < _ENOUGH:
                 return best.functions, best.detail
     return None
 
@@ -135,19 +137,20 @@ def refined(plan: StaticPlan, state: Combination, detail: Detail) -> tuple[BoxFu
     if about is None or around is None:
         return None
     best, gap = _resolved(plan, with_nonlinear_sources(problem, around, about), detail.width)
-    return None if best is None or gap > plan.task.rules.static.detail_enough else (best.functions, best.detail)
+    return None if best is None or gap > _ENOUGH else (best.functions, best.detail)
 
 
 def _resolved(plan: StaticPlan, around: Problem, least_width: int = 0) -> tuple[_Found | None, float]:
     """Solve on a box with more and more neurons, as long as that helps; return what that leaves of the sources."""
-    best, least, rules, tol = None, np.inf, plan.task.rules.static, plan.task.tolerances.solution
-    enough = rules.detail_resolved if tol is None else max(rules.detail_resolved, rules.detail_part * tol)
-    for width in rules.detail_widths[around.domain.dimension - 2]:
+    best, least, tol = None, np.inf, plan.task.tolerances.solution
+    enough = 1e-11 if tol is None else max(1e-11, 1e-3 * tol)  # misfit at which no further width is tried
+    seen, helps = 0.3, 0.5  # a misfit below the first must fall to the second part of it with the next width
+    for width in _WIDTHS[around.domain.dimension - 2]:
         if width < least_width:
             continue
         found = _solved(plan, around, width)
         gap = np.inf if found is None else _gap(plan, around, found)
-        if found is None or (gap >= rules.detail_helps * least and least < rules.detail_seen):
+        if found is None or (gap >= helps * least and least < seen):
             break
         best, least = (found, gap) if gap < least else (best, least)
         if gap < enough:
@@ -186,12 +189,13 @@ def _has_sources(problem: Problem) -> bool:
     return leads and any(e.forcing.free_symbols for e in problem.equations)
 
 
-def _boxes(problem: Problem, rules: StaticRules) -> Sequence[Box]:
+def _boxes(problem: Problem) -> Sequence[Box]:
     """Return a box with a margin around the domain, and the bounding box."""
     domain = problem.domain
     lower, lengths = np.asarray(domain.lower, dtype=float), np.asarray(domain.lengths, dtype=float)
     upper = lower + lengths
-    return [Box(lower - m * lengths, upper + m * lengths) for m in (rules.detail_margin, 0.0)]
+    margin = 0.2  # in units of the lengths of the domain
+    return [Box(lower - m * lengths, upper + m * lengths) for m in (margin, 0.0)]
 
 
 def _on_box(problem: Problem, box: Box) -> Problem | None:
@@ -236,16 +240,14 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     task = replace(plan.task, settings=Settings(rules=plan.task.rules))
     own = make_plan(around, task, (_varied(width, plan),) * around.domain.dimension)
     rules = plan.task.rules.static
-    if (
-        own.operations
-        > rules.detail_operations[not has_constant_coefficients(around)] * max(plan.task.effort, 1.0) ** 2
-    ):
+    most = 1e10 if has_constant_coefficients(around) else 4e8  # operations at effort one
+    if own.operations > most * max(plan.task.effort, 1.0) ** 2:
         return None
+    restarts = 4 if plan.task.effort > 2.0 else 1  # of GMRES
     try:
         own.check_memory()
         spaces = own.build_spaces(around, own.place_points(around))
         system = discretise(around, spaces, stage=Stage.whole(around))
-        restarts = rules.detail_restarts[plan.task.effort > rules.detail_effort]
         found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.told or nobody, restarts)
     except BudgetError:
         raise

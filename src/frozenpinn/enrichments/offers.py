@@ -45,7 +45,7 @@ def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple
     rules, corners, without = plan.task.rules.static, _corners(plan), plan.task.settings.without
     corners = None if "corners" in without else corners
     in_space, always = plan.problem.domain.dimension == 3, needed(plan)
-    order = rules.multipoles_in_space if in_space else rules.multipoles
+    order = 3 if in_space else 10  # of the highest multipoles of a hole
     poles = None if "holes" in without else multipoles(plan.problem, order)
     whole = plan.problem.interfaces is None
     detail = particular(plan) if detailed and whole and "narrow sources" not in without else None
@@ -54,8 +54,9 @@ def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple
         if corners is not None and len(corners.weak):
             yield _with(detail[0], always, poles, corners.weak), detail[1]
     sites = find_sites(plan.problem, about, rules) if whole and "boundary layers" not in without else None
+    share = 0.75  # exponentials in layers, as a multiple of the neurons
     if sites is not None:
-        count = max(4, int(rules.layer_share * plan.width))
+        count = max(4, int(share * plan.width))
         yield _with(sites.functions(count, rules, np.random.default_rng(plan.task.seed)), always), sites
     if corners is None:
         if poles is not None:
@@ -74,8 +75,9 @@ def _with(functions: SpecialFunctions, *others: SpecialFunctions | None) -> Spec
 def _corners(plan: StaticPlan) -> CornerFunctions | None:
     if not isinstance(plan.task.settings.sampler, str | None):
         return None
-    rules, wedges = plan.task.rules.static, "wedges" not in plan.task.settings.without
-    return corner_functions(plan.problem, rules.corner_power, int(rules.most_special * plan.width), wedges)
+    wedges = "wedges" not in plan.task.settings.without
+    highest, share = 8.0, 0.75  # power of the distance, and functions of each kind for each neuron
+    return corner_functions(plan.problem, highest, int(share * plan.width), wedges)
 
 
 def enrichments_of(problem: Problem, special: SpecialFunctions | None) -> tuple[Decision, ...]:

@@ -106,11 +106,13 @@ class ModePlan:
         points = self._points(seed)
         hidden = self._sampler().sample(points, np.random.default_rng(seed))
         wedges = given.sampler is None and "wedges" not in given.without
-        corners = mode_combinations(problem, rules.corners_of_systems) if wedges else None
+        of_systems, of_laplacians = 5.0, 9.0  # highest powers of the distance from corners
+        corners = mode_combinations(problem, of_systems) if wedges else None
+        of_holes = 6  # highest order of functions of holes
         if corners is not None:
             hidden = replace(hidden, singular=corners.functions)
         elif given.sampler is None:
-            power, order = 0.0 if "corners" in given.without else rules.corners, rules.holes
+            power, order = 0.0 if "corners" in given.without else of_laplacians, of_holes
             hidden = replace(hidden, singular=mode_functions(problem, power, -1 if "holes" in given.without else order))
         decisions = list(enrichments_of(problem, hidden.singular))
         hidden = with_parts(problem, hidden)
@@ -120,12 +122,13 @@ class ModePlan:
             for group in (problem.groups if corners is None else [tuple(problem.fields)])
         ]
         whole, best, least = matrices(self.eigenproblem, networks), None, np.inf
+        better, clean = 0.3, 1e-2  # part of what finer functions leave, and of the equation that may be left
         for cutoff in cutoffs:
             found = self._attempt(networks, whole, cutoff)
             left = self.worst_residual(found)
-            if best is None or left < rules.better * least:
+            if best is None or left < better * least:
                 best, least = found, left
-            if least <= rules.clean:
+            if least <= clean:
                 break
         assert best is not None
         if best.bases and cutoff != cutoffs[0]:
@@ -151,13 +154,13 @@ class ModePlan:
     def residuals(self, found: Attempt, chosen: Array) -> Array:
         """Return what some functions leave of the equation at points that were not used."""
         rules, values = self.rules, found.values
-        x = self.problem.domain.sample(rules.held_out, "random", np.random.default_rng(Seed.RESIDUALS + 2)).x
+        x = self.problem.domain.sample(300, "random", np.random.default_rng(Seed.RESIDUALS + 2)).x
         scale = rules.small * self.reference(values)
         return residuals(self.eigenproblem, found.bases, found.vectors[:, chosen], values[chosen], x, scale)
 
     def reference(self, values: Array) -> float:
         """Return the size of the values that are asked for, or of the first few: one alone may be zero."""
-        few = max(self.count, self.rules.few)
+        few = max(self.count, 4)  # one alone may be zero
         return float(np.max(np.sort(np.abs(values))[:few] if self.rightmost else np.abs(values[:few])))
 
     def worst_residual(self, found: Attempt) -> float:
@@ -191,12 +194,12 @@ class ModePlan:
         return domain.sample(n, "gauss", seed)
 
     def _per_side(self) -> int:
-        domain, rules = self.problem.domain, self.rules
+        domain = self.problem.domain
         if domain.dimension == 1:
             return 1
         sides = max(1, len(domain.sides) + 2 * sum(domain.periodic))
-        wanted = self.settings.boundary_points or rules.boundary * self.width
-        return max(rules.least_boundary, int(wanted / sides))
+        wanted = self.settings.boundary_points or 1.5 * self.width
+        return max(8, int(wanted / sides))
 
     # ---- products on boxes ---------------------------------------------------------------------------------
 
@@ -263,7 +266,7 @@ def _half_waves(domain: Domain, count: int) -> float:
 
 def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: complex, rightmost: bool) -> ModePlan:
     """Choose between products and networks, and a first width."""
-    problem, rules = eigenproblem.problem, settings.rules.modes
+    problem = eigenproblem.problem
     domain = problem.domain
     if domain.dimension > 3:
         raise SettingsError(f"eigenvalues are found in up to three dimensions; the domain has {domain.dimension}.")
@@ -275,18 +278,15 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
     plan = ModePlan(eigenproblem, settings, count, near, rightmost, 0, False)
     separable = separable and "products" not in settings.without
     if separable and all(value is None for value in (settings.sampler, settings.points, settings.boundary_points)):
-        width = (
-            int(min(rules.axis + rules.axis_each * _half_waves(domain, count), rules.axis_most))
-            if fixed is None
-            else fixed
-        )
+        width = int(min(40 + 4.0 * _half_waves(domain, count), 240)) if fixed is None else fixed  # of each axis
         product = replace(plan, width=2 * (width // 2), product=True)
         if product.on_product(0, False) is not None:
             return product
     if not isinstance(settings.sampler, str | None):
         fixed = settings.sampler.width
     index = domain.dimension - 1
-    width = int(rules.first[index] + rules.each[index] * count) if fixed is None else fixed
+    first, each = (48, 300, 450)[index], (3.0, 8.0, 16.0)[index]  # neurons, and for each eigenvalue that is asked for
+    width = int(first + each * count) if fixed is None else fixed
     return replace(plan, width=width)
 
 

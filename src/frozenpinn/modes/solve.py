@@ -57,8 +57,9 @@ def find_modes(
     plan: ModePlan, shown: Problem, tol: float | None, seed: int, budget: Budget, progress: Progress | None
 ) -> Modes:
     """Find eigenvalues and their functions; ``shown`` is the problem that they belong to."""
-    rules, started, rounds = plan.rules, time.perf_counter(), list[Round]()
+    started, rounds = time.perf_counter(), list[Round]()
     grows = plan.settings.width is None and isinstance(plan.settings.sampler, str | None)
+    tries, growth = 3, 1.5  # widths without a tolerance, and from one to the next
     while True:
         _check_memory(plan, budget)
         if progress is not None:
@@ -66,11 +67,11 @@ def find_modes(
         rounds.append(_round(plan, seed + 3 * _SEEDS * len(rounds)))
         if rounds[-1].meets(plan.count, tol) or not grows:
             break
-        if tol is None and len(rounds) >= rules.tries:
+        if tol is None and len(rounds) >= tries:
             break
-        wider = plan.wider(rules.growth)
+        wider = plan.wider(growth)
         power = 1.0 if plan.product else 3.0
-        if rounds[-1].seconds * rules.growth**power > budget.left or _stalls(rounds, plan.count):
+        if rounds[-1].seconds * growth**power > budget.left or _stalls(rounds, plan.count):
             break
         if _bytes(wider) > budget.bytes:
             break
@@ -87,10 +88,8 @@ def find_modes(
 def _round(plan: ModePlan, seed: int) -> Round:
     started = time.perf_counter()
     answer = plan.attempt(seed)
-    witnesses = [
-        plan.wider(share).attempt(seed + _SEEDS * (k + 1), functions=False)
-        for k, share in enumerate(plan.rules.witnesses)
-    ]
+    widths = (1.1, 1.2)  # of networks that tell the error, relative to that of the answer
+    witnesses = [plan.wider(share).attempt(seed + _SEEDS * (k + 1), functions=False) for k, share in enumerate(widths)]
     return Round(answer, judge(plan, answer, witnesses), time.perf_counter() - started)
 
 
@@ -219,13 +218,16 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     scales = np.maximum(np.abs(values), rules.small * plan.reference(answer.values))
     distances = np.max([_distances(values, w.values[: few + 2 * rules.more], scales) for w in witnesses], axis=0)
     left = plan.residuals(answer, np.arange(few))
-    believed = (distances <= rules.agree * scales) & (left <= rules.residual)
-    believed |= (distances <= rules.close * scales) & (left <= rules.residual_most)
+    agree, residual = 1e-2, 0.1  # a value reappears, and its function leaves no more than that of the equation, …
+    close, residual_most = 1e-4, 0.6  # … or it reappears very closely, and its function leaves more
+    believed = (distances <= agree * scales) & (left <= residual)
+    believed |= (distances <= close * scales) & (left <= residual_most)
     order = plan.order(values)
     chosen = [int(k) for k in order if believed[k]][: plan.count]
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[] if plan.rightmost else [int(k) for k in order[:until] if not believed[k]]]
-    errors = np.maximum(distances, rules.round_off * scales)
+    round_off = 4e-15  # relative error of a value that is taken for granted
+    errors = np.maximum(distances, round_off * scales)
     kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, plan)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)
 
@@ -255,13 +257,14 @@ def _functions(
 ) -> tuple[Array, Array]:
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
-    done, probes, rules, domain = set[int](), list[Array](), plan.rules, plan.problem.domain
+    done, probes, domain = set[int](), list[Array](), plan.problem.domain
+    doubt = 3.0  # errors within which values are one and imaginary parts nothing: at least and at most
+    of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # these parts of the value
     for k in chosen:
         if k in done:
             continue
         wide, thin = (
-            scales[k] * float(np.clip(rules.doubt * errors[k] / scales[k], *bounds))
-            for bounds in (rules.group, rules.real)
+            scales[k] * float(np.clip(doubt * errors[k] / scales[k], *bounds)) for bounds in (of_values, of_parts)
         )
         group = [j for j in range(len(values)) if j not in done and abs(values[j] - values[k]) <= wide]
         real = bool(np.all(np.abs(np.imag(values[group])) <= thin))

@@ -25,7 +25,6 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.operators import LeastSquares
-from frozenpinn.search.static_rules import ContinuationRules
 from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
@@ -294,7 +293,7 @@ def unit(bordered: Bordered, direction: Direction, metric: Metric) -> Direction:
     return Direction(direction.state.moved(direction.state.coefficients / length), direction.rate / float(length))
 
 
-def corrected(bordered: Bordered, base: Point, length: float, metric: Metric, rules: ContinuationRules) -> Point:
+def corrected(bordered: Bordered, base: Point, length: float, metric: Metric) -> Point:
     """Return the point of the path in the plane across the direction of another one, at a distance from it.
 
     Raises
@@ -307,7 +306,8 @@ def corrected(bordered: Bordered, base: Point, length: float, metric: Metric, ru
     rate = base.direction.rate
     guess: Function = Shifted(base.state, base.direction.state, length)
     value, changes = base.value + length * rate, list[float]()
-    for count in range(1, rules.iterations + 1):
+    visible = 1e-5  # change that counts as an iteration of Newton's method
+    for count in range(1, 13):
         wanted = length + origin - rate * (value - base.value) / metric.parameter**2
         system = bordered.system(guess, value, (ahead, rate, wanted), metric)
         state, step = bordered.solved(system)
@@ -316,9 +316,9 @@ def corrected(bordered: Bordered, base: Point, length: float, metric: Metric, ru
         guess, value = state, value + step
         if not np.isfinite(changes[-1]) or changes[-1] > 10.0 or (count > 1 and changes[-1] > 2.0 * changes[-2] > 1e-3):
             break
-        if _is_done(changes, rules):
+        if _is_done(changes):
             tangent = unit(bordered, Direction(*bordered.solved(system, system.ahead)), metric)
-            return Point(state, value, tangent, sum(change > rules.visible for change in changes) + 1)
+            return Point(state, value, tangent, sum(change > visible for change in changes) + 1)
     raise ConvergenceError(f"Newton's method for a step of a path did not converge: its changes were {changes}.")
 
 
@@ -333,33 +333,34 @@ def cosine(bordered: Bordered, a: Direction, b: Direction, metric: Metric) -> fl
     return own + a.rate * b.rate / metric.parameter**2
 
 
-def _is_done(changes: list[float], rules: ContinuationRules) -> bool:
+def _is_done(changes: list[float]) -> bool:
     """Whether another iteration would change nothing that matters: changes are squared from one to the next."""
     last = changes[-1]
-    if last <= rules.accuracy or len(changes) < 2:
-        return last <= rules.accuracy
+    accuracy = 1e-11  # relative change that is round-off
+    if last <= accuracy or len(changes) < 2:
+        return last <= accuracy
     before = changes[-2]
-    if last < rules.close and last > rules.flat * before:  # the floor of this network
+    close, flat = 1e-6, 0.05  # below the first change, Newton's method may gain less than the second factor
+    if last < close and last > flat * before:  # the floor of this network
         return True
-    return last < np.sqrt(rules.close) and last**3 / before**2 <= rules.accuracy
+    return last < np.sqrt(close) and last**3 / before**2 <= accuracy
 
 
-def find_fold(
-    bordered: Bordered, base: Point, lengths: tuple[float, float], metric: Metric, rules: ContinuationRules
-) -> Point:
+def find_fold(bordered: Bordered, base: Point, lengths: tuple[float, float], metric: Metric) -> Point:
     """Return the point near another one at which the parameter turns round, by the secant method for its rate.
 
     ``lengths`` are two distances from the base; the fold lies between them, or near.
     """
-    tried = [(length, corrected(bordered, base, length, metric, rules)) for length in lengths]
+    tried = [(length, corrected(bordered, base, length, metric)) for length in lengths]
     span = abs(lengths[1] - lengths[0])
-    for _ in range(rules.fold_steps):
+    flat = 1e-8  # rate of the parameter at a fold
+    for _ in range(12):
         (a, p), (b, q) = tried[-2:]
-        if abs(q.direction.rate) <= rules.fold * metric.parameter or p.direction.rate == q.direction.rate:
+        if abs(q.direction.rate) <= flat * metric.parameter or p.direction.rate == q.direction.rate:
             break
         length = b - q.direction.rate * (b - a) / (q.direction.rate - p.direction.rate)
         length = float(np.clip(length, min(lengths) - span, max(lengths) + span))
         if length == b:
             break
-        tried.append((length, corrected(bordered, base, length, metric, rules)))
+        tried.append((length, corrected(bordered, base, length, metric)))
     return min((point for _, point in tried), key=lambda point: abs(point.direction.rate))

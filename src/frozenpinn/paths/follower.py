@@ -41,6 +41,7 @@ from frozenpinn.static.solve import solution_of
 from frozenpinn.static.start import by_homotopy, extended, read_start
 
 Array = np.ndarray
+_FIRST_STEP = 0.03  # in units of the range of the parameter and the size of the solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class Follower:
         self._renewals = 0
         self._decisions: list[Decision] = []
         method = "uniform" if parameter.problem.domain.dimension == 1 else "sobol"
-        self._dense = parameter.problem.domain.sample(self.rules.dense, method, 0).x if norm == "max" else np.empty(0)
+        self._dense = parameter.problem.domain.sample(2000, method, 0).x if norm == "max" else np.empty(0)
 
     def follow(self) -> Path:
         """Return the path."""
@@ -177,9 +178,13 @@ class Follower:
 
     def _march(self, network: Network, least: Metric) -> str:
         """Take steps until there is a reason to stop."""
-        steps, length = self.rules.steps, self.rules.continuation.first
+        steps, length = self.rules.steps, _FIRST_STEP
         sign = network.bordered.sign(self.stations[0].point.state, self.span[0])
         tried = fails = 0
+        smallest, largest, growth = 1e-5, 0.15, 1.6  # lengths of steps, and by how much they grow at most
+        turn = 0.85  # cosine of the angle between tangents below which a step is halved
+        too_long = 3  # steps in a row after which features are chosen anew
+        few = 3  # iterations of Newton's method after which the next step is as long as this one
         while len(self.stations) <= steps and tried < 3 * steps:
             tried += 1
             last = self.stations[-1]
@@ -187,15 +192,15 @@ class Follower:
             point = last.point._replace(direction=unit(network.bordered, last.point.direction, metric))
             self._told(f"{self.parameter.name} = {point.value:.4g}")
             try:
-                found = corrected(network.bordered, point, length, metric, self.rules.continuation)
+                found = corrected(network.bordered, point, length, metric)
                 angle = cosine(network.bordered, found.direction, point.direction, metric)
             except ConvergenceError:
                 angle = -1.0
-            if angle < self.rules.continuation.turn:
+            if angle < turn:
                 length, fails = length / 2.0, fails + 1
-                if fails == self.rules.fails:
+                if fails == too_long:
                     network, sign = self._renewed(network, sign, forced=True)
-                if length < self.rules.continuation.smallest:
+                if length < smallest:
                     return f"steps collapse at {self.parameter.name} = {point.value:.6g}: no path is found beyond"
                 continue
             fails = 0
@@ -203,10 +208,8 @@ class Follower:
             reason = self._reason_to_stop(network)
             if reason is not None:
                 return reason
-            length *= float(
-                np.clip(self.rules.continuation.few / found.iterations, 0.5, self.rules.continuation.growth)
-            )
-            length = min(length, self.rules.continuation.largest)
+            length *= float(np.clip(few / found.iterations, 0.5, growth))
+            length = min(length, largest)
             network, sign = self._renewed(network, sign)
         return f"{steps} steps are taken; allow more of them by steps="
 
@@ -217,7 +220,7 @@ class Follower:
         turned = found.direction.rate * point.direction.rate < 0
         if turned and self._inside(found.value):
             try:
-                fold = find_fold(network.bordered, point, (0.0, length), metric, self.rules.continuation)
+                fold = find_fold(network.bordered, point, (0.0, length), metric)
             except ConvergenceError:
                 fold = found
             station = Station(fold, network, self._left(fold), is_fold=True)
@@ -239,7 +242,8 @@ class Follower:
     def _reason_to_stop(self, network: Network) -> str | None:
         """Return why the path ends here, if so; a point beyond the range is replaced by one at its end."""
         last, name = self.stations[-1], self.parameter.name
-        if last.left > self.rules.lost:
+        lost = 0.1  # part of the equations beyond which a solution is not resolved
+        if last.left > lost:
             self.stations.pop()
             return (
                 f"the network does not resolve the solution any more at {name} = {last.point.value:.6g}: what is left "
@@ -249,12 +253,14 @@ class Follower:
             end = float(min(max(last.point.value, min(self.span)), max(self.span)))
             self._end_at(network, end)
             return f"it reaches {name} = {end:g}" if end == self.span[1] else f"it comes back to {name} = {end:g}"
-        if len(self.stations) > self.rules.loop and self._is_closed(network):
+        loop = 8  # points before a path can be closed
+        if len(self.stations) > loop and self._is_closed(network):
             return "it is closed: it comes back to its beginning"
-        few = [s.point.value for s in self.stations[-self.rules.last :]]
+        last_few, settled = 8, 1e-3  # the parameter has settled if it moves over less of the range in so many steps
+        few = [s.point.value for s in self.stations[-last_few:]]
         moved = max(few) - min(few)
-        turns = any(s.is_fold for s in self.stations[-self.rules.last :])
-        if len(few) == self.rules.last and moved < self.rules.settled * abs(self.span[1] - self.span[0]) and not turns:
+        turns = any(s.is_fold for s in self.stations[-last_few:])
+        if len(few) == last_few and moved < settled * abs(self.span[1] - self.span[0]) and not turns:
             return f"{name} settles at {few[-1]:.4g}, while the solution goes on changing"
         return None
 
@@ -281,18 +287,21 @@ class Follower:
         """Choose the features anew where the solution has changed its character, and more of them."""
         station, count = self.stations[-1], len(self.stations)
         before = min((s.left for s in self.stations[1:] if s.network is network), default=np.inf)
-        due = forced or count == self.rules.settle or station.left > max(self.rules.worse * before, self.rules.left)
-        if not due or self._renewals >= self.rules.renewals:
+        settle = 4  # points after which features are chosen by pilots for the first time
+        enough = 1e-5  # part of the equations that may be left at held-out points
+        worse = 5.0  # ratio of what is left to the least on this network beyond which features are chosen anew
+        due = forced or count == settle or station.left > max(worse * before, enough)
+        if not due or self._renewals >= 6:
             return network, sign
         self._renewals += 1
-        wider = 1.0 if count == self.rules.settle else self.rules.wider
-        plan = self._plan(min(self.rules.widest, wider * network.plan.width / self._plan(1.0).width))
+        wider, widest = 1.0 if count == settle else 1.5, 3.0  # than the last network, and the first
+        plan = self._plan(min(widest, wider * network.plan.width / self._plan(1.0).width))
         here = replace(plan, problem=self.parameter.at(station.point.value))
         rules = self.task.rules.static
         pilot = best_features(here.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), station.point.state)
         family = network.family if pilot is None else pilot.family
         new = Network.of(plan, family, self.parameter)
-        if count > self.rules.settle:
+        if count > settle:
             where = f"{self.parameter.name} = {station.point.value:.4g}"
             self._decisions.append(Decision("renewed features", f"at {where} with {plan.width} neurons"))
         self._decisions += [] if pilot is None else decisions_of(here.problem, pilot)
@@ -304,15 +313,13 @@ class Follower:
         """Find a fold again on finer networks, until two agree."""
         point, values, network = station.point, [station.point.value], station.network
         error = float("inf")
-        for k, wider in enumerate(self.rules.finer):
+        for k, wider in enumerate((1.5, 2.0, 3.0)):  # times as many neurons as on the path
             self._told(f"fold at {self.parameter.name} = {point.value:.6g}")
             task = replace(self.task, seed=self.task.seed + 1 + k)
             plan = replace(self._plan(wider * station.network.plan.width / self._plan(1.0).width), task=task)
             finer = Network.of(plan, station.network.family, self.parameter)
             try:
-                point = find_fold(
-                    finer.bordered, point, (0.0, self.rules.continuation.first / 10.0), metric, self.rules.continuation
-                )
+                point = find_fold(finer.bordered, point, (0.0, _FIRST_STEP / 10.0), metric)
             except ConvergenceError:
                 break
             network = finer

@@ -110,9 +110,11 @@ def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Fam
     if not isinstance(sampler, Waves) or sampler.mixed or plan.problem.domain.dimension == 1 or unwanted:
         return
     rates = axis_rates(plan.problem, found)
-    if rates is None or np.max(rates) < rules.worth * np.min(rates):
+    worth = 1.3  # ratio of the rates along two axes from which waves are stretched
+    if rates is None or np.max(rates) < worth * np.min(rates):
         return
-    relative = np.clip(rates / np.exp(np.mean(np.log(rates))), 1.0 / rules.most_stretch, rules.most_stretch)
+    most = 4.0  # of the frequencies along one axis, as a multiple of their mean
+    relative = np.clip(rates / np.exp(np.mean(np.log(rates))), 1.0 / most, most)
     factors = tuple(float(f) for f in relative / np.exp(np.mean(np.log(relative))))
     for reach in dict.fromkeys((sampler.reach, *_neighbours(sampler.reach, rules.reaches))):
         yield replace(family, sampler=replace(sampler, reach=reach, stretch=factors))
@@ -186,7 +188,7 @@ def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False
     kinds, rules = families(plan), plan.task.rules.static
     reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
     near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
-    limit = best.left * (rules.special_helps_much if best.left > rules.special_much else rules.special_helps)
+    limit = best.left * (0.15 if best.left > 0.1 else 0.02)  # where special functions help, they leave much less
     chosen = best
     for more, sites in helpful(plan, best.found.state, detailed):
         points = plan.with_special(len(more), sites).place_points()
@@ -200,9 +202,11 @@ def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False
 
 def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
     """Return a pilot whose functions on a box know its nonlinear terms, again and again, until nothing changes."""
-    rules, tol, sites = plan.task.rules.static, plan.task.tolerances.solution, pilot.family.sites
-    enough, before = rules.detail_settled * (1e-6 if tol is None else tol), np.inf
-    for _ in range(0 if "nonlinear sources" in plan.task.settings.without else rules.detail_rounds):
+    tol, sites = plan.task.tolerances.solution, pilot.family.sites
+    most, worse = 8, 1.5  # rounds, and what one may leave, as a multiple of what was left before
+    enough, gains = 0.03 * (1e-6 if tol is None else tol), 0.6  # changes, and ratio of two of them, that end the rounds
+    before = np.inf
+    for _ in range(0 if "nonlinear sources" in plan.task.settings.without else most):
         found = refined(plan, pilot.found.state, sites) if isinstance(sites, Detail) else None
         if found is None:
             break
@@ -210,12 +214,12 @@ def _with_finer_detail(plan: StaticPlan, pilot: Pilot) -> Pilot:
         family = replace(pilot.family, special=joined([found[0], *others]), sites=found[1])
         points = plan.with_special(family.count, family.sites).place_points()
         tried = run_pilot(plan, family, points, pilot.found.state)
-        if tried is None or tried.left > rules.detail_worse * pilot.left:
+        if tried is None or tried.left > worse * pilot.left:
             break
         change = found[1].distance(plan.problem, pilot.found.state, tried.found.state)
         why = Decision("nonlinear sources", "nonlinear terms have as much detail as the sources")
         pilot, sites = tried._replace(decisions=distinct([*pilot.decisions, why])), found[1]
-        if change < enough or change > rules.detail_gains * before:
+        if change < enough or change > gains * before:
             break
         before = change
     return pilot

@@ -150,10 +150,11 @@ def left_at(problem: Problem, function: Function, places: HeldOut, rules: Static
     """Return the same at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
+    weight = 10.0  # of a misfit of conditions, compared with one of equations
     for k, points in enumerate(places.sides):
-        gaps.append(rules.conditions * _condition_gap(problem, k, points, function, sizes))
+        gaps.append(weight * _condition_gap(problem, k, points, function, sizes))
     for law, points in zip(problem.laws, places.laws, strict=True):
-        gaps.append(rules.conditions * _law_gap(law, points, function))
+        gaps.append(weight * _law_gap(law, points, function))
     worst = max(gaps)
     return worst if np.isfinite(worst) else float("inf")
 
@@ -254,18 +255,20 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
     missed = dict.fromkeys(problem.fields, _joints(problem, rules))
+    of_values = 0.3  # part of a misfit of prescribed values that is an error at least
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         if len(condition.jets) == 1 and condition.jets[0].order == 0:
             ((_, factor),) = condition.terms_at(points)
             gap = function.jets(points.x, condition.jets)[0] - condition.value(points.x, 0.0) / factor
             name = condition.fields[0]
-            missed[name] = max(missed[name], rules.prescribed * _rms(gap) / (sizes[name] or 1.0))
+            missed[name] = max(missed[name], of_values * _rms(gap) / (sizes[name] or 1.0))
     size = max(sizes.values()) or 1.0
+    of_residuals = 1e-4  # part of a residual of second order over the smallest |Lu|/|u| that is an error at least
     for name in problem.fields:
         value, _ = _programs_at(problem, name, Same(places.inside))
         with np.errstate(all="ignore"):
             left = value(*jets_at(problem, function, places.inside, slopes_of(problem, name).jets))[0]
-        part = rules.implied ** (max(2, problem.spatial_order(name)) / 2)
+        part = of_residuals ** (max(2, problem.spatial_order(name)) / 2)
         implied = part * _rms(np.broadcast_to(left, len(places.inside))) / smallest
         missed[name] = max(missed[name], implied / (sizes[name] or size))
     return missed
@@ -276,7 +279,8 @@ def _joints(problem: Problem, rules: StaticRules) -> float:
     if problem.interfaces is None:
         return 0.0
     corners = np.array([problem.domain.lower, problem.domain.upper])
-    return rules.joints * beside(corners, problem.domain.size) / problem.domain.size
+    factor = 10.0  # error where parts of a domain are joined, in units of the distance of points from the cut
+    return factor * beside(corners, problem.domain.size) / problem.domain.size
 
 
 def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
@@ -316,14 +320,15 @@ def doubt(effort: float, left: float, history: History, rules: StaticRules, proj
 def _flat(effort: float, left: float, history: History, rules: StaticRules) -> bool:
     """Whether narrower networks have left about as little."""
     before = [other for narrower, other in history if rules.wider * narrower <= effort]
-    return bool(before) and left > rules.falls * min(before[-1], before[0])
+    falls = 0.85  # to this part of what a narrower network has left, at least
+    return bool(before) and left > falls * min(before[-1], before[0])
 
 
 def stalls_for_good(history: History, rules: StaticRules) -> bool:
     """Whether the last solves leave too much for a trusted estimate, and growing on does not help."""
     if len(history) < 3:
         return False
-    growth = rules.hopeless_if_blind if history[-1][1] > rules.blind else rules.hopeless
+    growth = 16.0 if history[-1][1] > rules.blind else rules.hopeless
     if history[-1][0] < growth * history[0][0]:
         return False
     return all(left > rules.doubtful and _flat(effort, left, history, rules) for effort, left in history[-2:])
@@ -342,7 +347,8 @@ def warn_if_singular(singular: tuple[float, float], problem: Problem, rules: Sta
     """Say that the problem is near one without a unique solution."""
     smallest, second = singular
     what = "operator" if problem.is_linear else "linearisation about the solution"
-    if not problem.is_linear and smallest <= rules.resonance * second:
+    resonance = 1e-4  # smallest over second smallest singular value that is near resonance
+    if not problem.is_linear and smallest <= resonance * second:
         warn(
             f"a fold or a branch point is near: the {what} takes a function of size 1 to {smallest:.2g}, the next to "
             f"{second:.2g}. Another solution is close; solve(problem, all=True) looks for it."
@@ -352,7 +358,7 @@ def warn_if_singular(singular: tuple[float, float], problem: Problem, rules: Sta
             f"the solution is not unique, or does not exist: the {what} takes a function of size 1 to {smallest:.2g}, "
             f"the next one to {second:.2g}. An eigenvalue is hit (resonance), or a condition is missing."
         )
-    elif smallest <= rules.resonance * second:
+    elif smallest <= resonance * second:
         warn(
             f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
             f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."

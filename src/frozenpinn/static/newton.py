@@ -124,12 +124,14 @@ def _damped(
 ) -> tuple[Combination, Step]:
     """Take a step that is short enough for the next correction to be smaller than this one."""
     change, length, own = _distance(collocation, current, full, floor), 1.0, current
-    for halving in range(rules.halvings + 1):
+    halvings = 10  # of one step, at most
+    contraction = 0.25  # part of its length by which a step must shrink the next correction
+    for halving in range(halvings + 1):
         if halving == 1 and not (isinstance(current, Combination) and current.hidden is collocation.hidden):
             own = fitted(collocation, current)
         state = full if length == 1.0 else _between(own, full, length)
         following = _size(collocation, _correction(collocation, system, state), state, floor)
-        if following <= max((1.0 - rules.contraction * length) * change, rules.accuracy) or change < rules.close:
+        if following <= max((1.0 - contraction * length) * change, rules.accuracy) or change < rules.close:
             return state, Step(length, length * change, following)
         length /= 2.0
     raise ConvergenceError(
@@ -149,7 +151,8 @@ def _simplified(
 ) -> tuple[Combination, Step]:
     """Go on with the same factorisation while corrections shrink fast."""
     change, following = step.change, step.following
-    while wanted < following <= rules.fast * change:
+    fast = 0.2  # ratio of two corrections up to which the old factorisation is used again
+    while wanted < following <= fast * change:
         moved = state.moved(state.coefficients + _correction(collocation, system, state).coefficients)
         change, following = following, _size(collocation, _correction(collocation, system, moved), moved, floor)
         if following > change:
@@ -218,8 +221,10 @@ def _is_done(steps: list[Step], wanted: float, rules: NewtonRules) -> bool:
     if last.following <= wanted:
         return True
     before = steps[-2].change if len(steps) > 1 else float("inf")
-    stalls = last.following > rules.flat * last.change or last.change > rules.flat * before
-    return stalls and last.change < (rules.close if len(steps) < rules.many else rules.coarse)
+    flat = 0.7  # ratio of two changes beyond which steps are not worth while any more
+    stalls = last.following > flat * last.change or last.change > flat * before
+    many, coarse = 12, 1e-3  # steps after which a network is too coarse for changes below the second
+    return stalls and last.change < (rules.close if len(steps) < many else coarse)
 
 
 def fitted(collocation: Collocation, function: Function) -> Combination:

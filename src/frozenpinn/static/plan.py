@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Collocation, nobody
+from frozenpinn.assembly.collocation import BOUNDARY, Collocation, nobody
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.enrichments.boundary_layers import MorePoints
@@ -122,7 +122,8 @@ class StaticPlan:
     def place_boundary(self) -> dict[str, BoundaryPoints]:
         """Place points on the sides that have conditions, as many as their measure asks for."""
         domain, rules = self.problem.domain, self.task.rules.static
-        least = rules.least_special if self.special else rules.least_boundary
+        special = 48  # points of a side: special functions oscillate around a hole
+        least = special if self.special else rules.least_boundary
         method = "gauss" if domain.dimension <= 3 else "sobol"
         measures = side_measures(self.problem)
         total, placed = sum(measures.values()) or 1.0, {}
@@ -138,11 +139,10 @@ class StaticPlan:
         per_side = (
             max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
         )
-        weight = self.task.rules.static.boundary_weight
         placed, told = self.place_boundary(), self.told or nobody
         sides = tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
         laws = tuple((law, placed[law.side.name]) for law in self.problem.laws)
-        return Collocation(self.problem, hidden, points, sides, per_side, weight, mixing, told, laws)
+        return Collocation(self.problem, hidden, points, sides, per_side, BOUNDARY, mixing, told, laws)
 
 
 def static_plan(problem: Problem, task: Task) -> StaticPlan:
@@ -194,7 +194,8 @@ def boundary_count(problem: Problem, count: int, rules: StaticRules) -> int:
         else float(np.exp(np.mean(np.log(domain.lengths)))) * count ** (-1.0 / d)
     )
     wanted = rules.boundary * sum(side_measures(problem).values()) / spacing ** (d - 1) if d <= 3 else np.inf
-    return int(np.clip(wanted, rules.least_boundary * len(domain.sides), rules.most_boundary * count))
+    most = 1.2  # points, as a multiple of those inside
+    return int(np.clip(wanted, rules.least_boundary * len(domain.sides), most * count))
 
 
 def _sides(problem: Problem) -> dict[str, Side]:

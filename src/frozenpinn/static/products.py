@@ -203,5 +203,6 @@ class _OnGrid:
 
 def left_on_grid(problem: Problem, spaces: Sequence[Space], state: Array, rules: StaticRules) -> float:
     """Return what products leave of equations and conditions between their points, relative to the terms of these."""
-    grid = held_out_grid(problem, rules.held_out_grid)
+    places = 4096  # 64 coordinates along each axis of a square, which see what is narrow along one of them
+    grid = held_out_grid(problem, places)
     return left_at(problem, _OnGrid(problem, spaces, state, grid), grid.places, rules)

@@ -24,7 +24,7 @@ from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
-from frozenpinn.search.static_rules import DeflationRules, NewtonRules
+from frozenpinn.search.static_rules import NewtonRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import best_features, families
 from frozenpinn.static.judging import left_over
@@ -33,6 +33,8 @@ from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.static.start import by_homotopy, extended, read_start
 
 Array = np.ndarray
+_SAME = 1e-3  # relative L² distance below which two solutions are one
+_LEFT = 0.2  # part of the equations that a solution may leave on the coarse network
 
 
 class Candidate(NamedTuple):
@@ -55,7 +57,8 @@ def _plan(problem: Problem, task: Task) -> StaticPlan:
     rules, plan = task.rules.static, static_plan(problem, task)
     if not task.grows:
         return plan
-    width = rules.deflation.width[min(problem.domain.dimension, 4) - 1]
+    widths = (60, 200, 320, 320)  # neurons in one, two, three, more dimensions
+    width = widths[min(problem.domain.dimension, 4) - 1]
     count = int(rules.points * width) + 8
     return StaticPlan(problem, task, width, count, boundary_count(problem, count, rules))
 
@@ -84,13 +87,14 @@ def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
 
 def _all(plan: StaticPlan, collocation: Collocation, first: Candidate) -> list[Candidate]:
     """Go on from each start until it leads to nothing new; every solution gives all a new chance, and more starts."""
-    rules, found = plan.task.rules.static, [first]
+    found = [first]
     starts = [*_own_starts(plan, collocation, first), *_derived(plan, collocation, first, 1)]
     failed_at = dict[str, int]()
-    for _ in range(rules.deflation.rounds):
+    rounds, most = 3, 12  # over all starts, and solutions
+    for _ in range(rounds):
         before = len(found)
         for name, start in starts:  # grows on the way
-            while len(found) < rules.deflation.most and failed_at.get(name) != len(found):
+            while len(found) < most and failed_at.get(name) != len(found):
                 other = _another(plan, collocation, start, found)
                 if other is None:
                     failed_at[name] = len(found)
@@ -106,31 +110,33 @@ def _another(plan: StaticPlan, collocation: Collocation, start: Function, found:
     """Return a solution that is not yet known; None if a start leads to none."""
     rules, known = plan.task.rules.static, [candidate.values for candidate in found]
     try:
-        other = deflated_newton(collocation, start, known, rules.deflation, rules.newton).state
+        other = deflated_newton(collocation, start, known, rules.newton).state
     except ConvergenceError:
         return None
-    return other if left_over(plan.problem, other, rules) <= rules.deflation.left else None  # or a mere minimum
+    return other if left_over(plan.problem, other, rules) <= _LEFT else None  # or a mere minimum
 
 
 def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) -> Iterator[tuple[str, Function]]:
     """Yield starts that need no further solution: what is given, boundary data, zero, random smooth functions."""
-    rules, given = plan.task.rules.static.deflation, read_start(plan.task.start, plan.problem)
+    given = read_start(plan.task.start, plan.problem)
     if given is not None:
         yield "the start that was given", given
     yield "the extension of the boundary data", extended(collocation, plan.problem)
     yield "zero", Nothing()
     size = size_of(collocation, first.values) or 1.0
-    for k in range(rules.random):
-        yield f"random function {k + 1}", _random(plan, rules.sizes[k % len(rules.sizes)] * size, k)
+    sizes = (1.0, 4.0)  # of random functions, relative to what is known
+    for k in range(8):
+        yield f"random function {k + 1}", _random(plan, sizes[k % len(sizes)] * size, k)
 
 
 def _derived(
     plan: StaticPlan, collocation: Collocation, candidate: Candidate, number: int
 ) -> Iterator[tuple[str, Function]]:
     """Yield starts made of a solution: along directions in which it is least determined, mirror images, multiples."""
-    rules, domain, state = plan.task.rules.static.deflation, plan.problem.domain, candidate.state
+    domain, state = plan.problem.domain, candidate.state
     size = size_of(collocation, candidate.values)
-    for k, soft in enumerate(soft_directions(collocation, state, rules.soft), 1):
+    directions = 4  # in which the linearisation is smallest
+    for k, soft in enumerate(soft_directions(collocation, state, directions), 1):
         for sign in (1.0, -1.0):
             moved = state.moved(state.coefficients + sign * (size or 1.0) * soft.coefficients)
             yield f"find {number} {'+' if sign > 0 else '−'} its soft direction {k}", moved
@@ -139,7 +145,7 @@ def _derived(
     for axis, name in enumerate(domain.coordinates):
         middle = float(domain.lower[axis] + domain.upper[axis]) / 2.0
         yield f"find {number} mirrored in {name}", Mirrored(state, axis, middle)
-    for multiple in rules.multiples:
+    for multiple in (2.0, -1.0, 5.0, 25.0):
         yield f"{multiple:g} times find {number}", scaled(state, multiple)
 
 
@@ -170,9 +176,7 @@ def _random(plan: StaticPlan, size: float, k: int) -> Combination:
     return Combination(hidden, problem.fields, (size * coefficients / scale).ravel())
 
 
-def refined(
-    candidates: list[Candidate], solve: Callable[[Any], Solution], rules: DeflationRules
-) -> tuple[Solution, ...]:
+def refined(candidates: list[Candidate], solve: Callable[[Any], Solution]) -> tuple[Solution, ...]:
     """Refine solutions of a coarse network; leave out those that are none, or the same as another. Small ones first."""
     found: list[tuple[Solution, str]] = []
     lost = 0
@@ -185,10 +189,10 @@ def refined(
                 lost += 1
                 continue
         estimate = solution.error_estimate
-        if estimate is not None and not estimate.worst < rules.left:
+        if estimate is not None and not estimate.worst < _LEFT:
             lost += 1
             continue
-        if all(relative_distance(solution, other) > rules.same for other, _ in found):
+        if all(relative_distance(solution, other) > _SAME for other, _ in found):
             found.append((solution, f"(find {number}), from {candidate.start}"))
             for warning in caught:
                 warn(warning.message)
@@ -238,8 +242,7 @@ def deflated_newton(
     collocation: Collocation,
     start: Function,
     known: Sequence[Array],
-    rules: DeflationRules,
-    newton_rules: NewtonRules,
+    rules: NewtonRules,
 ) -> Found:
     """Find a solution other than those whose values at the points are known.
 
@@ -249,20 +252,22 @@ def deflated_newton(
         If none is found from this start.
     """
     with np.errstate(all="ignore"):  # steps may leave what the equations are defined for, and end there
-        return _deflated(collocation, start, known, rules, newton_rules)
+        return _deflated(collocation, start, known, rules)
 
 
 def _deflated(
     collocation: Collocation,
     start: Function,
     known: Sequence[Array],
-    rules: DeflationRules,
-    newton_rules: NewtonRules,
+    rules: NewtonRules,
 ) -> Found:
     unit = max((size_of(collocation, v) for v in known), default=0.0) or 1.0
     state = fitted(collocation, start)
     values = values_of(collocation, state)
-    for _ in range(rules.steps):
+    steps = 30  # from one start, at most
+    near = 0.05  # relative change at which the ordinary method takes over
+    longest = 2.0  # step, relative to the size of the solution
+    for _ in range(steps):
         system = collocation.linearised(state)
         if not np.all(np.isfinite(system.rows)) or not np.all(np.isfinite(system.target)):
             break
@@ -271,23 +276,21 @@ def _deflated(
         size, length = max(size_of(collocation, values), unit), size_of(collocation, change)
         if not np.isfinite(length):
             break
-        if length < rules.near * size and _is_new(collocation, values, known, rules):
-            found = newton(collocation, full, newton_rules)
-            if _is_new(collocation, values_of(collocation, found.state), known, rules):
+        if length < near * size and _is_new(collocation, values, known):
+            found = newton(collocation, full, rules)
+            if _is_new(collocation, values_of(collocation, found.state), known):
                 return found
         share = factor(collocation, values, change, known, unit)
-        if abs(share) * length > rules.longest * size:
-            share *= rules.longest * size / (abs(share) * length)
+        if abs(share) * length > longest * size:
+            share *= longest * size / (abs(share) * length)
         state = state.moved(state.coefficients + share * (full.coefficients - state.coefficients))
         values = values_of(collocation, state)
     raise ConvergenceError("deflated Newton's method finds no other solution from this start.")
 
 
-def _is_new(collocation: Collocation, values: Array, known: Sequence[Array], rules: DeflationRules) -> bool:
+def _is_new(collocation: Collocation, values: Array, known: Sequence[Array]) -> bool:
     sizes = [max(size_of(collocation, values), size_of(collocation, other)) for other in known]
-    return all(
-        size_of(collocation, values - other) > rules.same * size for other, size in zip(known, sizes, strict=True)
-    )
+    return all(size_of(collocation, values - other) > _SAME * size for other, size in zip(known, sizes, strict=True))
 
 
 def soft_directions(collocation: Collocation, state: Combination, count: int) -> list[Combination]:

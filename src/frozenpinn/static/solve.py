@@ -122,7 +122,8 @@ def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Soluti
     """Return what a product of networks makes of a problem, if it is cheaper or needed, and leaves less."""
     own = product_plan(plan)
     assert solution.facts is not None
-    needed = solution.facts.left > plan.task.rules.static.product_from
+    much = 0.03  # part of the equations that other features leave, beyond which a product is worth its price
+    needed = solution.facts.left > much
     if own is None or (own.operations > plan.operations and not needed):
         return solution
     try:
@@ -236,10 +237,9 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
 def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
     """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
     rules = plan.task.rules.static
-    grown = replace(
-        static_plan(plan.problem, replace(plan.task, effort=rules.second * plan.task.effort)), told=plan.told
-    )
-    wider = grown.narrower(0.5, rules.second * rules.pilot_least, rules.pilot_most)
+    second = 4  # times as many neurons, if Newton's method leads nowhere on a narrow network
+    grown = replace(static_plan(plan.problem, replace(plan.task, effort=second * plan.task.effort)), told=plan.told)
+    wider = grown.narrower(0.5, second * rules.pilot_least, rules.pilot_most)
     for pilots in (narrow, wider):
         extended = best_family(pilots, _extended(pilots))
         if extended is not None and extended.left <= rules.blind:

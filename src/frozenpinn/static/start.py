@@ -135,15 +135,16 @@ def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
     problem, rules = plan.problem, plan.task.rules.static
     current: Function = extended(collocation, problem)
     reached, step = 0.0, 0.25
-    careful, first, last = replace(rules.newton, steps=rules.homotopy_newton), float("inf"), float("inf")
-    for _ in range(rules.homotopy):
+    careful, first, last = replace(rules.newton, steps=15), float("inf"), float("inf")
+    most, shortest = 24, 1e-3  # steps, and length of one at which the homotopy ends
+    for _ in range(most):
         share = min(1.0, reached + step)
         stage = collocation.of(problem if share == 1.0 else homotopy(problem, share), same_conditions=True)
         try:
             found = newton(stage, current, careful)
         except ConvergenceError:
             step /= 2.0
-            if step < rules.homotopy_least:
+            if step < shortest:
                 break
             continue
         current, reached, step = found.state, share, min(1.5 * step, 0.5)
@@ -151,7 +152,8 @@ def by_homotopy(plan: StaticPlan, collocation: Collocation) -> Found:
             return found
         last = smallest_values(stage, found.last)[0]
         first = last if np.isinf(first) else first
-    raise _end_of_homotopy(reached, first, last, rules.fold)
+    fold = 0.3  # part to which the smallest |Lu|/|u| falls on the way to a fold
+    raise _end_of_homotopy(reached, first, last, fold)
 
 
 def _end_of_homotopy(reached: float, first: float, last: float, fold: float) -> ConvergenceError:
