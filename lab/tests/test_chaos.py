@@ -25,7 +25,12 @@ def test_error_and_estimate():
 @pytest.fixture(scope="module")
 def two_references():
     """Two runs that differ by 1e-6 in their initial data, and so completely after t = 2."""
-    return [statistics(reference(256, 4e-4, amplitude)) for amplitude in AMPLITUDES]
+    return [reference(256, 4e-4, amplitude) for amplitude in AMPLITUDES]
+
+
+@pytest.fixture(scope="module")
+def two_statistics(two_references):
+    return [statistics(run) for run in two_references]
 
 
 def within(run, references):
@@ -41,23 +46,23 @@ def within(run, references):
     return True
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_long_run_is_bounded_and_has_the_right_statistics(two_references, seed):
+@pytest.mark.parametrize("seed", [0, 1])
+def test_long_run_is_bounded_and_has_the_right_statistics(two_statistics, seed):
     solution = solve("kuramoto-sivashinsky-long", seed)
     x, t = np.linspace(0, 2 * np.pi, 200), np.linspace(0, 5, 101)
     assert np.max(np.abs(solution(x[:, None], t))) < 5.0
-    assert within(statistics(solution), two_references)
+    assert within(statistics(solution), two_statistics)
 
 
-def test_statistics_tell_an_unresolved_run(two_references):
+def test_statistics_tell_an_unresolved_run(two_statistics):
     problem = find_case("kuramoto-sivashinsky-long").problem()
     with pytest.warns(fp.FrozenPinnWarning, match="does not resolve"):
         narrow = statistics(fp.solve(problem, settings=fp.Settings(width=120, rtol=1e-4, windows=None)))
-    assert not within(narrow, two_references)
+    assert not within(narrow, two_statistics)
 
 
-def test_the_two_references_part():
-    a, b = (reference(256, 4e-4, amplitude) for amplitude in AMPLITUDES)
+def test_the_two_references_part(two_references):
+    a, b = two_references
     x = np.linspace(0, 2 * np.pi, 100)
     early, late = (np.max(np.abs(a(x, t) - b(x, t))) for t in (0.1, 3.0))
     assert early < 1e-4

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import roots_legendre
 from typer.testing import CliRunner
 
 import frozenpinn as fp
@@ -98,7 +99,7 @@ def test_fourier_agrees_with_the_best_approximation():
 
 
 def test_chebyshev_agrees_with_its_best_approximation():
-    nodes, weights = np.polynomial.legendre.leggauss(4000)
+    nodes, weights = roots_legendre(4000)
     basis = np.polynomial.legendre.legvander(nodes, 50)  # the same space, orthogonal in L²
     u = cole_hopf(nodes, 0.99)
     best = (basis.T @ (weights * u)) * (np.arange(51) + 0.5)
@@ -489,7 +490,7 @@ def narrow(patch):
 TINY = {
     "advection-speed": two_speeds,
     "advection-convergence": fewer(advection_convergence, "WIDTHS", (6, 10, 16)),
-    "advection-long": fewer(advection_long, "TIMES", (10.0, 1000.0)),
+    "advection-long": fewer(advection_long, "TIMES", (10.0, 100.0)),
     "rcond": fewer(rcond, "CUTOFFS", (1e-3, 1e-9, 1e-14)),
     "svd-threshold": one_problem,
     "bases": fewer(bases, "STEEPNESS", (1.0, 0.006)),

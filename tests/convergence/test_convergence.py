@@ -1,4 +1,4 @@
-"""Convergence is asserted: error against width, cut-off, tolerance and step, with fitted rates."""
+"""Convergence of each kind: error against width, axis, cut-off, tolerance and noise, with fitted rates."""
 
 import numpy as np
 import pytest
@@ -66,8 +66,61 @@ def test_error_follows_the_tolerance(method, factor):
         parameters={"f": "-exp(-t)*sin(x) + exp(-3*t)*sin(x)**3"},
         exact="exp(-t)*sin(x)",
     )
-    for tol in (1e-3, 1e-5, 1e-7):
-        solution = fp.solve(
-            problem, settings=fp.Settings(width=30, points=60, cutoff=1e-8, integrator=method, rtol=tol)
-        )
-        assert solution.error()["rel_l2"] < factor * tol
+    tolerances = np.array([1e-3, 1e-5, 1e-7])
+    settings = [fp.Settings(width=30, points=60, cutoff=1e-8, integrator=method, rtol=tol) for tol in tolerances]
+    measured = np.array([fp.solve(problem, settings=s).error()["rel_l2"] for s in settings])
+    assert np.all(measured < factor * tolerances)
+    assert np.polyfit(np.log10(tolerances), np.log10(measured), 1)[0] > 0.4
+
+
+COARSE = pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")  # too narrow on purpose
+
+
+@COARSE
+def test_the_coarse_axis_of_a_product_decides():
+    measured = [errors(heat_2d(), seeds=(0, 1), width=(22, w)) for w in (8, 12, 16, 20)]
+    assert np.polyfit((8, 12, 16, 20), np.log10(measured), 1)[0] < -0.2
+    few, many = (errors(heat_2d(), seeds=(0, 1), width=(6, w)) for w in (20, 28))
+    assert few == pytest.approx(many, rel=0.1)
+    assert few > 10 * measured[-1]
+
+
+@COARSE
+@pytest.mark.parametrize(
+    ("equation", "domain", "exact", "widths", "bound"),
+    [
+        ("lap(u) = 0", fp.Disk(), "exp(x)*sin(y)", (20, 40, 60, 80), 1e-6),
+        ("lap(u) = 0", fp.Box([0, 0], [1, 1]), "exp(x)*sin(y)", (6, 9, 12, 15), 3e-3),
+        ("u_xx + u**3 = -9*sin(3*x) + sin(3*x)**3", fp.Interval(0, 1), "sin(3*x)", (4, 6, 8, 10), 1e-7),
+    ],
+    ids=["disk", "product", "nonlinear"],
+)
+def test_error_of_static_problems_decays_with_width(equation, domain, exact, widths, bound):
+    problem = fp.Problem(equation, domain, boundary=f"u = {exact}", exact=exact)
+    measured = [errors(problem, seeds=(0, 1), width=w) for w in widths]
+    slope = np.polyfit(np.array(widths) / widths[-1], np.log10(measured), 1)[0]
+    assert slope < -2  # digits gained up to the last width
+    assert measured[-1] < bound
+
+
+def test_error_of_eigenvalues_decays_with_width():
+    problem = fp.Problem("-u_xx = lam*u", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Eigenvalue()})
+    exact, measured = np.pi**2 * np.array([1.0, 4.0, 9.0]), []
+    for width in (8, 12, 16):
+        found = fp.modes(problem, 3, settings=fp.Settings(width=width)).values
+        measured.append(np.max(np.abs(np.asarray(found) / exact - 1)))
+    assert measured[0] > 1e3 * measured[1] > 1e5 * measured[2]
+    assert measured[2] < 1e-11
+
+
+def test_error_and_error_bar_of_inference_follow_the_noise():
+    problem = fp.Problem(
+        "u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(0.2)}
+    )
+    x, t, noise = np.linspace(0.1, 0.9, 20), np.full(20, 0.5), np.array([1e-2, 1e-3, 1e-4, 1e-5])
+    exact, chance = np.exp(-0.05 * np.pi**2) * np.sin(np.pi * x), np.random.default_rng(3).standard_normal(20)
+    data = [fp.Measurements(x, exact + size * chance, times=t, noise=size) for size in noise]
+    found = [fp.infer(problem, measured).parameters["k"] for measured in data]
+    for quantity in ([abs(k.value - 0.1) for k in found], [k.std for k in found]):
+        assert np.polyfit(np.log10(noise), np.log10(quantity), 1)[0] == pytest.approx(1.0, abs=0.02)
+    assert all(abs(k.value - 0.1) < 3 * k.std for k in found)

@@ -593,7 +593,7 @@ def test_large_systems_are_solved_reported_and_stored_without_their_matrix(tmp_p
     box, start = fp.Box([0, 0, 0], [1, 1, 1]), "sin(pi*x)*sin(pi*y)*sin(2*pi*z)"
     exact = f"{start}*exp(-6*pi**2*t)"
     problem = fp.Problem("u_t = lap(u)", box, (0, 0.01), start, "u = 0", exact=exact)
-    solution = fp.solve(problem, settings=fp.Settings(width=36, subspace=None))
+    solution = fp.solve(problem, settings=fp.Settings(width=28, subspace=None))
     assert solution.system.size > 5000
     assert solution.error()["rel_l2"] < 1e-8
     assert solution.report.spectral_abscissa == pytest.approx(-3 * np.pi**2)

@@ -19,7 +19,8 @@ def tool():
     return module
 
 
-def test_a_tree_beside_itself(tool, capsys):
+def test_a_tree_beside_itself(tool, capsys, monkeypatch):
+    monkeypatch.setattr(tool, "IMPORTS", 1)
     tool.main([str(SOURCE), str(SOURCE), "wave", "--repeats", "1"])
     out, told = capsys.readouterr()
     heading, rule, line, _, whole, last = out.splitlines()

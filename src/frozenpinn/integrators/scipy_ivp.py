@@ -41,8 +41,8 @@ class SciPy:
     --------
     >>> import frozenpinn as fp
     >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
-    >>> fp.solve(rod, settings=fp.Settings(integrator=fp.integrators.SciPy("rk45", rtol=1e-6))).integrator
-    'scipy-rk45'
+    >>> fp.solve(rod, settings=fp.Settings(integrator=fp.integrators.SciPy("radau", rtol=1e-6))).integrator
+    'scipy-radau'
     """
 
     method: str
