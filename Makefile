@@ -1,16 +1,21 @@
-# Two commands do everything on a fresh machine with Python ≥ 3.11: `make demo` and `make test`.
+# Two commands do everything on a fresh machine with Python ≥ 3.11: `make demo` and `make test`; `make check` is quick.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test docs speed lint shape bench table report boxes static format clean
+.PHONY: demo test check docs speed lint shape bench table report boxes static format clean
 
 demo: $(STAMP)
 	$(BIN)/frozenpinn demo
 
+PYTEST := $(BIN)/python -m pytest -m "not timing" -n auto --dist loadfile
 test: lint
-	$(BIN)/python -m pytest -m "not timing" -n auto tests src lab
+	$(PYTEST) tests src lab
+
+UNITS := language tables statement geometry operators basis assembly integrators analysis runtime convergence
+check: $(STAMP)  ## the units, convergence, and one solve of each kind, in less than three minutes
+	$(PYTEST) $(UNITS:%=tests/%) tests/test_each_kind.py
 
 docs: $(STAMP)  ## the site, in docs/_build/html; solves the problems of the gallery (a few minutes the first time)
 	MPLBACKEND=agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

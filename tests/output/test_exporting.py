@@ -7,6 +7,7 @@ import pyvista
 import xarray as xr
 
 import frozenpinn as fp
+import zoo
 from frozenpinn.geometry.cells import cells_of
 
 FEW = fp.Settings(width=20)
@@ -32,10 +33,9 @@ def plate():
     return fp.solve(problem, settings=fp.Settings(width=60))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ball():
-    problem = fp.Problem("lap(u) = 6", fp.Ball(dimension=3), boundary="u = x**2 + y**2 + z**2")
-    return fp.solve(problem, settings=fp.Settings(width=100))
+    return zoo.solved("ball")
 
 
 @pytest.fixture(scope="module")

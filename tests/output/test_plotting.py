@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+import zoo
 from frozenpinn import EvaluationError
 
 plt.switch_backend("Agg")
@@ -20,19 +21,14 @@ def closed_figures():
     plt.close("all")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def heat():
-    return fp.solve(
-        fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0"), settings=fp.Settings(width=30)
-    )
+    return zoo.solved("heat")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def quantum():
-    ring = fp.Interval(0, 2 * np.pi, periodic=True)
-    return fp.solve(
-        fp.Problem(["a_t = -b_xx", "b_t = a_xx"], ring, (0, 1), {"a": "cos(x)", "b": 0}), settings=fp.Settings(width=30)
-    )
+    return zoo.solved("quantum")
 
 
 @pytest.fixture(scope="module")
@@ -236,8 +232,8 @@ def test_maps_of_errors_and_residuals():
             r"there is no search to draw, because no tolerance was given; write fp.solve\(problem",
         ),
         ({"show": "residual", "derivative": "x"}, "drawn of the field itself: leave derivative out"),
-        ({"times": [0.2]}, r"times are numbers between 0 and 0.1, such as \[0, 0.1\]; got \[0.2\]"),
-        ({"times": "now"}, "times are numbers between 0 and 0.1"),
+        ({"times": [0.3]}, r"times are numbers between 0 and 0.2, such as \[0, 0.2\]; got \[0.3\]"),
+        ({"times": "now"}, "times are numbers between 0 and 0.2"),
         ({"times": np.linspace(0, 0.1, 30)}, "a figure has at most 24 times, got 30"),
         ({"ax": 3}, "ax is an Axes of Matplotlib, or an array of them; got 3"),
         ({"units": {"y": "m"}}, "units of 'y': the names are 't', 'u', 'x'"),
@@ -245,9 +241,9 @@ def test_maps_of_errors_and_residuals():
         ({"time": 0.1}, "has no argument 'time'"),
     ],
 )
-def test_what_can_not_be_drawn(heat, wrong, text):
+def test_what_can_not_be_drawn(wrong, text):
     with pytest.raises(EvaluationError, match=text):
-        heat.plot(**wrong)
+        zoo.solved("ladder").plot(**wrong)
 
 
 def test_too_few_axes(quantum):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import warnings
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 import xarray as xr
 
 import frozenpinn as fp
+import zoo
 from frozenpinn import EvaluationError, StorageError
 from frozenpinn.geometry.outline import loops
 from frozenpinn.output.page import page_data
@@ -28,16 +30,9 @@ CORNER = fp.Polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
 RING = fp.Interval(0, 2 * np.pi, periodic=True)
 
 
-def _burgers():
-    return fp.solve(fp.Problem("u_t + u*u_x = 0.05*u_xx", fp.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0"), tol=1e-4)
-
-
 SOLVES = {
-    "burgers": _burgers,
-    "system": lambda: fp.solve(
-        fp.Problem(["a_t = -b_xx", "b_t = a_xx"], RING, (0, 1), {"a": "cos(x)", "b": 0}),
-        settings=fp.Settings(width=30),
-    ),
+    "burgers": partial(zoo.solved, "burgers"),
+    "system": partial(zoo.solved, "quantum"),
     "box": lambda: fp.solve(
         fp.Problem("u_t = lap(u)", fp.Box([0, 0], [2, 1]), (0, 0.1), "sin(pi*x)*sin(pi*y)", "u = x*(2 - x)*t"),
         settings=fp.Settings(width=16),
@@ -46,11 +41,11 @@ SOLVES = {
         fp.Problem("u_t = lap(u)", fp.Disk() - fp.Disk([0, 0], 0.3), (0, 0.1), "1 + x", "u = 1 + x + t"),
         settings=fp.Settings(width=150, cutoff=1e-9),
     ),
-    "corner": lambda: fp.solve(fp.Problem("lap(u) = -1", CORNER, boundary="u = 0"), settings=fp.Settings(width=150)),
+    "corner": partial(zoo.solved, "corner"),
     "elastic corner": lambda: fp.solve(
         fp.Problem("lap(U) + 2*grad(div(U)) = [0, 1]", CORNER, boundary="U = 0"), settings=fp.Settings(width=150)
     ),
-    "layer": lambda: fp.solve(fp.Problem("0.01*u_xx - u_x = 1", fp.Interval(0, 1), boundary="u = 0"), tol=1e-6),
+    "layer": partial(zoo.solved, "layer"),
 }
 
 

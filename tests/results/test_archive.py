@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+import zoo
 from frozenpinn import FrozenPinnError
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
 
@@ -14,8 +15,7 @@ from frozenpinn.results.archive import FORMAT, Reader, write_archive
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     file = tmp_path_factory.mktemp("damaged") / "heat.fpinn"
-    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.2), "sin(pi*x)", "u = 0")
-    fp.solve(problem, settings=fp.Settings(width=30)).save(file)
+    zoo.solved("heat").save(file)
     return file
 
 

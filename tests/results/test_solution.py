@@ -6,66 +6,36 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+import zoo
 from frozenpinn import EvaluationError
 from frozenpinn.integrators.hermite import HermiteTrajectory
 
 PI = np.pi
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def heat():
-    problem = fp.Problem(
-        "u_t = u_xx", fp.Interval(0, 1), (0, 0.2), "sin(pi*x)", "u = 0", exact="exp(-pi**2*t)*sin(pi*x)"
-    )
-    return fp.solve(problem, settings=fp.Settings(width=60))
+    return zoo.solved("heat")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ring():
-    domain = fp.Interval(0, 2, periodic=True)
-    return fp.solve(
-        fp.Problem("u_t = -u_x", domain, (1, 2), "sin(pi*x)", exact="sin(pi*(x - t + 1))"),
-        settings=fp.Settings(width=60),
-    )
+    return zoo.solved("transport")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def string():
-    problem = fp.Problem(
-        "u_tt = u_xx",
-        fp.Interval(0, 1),
-        (0, 1),
-        "sin(pi*x)",
-        "u = 0",
-        initial_velocity=0,
-        exact="sin(pi*x)*cos(pi*t)",
-    )
-    return fp.solve(problem, settings=fp.Settings(width=60))
+    return zoo.solved("string")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def plate():
-    problem = fp.Problem(
-        "u_t = lap(u)",
-        fp.Box([0, 0], [1, 2]),
-        (0, 0.1),
-        "sin(pi*x)*sin(pi*y)",
-        "u = 0",
-        exact="exp(-2*pi**2*t)*sin(pi*x)*sin(pi*y)",
-    )
-    return fp.solve(problem, settings=fp.Settings(width=24))
+    return zoo.solved("plate")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def quantum():
-    problem = fp.Problem(
-        ["a_t = -b_xx", "b_t = a_xx"],
-        fp.Interval(0, 2 * PI, periodic=True),
-        (0, 1),
-        {"a": "cos(x)", "b": 0},
-        exact={"a": "cos(x)*cos(t)", "b": "-cos(x)*sin(t)"},
-    )
-    return fp.solve(problem, settings=fp.Settings(width=60))
+    return zoo.solved("quantum")
 
 
 # ---- broadcasting: all ways of asking give the same numbers ---------------------------------------

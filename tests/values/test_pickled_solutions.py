@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+import zoo
 from frozenpinn.integrators.duhamel import LoadTrajectory
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.modal import ModalTrajectory
@@ -16,169 +17,17 @@ from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.integrators.scipy_ivp import PiecewiseTrajectory
 from frozenpinn.search.rules import Rules, SearchRules
 
-LINE = fp.Interval(0, 1)
-RING = fp.Interval(0, 1, periodic=True)
-SQUARE = fp.Box([0, 0], [1, 1])
-EDGES = {"left": "u = sin(3*t)", "right": "u_x + u = t"}
+LINE, RING = zoo.LINE, zoo.RING
+STATIC = ("poisson", "corner", "ball", "bratu", "layer")
+NAMES = [name for name in zoo.NAMES if name not in STATIC]
 
 
-def bump(x):
-    return x * (1 - x)
-
-
-def solved(problem, seed=0, tol=None, **settings):
+def solved(problem, tol=None, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return fp.solve(problem, seed=seed, tol=tol, settings=fp.Settings(**settings))
+        return fp.solve(problem, tol=tol, settings=fp.Settings(**settings))
 
 
-def reaction():
-    return fp.Problem("u_t = 0.1*u_xx - u**3 + cos(5*t)", LINE, (0, 1), "sin(pi*x)", "u = 0")
-
-
-def stepped(integrator):
-    return lambda: solved(reaction(), width=24, integrator=integrator, rtol=1e-5, windows=None)
-
-
-def lifted():
-    return solved(fp.Problem("u_t = 0.3*u_xx + x", LINE, (0, 1), 0, EDGES), width=40)
-
-
-def ladder():
-    return solved(fp.Problem("u_t = u_xx - 3*u_x + 1", LINE, (0, 0.2), "sin(pi*x)", "u = 0"), width=40)
-
-
-def transport():
-    return solved(fp.Problem("u_t = -u_x", RING, (1, 2), "sin(2*pi*x)"), width=40)
-
-
-def string():
-    sides = {"left": "u = sin(3*t)", "right": "u = 0"}
-    return solved(fp.Problem("u_tt = u_xx - u_t", LINE, (0, 1), "sin(pi*x)", sides, "3*(1 - x)"), width=40)
-
-
-def nonlinear_string():
-    return solved(fp.Problem("u_tt = u_xx - u**3", LINE, (0, 1), "sin(pi*x)", "u = 0", 0), width=40)
-
-
-def windows():
-    problem = fp.Problem("u_t + u*u_x = 0.01*u_xx", fp.Interval(-1, 1), (0, 0.6), "-sin(pi*x)", "u = 0")
-    return solved(problem, width=80, rtol=1e-4)
-
-
-def equal_windows():
-    return solved(reaction(), width=40, windows=3)
-
-
-def product():
-    problem = fp.Problem("u_t = lap(u)", SQUARE, (0, 0.3), "exp(x + y)", "u = exp(x + y + 2*t)")
-    return solved(problem, width=10, subspace=None)
-
-
-def nonlinear_product():
-    problem = fp.Problem("u_t = 0.1*lap(u) - u**3 + x*y", SQUARE, (0, 0.5), "sin(pi*x)*sin(pi*y)", "u = 0")
-    return solved(problem, width=8)
-
-
-def shape():
-    problem = fp.Problem("u_t = lap(u) + x", fp.Disk(), (0, 0.2), "1 - x**2 - y**2", "u = 0")
-    return solved(problem, width=80)
-
-
-def corner():
-    outline = fp.Polygon([[0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]])
-    return solved(fp.Problem("u_t = lap(u) + 1", outline, (0, 0.1), 0, "u = 0"), width=80)
-
-
-def subspace():
-    box = fp.Box([0, 0, 0], [1, 1, 1])
-    return solved(fp.Problem("u_t = 0.1*lap(u)", box, (0, 1), "cos(pi*x)", "u_n = 0"), tol=1e-4)
-
-
-def many_dimensions():
-    box = fp.Box([0] * 4, [1] * 4)
-    data = "exp(x1*x2 + x3*x4)"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return solved(fp.Problem("u_t = lap(u)", box, (0, 0.1), data, f"u = {data}"), width=60, subspace=None)
-
-
-def scaled():
-    equations = {"u": "0.05*u_xx + 1e9*v", "v": "0.05*v_xx - 1e-9*u"}
-    start = {"u": "1e6*sin(pi*x)", "v": "1e-6*x*(1 - x)"}
-    return solved(fp.Problem(equations, LINE, (0, 1), start, fp.Dirichlet(0)), width=40)
-
-
-def coupled():
-    sides = ["u = v", "u_x = -v_x"]
-    start = {"u": "cos(pi*x)", "v": "cos(pi*x)"}
-    return solved(fp.Problem({"u": "u_xx", "v": "v_xx"}, LINE, (0, 0.2), start, {"left": sides, "right": sides}))
-
-
-def mixed_orders():
-    equations = ["u_tt = u_xx - v", "v_t = v_xx + u"]
-    start = {"u": "sin(pi*x)", "v": 0}
-    return solved(fp.Problem(equations, LINE, (0, 0.5), start, fp.Dirichlet(0), 0), width=40)
-
-
-def outer_basis():
-    problem = fp.Problem("u_t = -u_x", RING, (0, 1), "sin(2*pi*x)")
-    return solved(problem, width=50, boundary=fp.boundary.OuterBasis("fourier", 10))
-
-
-def soft():
-    return solved(fp.Problem("u_t = 0.3*u_xx", LINE, (0, 1), 0, EDGES), width=40, boundary="augmented-ode")
-
-
-def soft_string():
-    problem = fp.Problem("u_tt = u_xx", LINE, (0, 1), "sin(pi*x)", "u = 0", 0)
-    return solved(problem, width=30, boundary="augmented-ode", rtol=1e-5)
-
-
-def functions():
-    sides = {"left": fp.Dirichlet(np.sin), "right": "u = 0"}
-    return solved(fp.Problem("u_t = k*u_xx", LINE, (0, 1), bump, sides, parameters={"k": bump}), width=30)
-
-
-def exponential():
-    return solved(fp.Problem("u_t = -u_x + 0.1*u**2", RING, (0, 1), "sin(2*pi*x)"), width=40, integrator="exponential")
-
-
-def tolerance():
-    return solved(reaction(), tol=1e-4)
-
-
-def estimated():
-    return fp.estimate_error(lifted())
-
-
-CASES = [
-    lifted,
-    ladder,
-    transport,
-    string,
-    nonlinear_string,
-    windows,
-    equal_windows,
-    product,
-    nonlinear_product,
-    shape,
-    corner,
-    subspace,
-    many_dimensions,
-    scaled,
-    coupled,
-    mixed_orders,
-    outer_basis,
-    soft,
-    soft_string,
-    functions,
-    exponential,
-    tolerance,
-    estimated,
-]
-STEPPERS = ["etd", "cvode", "cvode-adams", "rk45", "rk23", "dop853", "lsoda", "radau", "bdf"]
-BUILDERS = {case.__name__: case for case in CASES} | {name: stepped(name) for name in STEPPERS}
 KINDS = {  #: of trajectories that must be among the cases
     "lifted": ModalTrajectory,
     "ladder": ScalingAndSquaring,
@@ -211,9 +60,9 @@ def values(solution):
     return [array.tobytes() for array in found]
 
 
-@pytest.fixture(scope="module", params=BUILDERS)
+@pytest.fixture(scope="module", params=NAMES)
 def solution(request):
-    found = BUILDERS[request.param]()
+    found = zoo.solved(request.param)
     if request.param in KINDS:
         assert isinstance(found.trajectory, KINDS[request.param])
     return found
@@ -289,7 +138,7 @@ def test_settings_and_findings():
             findings = fp.check(stated)
             assert again(findings) == findings
             assert str(again(findings)) == str(findings)
-    estimate = estimated().error_estimate
+    estimate = zoo.solved("estimated").error_estimate
     assert again(estimate) == estimate
     assert again(estimate).at(0.3) == estimate.at(0.3)
     assert again(estimate).holds_until(1e-12) == estimate.holds_until(1e-12)
@@ -323,11 +172,7 @@ def test_failures_come_back_from_another_process():
 
 
 def test_a_pool_of_processes():
-    names = ["lifted", "functions", "product"]
+    names = ["lifted", "functions", "moving_edges"]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        for name, found in zip(names, pool.map(_built, names), strict=True):
-            assert values(found) == values(BUILDERS[name]())
-
-
-def _built(name):
-    return BUILDERS[name]()
+        for name, found in zip(names, pool.map(zoo.solved, names), strict=True):
+            assert values(found) == values(zoo.solved(name))
