@@ -149,7 +149,7 @@ def test_closed_forms_under_forcing_in_time_agree_with_expm(structure, order, da
 @pytest.mark.parametrize("force", ["none", "constant"])
 def test_closed_forms_survive_storage(structure, order, damping, force):
     trajectory = fp.integrators.ExactPropagator().integrate(system(structure, order, damping, force=force))
-    again = TRAJECTORIES[trajectory.kind].from_arrays(trajectory.arrays())
+    again = TRAJECTORIES[trajectory.kind](trajectory.arrays())
     times = np.linspace(0.3, 2.0, 7)
     np.testing.assert_array_equal(again(times), trajectory(times))
     np.testing.assert_array_equal(again.rates(times), trajectory.rates(times))

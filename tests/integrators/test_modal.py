@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import scipy.linalg as sla
 
+from frozenpinn.integrators import TRAJECTORIES
 from frozenpinn.integrators.modal import Modes, unforced
 from frozenpinn.operators import kronecker
+from frozenpinn.operators.eigen import detect, eigensystem
 
 TAU = np.array([0.0, 0.4, 3.0])
 
@@ -79,3 +81,22 @@ def test_images_and_bounds_of_a_product(order):
     assert norms[0] >= (1 - 1e-12) * np.max(np.linalg.norm(states, axis=1))
     first = np.einsum("ki,mij->mkj", maps[0], states[:, :12].reshape(-1, 3, 4)).reshape(2, -1)
     assert images[0, 0] >= (1 - 1e-12) * np.max(np.linalg.norm(first, axis=1))
+
+
+def test_files_of_earlier_versions_are_read():
+    rng = np.random.default_rng(4)
+    matrices, state = [rng.normal(size=(n, n)) - np.eye(n) for n in (3, 4)], rng.normal(size=12)
+    whole = np.kron(matrices[0], np.eye(4)) + np.kron(np.eye(3), matrices[1])
+    ends = {"start": np.array(0.5), "end": np.array(4.0), "state": state}
+    powers = {"matrix/0": matrices[0], "matrix/1": matrices[1]}
+    modes = {"constant": np.array(-0.3)}
+    for axis, matrix in enumerate(matrices):
+        modes |= {f"{name}/{axis}": a for name, a in eigensystem(matrix, detect(matrix))._asdict().items()}
+    for kind, own, shift in (
+        ("ladder", {"matrix": whole, "size": np.array(12)}, 0.0),
+        ("axis-ladder", powers, 0.0),
+        ("axis-exponentials", modes, -0.3),
+    ):
+        found = TRAJECTORIES[kind]({**ends, **own})(0.5 + TAU)
+        expected = np.stack([np.exp(shift * t) * sla.expm(whole * t) @ state for t in TAU])
+        np.testing.assert_allclose(found, expected, atol=1e-11 * np.max(np.abs(expected)))

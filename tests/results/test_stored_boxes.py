@@ -11,7 +11,7 @@ SQUARE = fp.Box([0, 0], [1, 1])
 BUMP = "sin(pi*x)*sin(pi*y)"
 INFLOW = {"left": "u = 0", "right": fp.Free(), "bottom": fp.Free(), "top": fp.Free()}
 KINDS = {  # kind of the trajectory, and a problem that leads to it
-    "modes of axes": ("AxisExponentials", fp.Problem("u_t = lap(u) - u", SQUARE, (0, 0.1), BUMP, "u = 0")),
+    "modes of axes": ("ModalTrajectory", fp.Problem("u_t = lap(u) - u", SQUARE, (0, 0.1), BUMP, "u = 0")),
     "modes": ("ModalTrajectory", fp.Problem("u_t = lap(u) + 1", SQUARE, (0, 0.1), BUMP, "u = 0")),
     "modes under data": ("ModalTrajectory", fp.Problem("u_t = lap(u) + t*x", SQUARE, (0, 0.1), "x", "u = x + t")),
     "modes of waves": (

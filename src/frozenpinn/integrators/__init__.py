@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices
-from frozenpinn.integrators.axis_exponentials import AxisExponentials
 from frozenpinn.integrators.cvode import CVODE
 from frozenpinn.integrators.duhamel import LoadTrajectory
 from frozenpinn.integrators.etd import ETD
 from frozenpinn.integrators.exact import ExactPropagator
 from frozenpinn.integrators.exponential import ExponentialCollocation
 from frozenpinn.integrators.hermite import HermiteTrajectory
-from frozenpinn.integrators.modal import ModalTrajectory
+from frozenpinn.integrators.modal import ModalTrajectory, of_axis_exponentials
 from frozenpinn.integrators.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.integrators.scipy_ivp import SCIPY_METHODS, SciPy
@@ -46,22 +44,17 @@ INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
 }
 
 
-class TrajectoryKind(Protocol):
-    """A class of trajectories that can be rebuilt from its arrays."""
-
-    def from_arrays(self, arrays: Mapping[str, np.ndarray]) -> Trajectory:
-        """Rebuild a stored trajectory."""
-
-
-TRAJECTORIES: dict[str, TrajectoryKind] = {
-    **{
-        cls.kind: cls
-        for cls in (
-            *(AxisExponentials, HermiteTrajectory, LoadTrajectory),
-            *(ModalTrajectory, ScalingAndSquaring, SteadyState),
-        )
-    },
-    **dict.fromkeys(("ladder", "axis-ladder"), ScalingAndSquaring),  # names in files of earlier versions
+#: How a stored trajectory is rebuilt from its arrays.
+TRAJECTORIES: dict[str, Callable[[Mapping[str, np.ndarray]], Trajectory]] = {
+    "hermite": HermiteTrajectory.from_arrays,
+    "etd": LoadTrajectory.from_arrays,
+    "modal": ModalTrajectory.from_arrays,
+    "scaling-and-squaring": ScalingAndSquaring.from_arrays,
+    "steady": SteadyState.from_arrays,
+    # names in files of earlier versions
+    "axis-exponentials": of_axis_exponentials,
+    "axis-ladder": ScalingAndSquaring.from_arrays,
+    "ladder": ScalingAndSquaring.from_arrays,
 }
 
 

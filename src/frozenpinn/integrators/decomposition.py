@@ -61,8 +61,6 @@ class Decomposition:
         The modes: ``vectors`` are the right eigenvectors, ``left`` maps states to modal coordinates.
     rest
         What is no part of them.
-    axes, constant
-        Those of the axes if the operator of one field is the sum of them and of a constant, else None.
     order, damping
         In time: z' = λ z, or z'' = κ z + δ z'.
     """
@@ -71,8 +69,6 @@ class Decomposition:
     vectors: Operator
     left: Operator
     rest: Operator | None = None
-    axes: tuple[Eigensystem, ...] | None = None
-    constant: float = 0.0
     order: int = 1
     damping: float = 0.0
 
@@ -259,7 +255,7 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
     eigenvalues = reduce(np.add.outer, [e.eigenvalues for e in axes]).ravel() + terms.constant
     vectors, left = (kronecker(*(getattr(e, name) for e in axes)) for name in ("vectors", "left"))
     if not left_over and not terms.others:
-        return Decomposition(eigenvalues, vectors, left, None, tuple(axes), terms.constant)
+        return Decomposition(eigenvalues, vectors, left)
     extra, exact = _in_modes(left_over, axes)
     rest: list[Operator] = list(terms.others)
     if exact:

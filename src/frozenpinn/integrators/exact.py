@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from frozenpinn.errors import IntegrationError, SettingsError, warn
-from frozenpinn.integrators.axis_exponentials import AxisExponentials
 from frozenpinn.integrators.decomposition import Decomposition, decompose
 from frozenpinn.integrators.interpolation import (
     DEGREE,
@@ -90,9 +89,6 @@ class ExactPropagator:
         modes, vectors, left = parts.modes, parts.vectors, parts.left
         load = system.forcing(start) if system.forcing.is_constant else None
         free = load is not None and not load.any()
-        if free and modes.order == 1 and parts.axes is not None:
-            _check_finite(system.initial_state)
-            return AxisExponentials(start, end, parts.axes, system.initial_state, parts.constant)
         state = _in_modes(system, left, modes.order)
         _check_finite(state)
         if free:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from math import prod, sqrt
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.polynomial import chebyshev
 
 from frozenpinn.integrators.interpolation import DEGREE, Window
 from frozenpinn.integrators.protocol import NO_WORK, Work
-from frozenpinn.operators import KroneckerSum, Operator, operator_arrays, operator_from_arrays, tensor
+from frozenpinn.operators import KroneckerSum, Operator, kronecker, operator_arrays, operator_from_arrays, tensor
 from frozenpinn.operators.eigen import Distinct
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import Same, recent
@@ -389,6 +389,15 @@ class ModalTrajectory:
         modes = Modes(arrays["eigenvalues"], int(arrays["order"]), float(arrays["damping"]))
         vectors, starts, ends = operator_from_arrays(arrays, "vectors"), arrays["starts"], arrays["ends"]
         return cls(modes, vectors, starts, ends, arrays["states"], arrays["polynomials"])
+
+
+def of_axis_exponentials(arrays: Mapping[str, Array]) -> ModalTrajectory:
+    """Rebuild what earlier versions stored as exponentials of axes that are diagonalised, and of a constant."""
+    axes = range(sum(name.startswith("eigenvalues/") for name in arrays))
+    eigenvalues = reduce(np.add.outer, [arrays[f"eigenvalues/{axis}"] for axis in axes]).ravel() + arrays["constant"]
+    vectors, left = (kronecker(*(arrays[f"{name}/{axis}"] for axis in axes)) for name in ("vectors", "left"))
+    state = left @ arrays["state"]
+    return unforced(Modes(eigenvalues), vectors, state[None], float(arrays["start"]), float(arrays["end"]))
 
 
 @lru_cache(maxsize=8)

@@ -231,7 +231,7 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         basis = basis_from_arrays(about["basis"], _under(arrays, f"basis/{i}/"))
         lift = StoredLift(tuple(_under(arrays, f"lift/{i}/{order}/") for order in range(about["order"] + 1)))
         expansions.append(Expansion(basis, lift, about["order"]))
-    trajectory = TRAJECTORIES[kind].from_arrays(_under(arrays, "trajectory/"))
+    trajectory = TRAJECTORIES[kind](_under(arrays, "trajectory/"))
     views = tuple(VIEWS[name].from_dict(stored) for name, stored in entry["views"])
     about = {name: entry[name] for name in ("start", "end", "loss", "integrator")}
     return Piece(tuple(expansions), trajectory, views=views, **about)
