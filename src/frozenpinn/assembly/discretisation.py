@@ -321,7 +321,7 @@ class Discretisation:
 
     def mean_linear(self, t: float, y: Array) -> LinearPart:
         """Return the linear part with the mean over the domain of the derivatives of everything else at a state."""
-        if self.pointwise is None or not all(space.network.is_product for space in self.spaces):
+        if self.pointwise is None or self.linear.is_dense:
             return self.linear
         weights = self.points.weights / np.sum(self.points.weights)
         terms: dict[str, list[Term]] = {}

@@ -15,7 +15,6 @@ import sympy as sp
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.program import Program
 from frozenpinn.language.separation import compiled, separate
@@ -185,12 +184,11 @@ Map: TypeAlias = tuple[Space, int, slice, Operator]  #: what a time derivative o
 
 def _fixed_lift(layout: Layout, field: str, space: Space, terms: Sequence[Term]) -> Array | None:
     """Return what data that never change add through linear terms of their own field, axis by axis; None if not so."""
-    network, data = space.network, space.boundary_data
-    own = field in space.fields and isinstance(network, ProductNetwork) and not data.depends_on_time
-    if not own or layout.projector(field) is not network.projector():
+    data = space.boundary_data
+    if field not in space.fields or data.depends_on_time:
         return None
-    assert isinstance(network, ProductNetwork)
-    return network.lifted_projection(terms, data(layout.problem.time[0]))
+    found = space.network.lifted_projection(terms, data(layout.problem.time[0]))
+    return None if found is None or layout.projector(field) is not space.network.projector() else found
 
 
 def _lift_maps(

@@ -9,7 +9,6 @@ import numpy as np
 
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.language.functions import PointFunction
 from frozenpinn.language.joint import factors_along_axes, on_grid
@@ -63,10 +62,10 @@ def fitted_along_axes(space: Space, data: Data, t: float) -> list[ProductSum | N
     """
     network, known = space.network, [own[space.fields[0]] for own in data.values()]
     formulas = [f for f in known if isinstance(f, PointFunction)]
-    if not isinstance(network, ProductNetwork) or network.lift_size or len(formulas) < len(known):
+    if network.lift_size or len(formulas) < len(known):
         return [None] * len(known)
     axes, others = getattr(network.points, "axes", ()), [f for f in formulas if not f.is_zero]
-    factors = factors_along_axes(others, axes, t) if len(axes) > 1 else None
+    factors = factors_along_axes(others, axes, t) if len(axes) == len(network.sizes) > 1 else None
     fits = iter([None] * len(others) if factors is None else map(network.projected_products, factors))
     return [ProductSum.nothing(network.sizes) if f.is_zero else next(fits) for f in formulas]
 

@@ -49,6 +49,11 @@ class LinearPart:
         return next((kind for tag, kind in kinds if tag in self.position.tags), "general")
 
     @property
+    def is_dense(self) -> bool:
+        """Whether it is one matrix, as for single networks, and not a sum over the axes of products."""
+        return isinstance(self.position, Dense)
+
+    @property
     def order(self) -> int | None:
         """The order in time if it is the same for all coefficients, else None."""
         return self.layout.order
@@ -94,7 +99,7 @@ class LinearPart:
     @cached_property
     def abscissa(self) -> float:
         """Largest real part of the eigenvalues of A; not a number if they can't be had without a large matrix."""
-        if not isinstance(self.position, Dense) and self.layout.size > _SMALL:
+        if not self.is_dense and self.layout.size > _SMALL:
             spectrum = self.position.spectrum() if self.damping is not None else None
             if spectrum is None or self.order is None:
                 return float("nan")

@@ -141,7 +141,7 @@ def is_modal(system: Discretisation, eigenvalues: Array, vectors: Operator, left
         part is not None
         and not part.quantities
         and np.isrealobj(eigenvalues)
-        and all(space.network.is_product for space in system.spaces)
+        and not system.linear.is_dense
         and not any(jet.time for jet in part.jets)
         and diagonal_blocks(vectors) is not None
         and diagonal_blocks(left) is not None

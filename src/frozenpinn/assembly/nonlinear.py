@@ -129,16 +129,12 @@ class PointwisePart:
         for k, jet in enumerate(self.jets):
             if jet not in self.quantities:
                 self.groups.setdefault((self.space_index[jet.field], jet.time), []).append(k)
-        self._parts: dict[tuple[int, int], list[Operator]] = {}
         self.operators: dict[tuple[int, int], Operator] = {}
         self._lift: dict[tuple[int, int], Operator] = {}
         for key, members in self.groups.items():
             network = self.spaces[key[0]].network
             terms = [[Term(self.jets[k].field, derivative_of(self.jets[k]))] for k in members]
-            parts = [network.at_points(term) for term in terms]
-            self.operators[key] = stack(parts)
-            if network.is_product:  # which holds tables of its axes only
-                self._parts[key] = parts
+            self.operators[key] = stack([network.at_points(term) for term in terms])
             if network.lift_size:
                 self._lift[key] = stack([network.lift_at_points(term) for term in terms])
         self._lifted_cache: dict[tuple[tuple[int, int], float], Array] = {}
@@ -172,11 +168,13 @@ class PointwisePart:
 
     def maps(self) -> list[Operator]:
         """Return the map from coefficients to each jet, where all spaces are products and there are no integrals."""
-        return [
-            self._parts[key][self.groups[key].index(k)]
-            for k, jet in enumerate(self.jets)
-            if (key := (self.space_index[jet.field], jet.time))
-        ]
+        return [self._part(k)[0] for k in range(len(self.jets))]
+
+    def _part(self, k: int) -> tuple[Operator, int]:
+        """Return an operator with the map to a jet, and where that stands in it, in numbers of points."""
+        key = self.space_index[self.jets[k].field], self.jets[k].time
+        operator, place = self.operators[key], self.groups[key].index(k)
+        return (operator.rows[place][0] or operator, 0) if isinstance(operator, Block) else (operator, place)
 
     def lifts(self, t: float) -> list[Array | float] | None:
         """Return what boundary data add to each jet; None if there is nothing."""
@@ -193,10 +191,7 @@ class PointwisePart:
         """Return the matrix from coefficients to one jet at the points, whatever its size: the Jacobian needs it."""
         if k in self._dense:
             return self._dense[k]
-        n, key = len(self.x), (self.space_index[self.jets[k].field], self.jets[k].time)
-        operator, i = self.operators[key], self.groups[key].index(k)
-        if isinstance(operator, Block):
-            operator, i = operator.rows[i][0] or operator, 0
+        n, (operator, i) = len(self.x), self._part(k)
         found = operator.dense(limit=operator.shape[0] * operator.shape[1])[i * n : (i + 1) * n]
         if found.size <= _KEPT:
             self._dense[k] = found
@@ -271,8 +266,8 @@ class PointwisePart:
         """
         n, size = len(self.x), blocks[-1].stop
         keys = {
-            key: stack([by_transforms(o @ rights[key[0]], outward=True) for o in self._parts[key]])
-            for key in self.groups
+            key: stack([by_transforms(self._part(k)[0] @ rights[key[0]], outward=True) for k in members])
+            for key, members in self.groups.items()
         }
         lefts = {name: by_transforms(own, outward=False) for name, own in lefts.items()}
         program = self.at_points

@@ -16,7 +16,6 @@ from frozenpinn.assembly.products import SMALL
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
-from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError
 from frozenpinn.geometry import Box
 from frozenpinn.operators import Block, Dense, Inverse, Operator, Sparse
@@ -58,8 +57,9 @@ def inverse_mass(
     if not any(name in terms for name in space.fields):
         return None
     network = space.network
-    if isinstance(network, ProductNetwork):
-        return _inverse_on_product(problem, space, network.galerkin(terms[space.fields[0]], network))
+    mass = network.galerkin(terms[space.fields[0]], network)
+    if mass is not None:
+        return _inverse_on_product(problem, space, mass)
     matrix = np.zeros((network.size, network.size))
     for name in space.fields:
         own = terms.get(name) or [Term(name, derivative_of(problem.jets.field(name)), 1.0)]
@@ -179,8 +179,8 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     inverses = tuple(_inverse(problem, space, p, left) for space, p in zip(spaces, projectors, strict=True))
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
     parities = {t.derivative.order % 2 for by_time in terms.values() for t in by_time.get(0, [])}
-    split = parities == {0, 1} and len(spaces) == 1 and not spaces[0].network.is_product and not left
     dense = not any(space.network.is_product for space in spaces)
+    split = parities == {0, 1} and len(spaces) == 1 and dense and not left
     even, odd, velocity = (_Blocks(layout, dense) for _ in range(3))
     for equation in problem.equations:
         row = next(i for i, space in enumerate(spaces) if equation.field in space.fields)
@@ -214,10 +214,7 @@ def is_constant_on_products(problem: Problem, spaces: Sequence[Space]) -> bool:
     Such operators are few small matrices, and of a basis that is remembered they are worth being remembered, too.
     """
     return _has_plain_terms(problem) and all(
-        isinstance(s.network, ProductNetwork)
-        and len(s.network.points.weights) <= SMALL
-        and not s.laws
-        and s.soft is None
+        s.network.is_product and len(s.network.points.weights) <= SMALL and not s.laws and s.soft is None
         for s in spaces
     )
 
@@ -288,9 +285,8 @@ def _projected(
     target: Space, projector: Operator, source: Space, terms: list[Term], inverse: Operator | None = None
 ) -> Operator:
     """Project terms of one space onto another, axis by axis where both are products."""
-    if isinstance(target.network, ProductNetwork) and isinstance(source.network, ProductNetwork):
-        return divided(inverse, target.network.galerkin(terms, source.network))
-    return projector @ source.network.at_points(terms)
+    along_axes = target.network.galerkin(terms, source.network)
+    return projector @ source.network.at_points(terms) if along_axes is None else divided(inverse, along_axes)
 
 
 class _Blocks:

@@ -30,10 +30,10 @@ from frozenpinn.basis.boundary_layer import (
     functional_rows,
 )
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
-from frozenpinn.basis.protocol import PointSet
+from frozenpinn.basis.protocol import Basis, PointSet
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
-from frozenpinn.operators import Dense, Operator, tensor
+from frozenpinn.operators import Dense, Operator, ProductSum, tensor
 from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
@@ -182,6 +182,11 @@ class Network:
         return (self.size,)
 
     @property
+    def factors(self) -> tuple[Network, ...]:
+        """The network itself: a product of one."""
+        return (self,)
+
+    @property
     def raw_size(self) -> int:
         """Number of features behind the basis."""
         return len(self.fields) * self.hidden.size
@@ -239,6 +244,18 @@ class Network:
     def lift_at_points(self, terms: Sequence[Term]) -> Operator:
         """Return the map from boundary data to Σ coefficient·D of what they lift, at the basis' own points."""
         return Dense(self.lift_operator(self.points.x, terms))
+
+    def galerkin(self, terms: Sequence[Term], source: Basis) -> Operator | None:
+        """Return None: there are no axes along which to project."""
+        return None
+
+    def lifted_projection(self, terms: Sequence[Term], lifted: Array) -> Array | None:
+        """Return None: the projection takes values at the points."""
+        return None
+
+    def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:
+        """Return None: there are no axes along which to fit."""
+        return None
 
     def shares(self, coefficients: Array) -> tuple[float, ...]:
         """Return the norm of the part of a state that lies in the finest tenth of the basis."""

@@ -20,7 +20,7 @@ from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_o
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
-from frozenpinn.basis.protocol import PointSet
+from frozenpinn.basis.protocol import Basis, PointSet
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import KroneckerSum, Operator, Product, ProductSum, Selection, kronecker, tensor
 from frozenpinn.runtime.arrays import read_only
@@ -275,9 +275,9 @@ class ProductNetwork:
             pairs = found.inner_products
             return found if pairs.diagonal().max() <= _CANCELLING**2 * pairs.sum() < np.inf else None
 
-    def galerkin(self, terms: Sequence[Term], source: ProductNetwork) -> Operator:
-        """Return the projection of Σ coefficient·D of another network's functions, or of one's own."""
-        return project_terms(self, source, terms)
+    def galerkin(self, terms: Sequence[Term], source: Basis) -> Operator | None:
+        """Return the projection of Σ coefficient·D of the functions of a product; None of other ones."""
+        return project_terms(self, source, terms) if isinstance(source, ProductNetwork) else None
 
     @cached_property
     def _lifted(self) -> Selection:

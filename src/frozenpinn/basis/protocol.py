@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.operators import Operator
+from frozenpinn.operators import Operator, ProductSum
+
+if TYPE_CHECKING:
+    from frozenpinn.basis.network import Network
 
 Array = np.ndarray
 
@@ -43,6 +46,10 @@ class Basis(Protocol):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The shape of the coefficients: functions of each axis of a product."""
+
+    @property
+    def factors(self) -> tuple[Network, ...]:
+        """The networks whose functions are multiplied: one of each axis of a product, or the network itself."""
 
     @property
     def lift_size(self) -> int:
@@ -91,6 +98,15 @@ class Basis(Protocol):
 
     def projector(self, rcond: float | None = None) -> Operator:
         """Return the map from values of all fields at the points to coefficients."""
+
+    def galerkin(self, terms: Sequence[Term], source: Basis) -> Operator | None:
+        """Return the projection of Σ coefficient·D of the functions of a basis axis by axis; None if there are none."""
+
+    def lifted_projection(self, terms: Sequence[Term], lifted: Array) -> Array | None:
+        """Return the coefficients of Σ number·D of what boundary data lift; None if that takes values at the points."""
+
+    def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:
+        """Return the coefficients of Σₖ Πₐ fₐₖ, given by tables (n, k) on each axis; None if that loses digits."""
 
     def operator(self, x: Array, terms: Sequence[Term]) -> Array:
         """Return Σ coefficient·D of every basis function anywhere, shape (n, size)."""

@@ -255,7 +255,7 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
         return None
     networks = [space.network for space in spaces]
     first = networks[0]
-    if not isinstance(first, ProductNetwork) or any(n.factors != first.factors for n in networks):  # type: ignore[attr-defined]
+    if not isinstance(first, ProductNetwork) or any(n.factors != first.factors for n in networks):
         return None
     tensors = [part[0].reshape(first.sizes) for part in system.layout.split(found.state)]
     detail = _detail(plan.problem, around, own.place_points(around), width)

@@ -12,7 +12,6 @@ from frozenpinn.integrators.decomposition import axis_modes
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
 from frozenpinn.integrators.scipy_ivp import SciPy
-from frozenpinn.operators import Dense
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.threads import blas_threads
 
@@ -125,7 +124,7 @@ class CVODE:
         """Return the options of the linear systems inside BDF steps; Adams steps have none."""
         if self.method == "Adams":
             return {}
-        large = not isinstance(guard.system.linear.position, Dense) and guard.system.size > self.small
+        large = not guard.system.linear.is_dense and guard.system.size > self.small
         if self.linear_solver == "krylov" or (self.linear_solver == "auto" and large):
             return _krylov(guard, self.krylov_dimension)
 

@@ -432,7 +432,7 @@ def can_propagate(system: OdeSystem) -> bool:
     """Whether the exact propagator can solve a system."""
     if not system.has_constant_coefficients:
         return False
-    if not isinstance(system.linear.position, Dense):
+    if not system.linear.is_dense:
         return decompose(system) is not None or is_sum_over_axes(system)
     return is_sum_over_axes(system) or is_structured(system) or _is_well_conditioned(system)
 
@@ -460,7 +460,7 @@ def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
     On products, where that is done axis by axis, ``complete=False`` takes what can be diagonalised and leaves a rest.
     """
     linear, (start, end) = system.linear, system.time
-    if not isinstance(linear.position, Dense):
+    if not linear.is_dense:
         return _by_axes(system, complete)
     if is_structured(system):
         order = linear.order or 1
@@ -496,4 +496,4 @@ def can_step(system: OdeSystem) -> bool:
     linear = system.linear
     if linear.order != 1:
         return False
-    return linear.structure == "symmetric" if isinstance(linear.position, Dense) else True
+    return linear.structure == "symmetric" if linear.is_dense else True

@@ -26,7 +26,7 @@ from frozenpinn.integrators.interpolation import (
 from frozenpinn.integrators.modal import forced, unforced
 from frozenpinn.integrators.protocol import NOBODY, Integrator, Observer, OdeSystem, Trajectory
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
-from frozenpinn.operators import Dense, KroneckerSum, Operator, ProductSum
+from frozenpinn.operators import Operator, ProductSum
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.arrays import is_finite
 
@@ -68,9 +68,8 @@ class ExactPropagator:
                 "the exact propagator needs a linear equation whose coefficients do not depend on t; "
                 "use integrator='cvode' or leave the choice to the program."
             )
-        position = system.linear.position
-        if isinstance(position, Dense):
-            _check_finite(position.matrix)
+        if system.linear.is_dense:
+            _check_finite(system.linear.position.dense())
         parts = decompose(system)
         if parts is not None:
             return self._modal(system, parts, observer)
@@ -118,12 +117,12 @@ class ExactPropagator:
 def _in_modes(system: OdeSystem, left: Operator, order: int) -> Array:
     """Return the initial state in modal coordinates, shape (order, modes); of products, by their factors."""
     spaces: Sequence[Sequence[ProductSum | None]] = getattr(system, "initial_products", ())
-    by_axes = len(spaces) == 1 and isinstance(left, KroneckerSum) and left.is_plain_product
-    known = spaces[0] if by_axes else [None] * order
+    factors = left.axis_factors
+    known = spaces[0] if len(spaces) == 1 and factors is not None else [None] * order
     found = []
     for k, own in enumerate(known):
-        if own is not None:
-            found.append(own.mapped(left.products[0].factors).full())  # type: ignore[attr-defined]
+        if own is not None and factors is not None:
+            found.append(own.mapped(factors).full())
         else:
             part = system.initial_state.reshape(order, -1)[k]
             found.append(left @ part if np.any(part) else np.zeros(left.shape[0]))

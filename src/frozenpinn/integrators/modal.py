@@ -25,10 +25,10 @@ from numpy.polynomial import chebyshev
 
 from frozenpinn.integrators.interpolation import DEGREE, Window
 from frozenpinn.integrators.protocol import NO_WORK, Work
-from frozenpinn.operators import KroneckerSum, Operator, kronecker, operator_arrays, operator_from_arrays, tensor
+from frozenpinn.operators import Operator, kronecker, operator_arrays, operator_from_arrays, tensor
 from frozenpinn.operators.eigen import Distinct
 from frozenpinn.runtime.arrays import read_only
-from frozenpinn.runtime.memo import Same, recent
+from frozenpinn.runtime.memo import Same, recent, remembered
 
 Array = np.ndarray
 SLOW_DEGREE = 40  #: of particular solutions of slow modes
@@ -253,11 +253,11 @@ class ModalTrajectory:
     def mapped(self, times: Array, maps: Sequence[tensor.AxisFactor], derivative: int = 0) -> Array:
         """Return (M₁ ⊗ M₂ ⊗ …) of positions, or of a time derivative of them, shape (m, k₁k₂…)."""
         vectors, order = self.vectors, self.modes.order
-        if not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product and len(self.starts) == 1):
+        if vectors.axis_factors is None or len(self.starts) > 1:
             found = self._evaluate(times, int(derivative >= order)).reshape(len(times), order, -1)
             return tensor.along_axes(maps, found[:, min(derivative, order - 1)].T).T
         times = np.asarray(times, dtype=float)
-        factors = [tensor.multiplied(m, f) for m, f in zip(maps, vectors.products[0].factors, strict=True)]
+        factors = [tensor.multiplied(m, f) for m, f in zip(maps, vectors.axis_factors, strict=True)]
         return np.real(tensor.along_axes(factors, self._derivative(times, derivative))).T
 
     def _derivative(self, times: Array, derivative: int) -> Array:
@@ -292,7 +292,7 @@ class ModalTrajectory:
         """Which modes are more than round-off of the largest, at some time."""
         state, vectors, order = self.states[0], self.vectors, self.modes.order
         found = self.modes.largest(state, float(self.ends[-1] - self.starts[0]))
-        if found is None or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+        if found is None or vectors.axis_factors is None:
             return np.any(state, axis=0)
         found = found.reshape(order, -1)
         return np.any(found > _NEGLIGIBLE[:order, None] * np.max(found, axis=1, keepdims=True), axis=0)
@@ -302,16 +302,16 @@ class ModalTrajectory:
 
         They hold at all times. None if there is forcing, if modes grow, or if the vectors are no product over axes.
         """
-        vectors = self.vectors
-        if self.polynomials.shape[1] or not (isinstance(vectors, KroneckerSum) and vectors.is_plain_product):
+        factors = self.vectors.axis_factors
+        if self.polynomials.shape[1] or factors is None:
             return None
         found = self.modes.largest(self.states[0], float(self.ends[-1] - self.starts[0]))
         if found is None:
             return None
-        factors, sizes = vectors.products[0].factors, [f.shape[1] for f in vectors.products[0].factors]
-        stretch = prod(vectors.axis_norms)
+        norms = _norms(self.vectors)
+        sizes, stretch = [f.shape[1] for f in factors], prod(norms)
         images = []
-        for axis, (own, factor, norm) in enumerate(zip(maps, factors, vectors.axis_norms, strict=False)):
+        for axis, (own, factor, norm) in enumerate(zip(maps, factors, norms, strict=False)):
             mixed = _sizes(Same(own), Same(factor))
             image = tensor.along_axis(mixed, axis, found.reshape(self.modes.order, -1)[0], sizes)
             images.append(sqrt(np.vdot(image, image)) * stretch / norm)
@@ -398,6 +398,12 @@ def of_axis_exponentials(arrays: Mapping[str, Array]) -> ModalTrajectory:
     vectors, left = (kronecker(*(arrays[f"{name}/{axis}"] for axis in axes)) for name in ("vectors", "left"))
     state = left @ arrays["state"]
     return unforced(Modes(eigenvalues), vectors, state[None], float(arrays["start"]), float(arrays["end"]))
+
+
+@remembered
+def _norms(vectors: Operator) -> tuple[float, ...]:
+    """Return the spectral norms of the factors of a product."""
+    return tuple(map(tensor.spectral_norm, vectors.axis_factors or ()))
 
 
 @lru_cache(maxsize=8)

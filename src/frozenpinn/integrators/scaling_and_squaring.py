@@ -15,7 +15,7 @@ import scipy.linalg as sla
 
 from frozenpinn.errors import IntegrationError
 from frozenpinn.integrators.protocol import NO_WORK, OdeSystem
-from frozenpinn.operators import Dense, KroneckerSum, tensor
+from frozenpinn.operators import KroneckerSum, tensor
 
 Array = np.ndarray
 _HELD = 4_000_000  # numbers of states at different times that are carried together
@@ -29,7 +29,7 @@ def is_sum_over_axes(system: OdeSystem) -> bool:
 def _axis_matrices(system: OdeSystem) -> tuple[Array, ...] | None:
     """Return the matrix of each axis; None if there are none, or if the forcing can't be carried along."""
     position, forcing = system.linear.position, system.forcing
-    if isinstance(position, Dense):
+    if system.linear.is_dense:
         return (system.linear.matrix,) if forcing.is_constant else None
     if system.linear.order != 1 or not isinstance(position, KroneckerSum):
         return None

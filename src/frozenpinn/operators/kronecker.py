@@ -106,15 +106,11 @@ class KroneckerSum(Operator):
         return frozenset({Tag.SYMMETRIC} if signs == {1} else {Tag.SKEW} if signs == {-1} else ())
 
     @property
-    def is_plain_product(self) -> bool:
-        """Whether it is one product over axes with nothing left out."""
-        return len(self.products) == 1 and not self.products[0].is_weighted and self.rows is None is self.columns
-
-    @cached_property
-    def axis_norms(self) -> tuple[float, ...]:
-        """The spectral norms of the factors of a plain product."""
-        factors = self.products[0].factors
-        return tuple(1.0 if isinstance(f, Identity) else float(np.linalg.norm(f, 2)) for f in factors)
+    def axis_factors(self) -> tuple[AxisFactor, ...] | None:
+        """The factors of a product over axes with nothing left out or weighted; None of other operators."""
+        factors, scale, left, right = self.products[0]
+        plain = len(self.products) == 1 and scale == 1.0 and self.rows is None is self.columns
+        return factors if plain and left is None and right is None else None
 
     # ---- application ------------------------------------------------------------------------------
 
@@ -226,14 +222,12 @@ def mapping(operator: Operator) -> Callable[[Array], Array]:
     >>> mapping(kronecker(np.array([[0.0, 1.0], [1.0, 0.0]]), 2.0 * np.eye(2)))(np.arange(4.0))
     array([4., 6., 0., 2.])
     """
-    if not isinstance(operator, KroneckerSum) or not operator.is_plain_product:
+    factors = operator.axis_factors
+    if factors is None or not tensor.active_axes(factors):
         return operator.__matmul__
-    factors, scale, *_ = operator.products[0]
     if len(factors) == 2 and isinstance(factors[0], np.ndarray) and isinstance(factors[1], np.ndarray):
-        return _of_two(factors[0] if scale == 1.0 else scale * factors[0], factors[1])
+        return _of_two(factors[0], factors[1])
     steps, rows = axis_steps(factors), operator.shape[0]
-    if not steps or scale != 1.0:
-        return lambda x: scale * by_steps(steps, rows, x)
     return lambda x: by_steps(steps, rows, x)
 
 

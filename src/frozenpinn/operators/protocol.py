@@ -107,6 +107,11 @@ class Operator(ABC):
         """
         return None
 
+    @property
+    def axis_factors(self) -> tuple[Any, ...] | None:
+        """The factors of a product over axes with nothing left out or weighted; None of other kinds."""
+        return None
+
     def multiple_of_identity(self, tolerance: float) -> float | None:
         """Return δ if the operator is δ·I up to this fraction of it, else None; None also if nothing tells."""
         return None

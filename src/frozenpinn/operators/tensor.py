@@ -90,6 +90,11 @@ def multiplied(first: AxisFactor, second: AxisFactor) -> AxisFactor:
     return first if isinstance(second, Identity) else first @ second
 
 
+def spectral_norm(factor: AxisFactor) -> float:
+    """Return the largest singular value of a matrix of one axis."""
+    return 1.0 if isinstance(factor, Identity) else float(np.linalg.norm(factor, 2))
+
+
 def sign_of(term: Product) -> int:
     """Return 1 for a symmetric product, −1 for a skew one, 0 for others."""
     if term.is_weighted or np.iscomplexobj(term.scale):

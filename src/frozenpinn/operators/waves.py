@@ -13,7 +13,6 @@ from scipy import fft
 from scipy.sparse import csr_array
 
 from frozenpinn.operators.dense import Dense
-from frozenpinn.operators.kronecker import KroneckerSum
 from frozenpinn.operators.protocol import Array, Operator
 
 _LARGE = 96  # functions from which on transforms are faster than the matrix
@@ -60,12 +59,10 @@ class Waves(Operator):
 
 def by_transforms(operator: Operator, outward: bool) -> Operator:
     """Return a faster form of an operator on one axis, if its functions are waves; else the operator itself."""
-    if not (isinstance(operator, KroneckerSum) and operator.is_plain_product and min(operator.shape) >= _LARGE):
+    factors = operator.axis_factors or ()
+    if len(factors) != 1 or not isinstance(factors[0], np.ndarray) or min(operator.shape) < _LARGE:
         return operator
-    product = operator.products[0]
-    if len(product.factors) != 1 or not isinstance(product.factors[0], np.ndarray):
-        return operator
-    matrix = product.scale * product.factors[0]
+    matrix = factors[0]
     spectrum = fft.fft(matrix, axis=0) if outward else fft.ifft(matrix, axis=1)
     spectrum[np.abs(spectrum) <= _ROUND_OFF * np.max(np.abs(spectrum))] = 0.0
     few = 2 * _FEW * matrix.shape[1 if outward else 0]  # a real wave is two complex ones
