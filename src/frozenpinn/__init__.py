@@ -35,8 +35,8 @@ from frozenpinn.errors import (
 if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
     from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
-    from frozenpinn.inverse.design import Design
-    from frozenpinn.inverse.infer import design, infer
+    from frozenpinn.inverse.design import Design, design
+    from frozenpinn.inverse.infer import infer
     from frozenpinn.inverse.result import Estimate, Inferred, InferredField
     from frozenpinn.load import load
     from frozenpinn.model import model
@@ -132,8 +132,8 @@ __all__ = [
 _MODULES = ("boundary", "domains", "integrators", "samplers", "stages", "sweeps")
 _HOMES = {
     "geometry": "Ball Box Disk Implicit Interval Polygon read_mesh",
-    "inverse.design": "Design",
-    "inverse.infer": "design infer",
+    "inverse.design": "Design design",
+    "inverse.infer": "infer",
     "inverse.result": "Estimate Inferred InferredField",
     "load": "load",
     "model": "model",

@@ -73,7 +73,7 @@ def test_new_data_are_inferred_like_from_the_start(found, places):
     with pytest.warns(fp.FrozenPinnWarning, match="times smaller than given"):
         again = found.again(data)
     assert float(again.parameters["a"]) == pytest.approx(2.2, abs=1e-2 * again.parameters["a"].std)
-    assert set(again.seconds) == {"steps with an old factorisation"}
+    assert set(again.seconds) == {"steps from the old fit"}
     assert again.solution(0.5, 0.5) == pytest.approx(1 / (np.pi**2 * 3.2), rel=1e-4)
 
 

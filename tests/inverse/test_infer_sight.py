@@ -7,9 +7,10 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.inverse.field_search import FieldInference, with_bases
-from frozenpinn.inverse.infer import _asked
+from frozenpinn.inverse.fit import Descent
 from frozenpinn.inverse.model import Prediction
+from frozenpinn.inverse.priors import prior_of
+from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.rules import InverseRules
 
 RNG = np.random.default_rng(3)
@@ -68,16 +69,19 @@ def test_steps_that_fail_are_tempered(tempers):
     seen = 1.0 + x + 0.1 * np.sin(25 * x)
     problem = fp.Problem("u_xx = s", fp.Interval(0, 1), boundary="u = 0", parameters={"s": fp.UnknownField()})
     rules = replace(InverseRules(), field_tempers=tempers)
-    question = with_bases(_asked("infer", problem, fp.Measurements(x, seen, noise=1e-3), 0, None, rules))
+    question = Question.asked("infer", problem, fp.Measurements(x, seen, noise=1e-3), 0, None, rules).with_bases()
     basis = question.numbers.fields[0]
     curved = basis.at(x[:, None], Derivative((2,)))
 
-    class Smooth:
+    class OnlySmooth:
+        follows = False
+
         def at(self, theta, near=None):
             if np.max(np.abs(curved @ theta)) > 0.5:
                 raise fp.ConvergenceError("no solution")
             return Prediction(basis.at(x[:, None]) @ theta, basis.at(x[:, None]), None)
 
-    best, _ = FieldInference(question).descend(Smooth(), question.numbers.start, question.sigmas(), 5)
+    sigmas = question.data.sigmas(rules)
+    best = Descent(OnlySmooth(), prior_of(question), sigmas).from_start(question.numbers.start, 5)
     left = best.squares / np.sum((seen / 1e-3) ** 2)
     assert left < 0.9 if tempers else left == pytest.approx(1.0)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from frozenpinn.errors import SettingsError
 from frozenpinn.inverse.evolution import EvolutionModel
 from frozenpinn.inverse.question import Question
-from frozenpinn.inverse.static import StaticInference
+from frozenpinn.inverse.static import StaticForward
+from frozenpinn.search.settings import Settings
+from frozenpinn.statement.measurements import Measurements
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _IGNORANCE = 1e-6  # information before the first sensor, relative to that of all of them
@@ -62,8 +67,7 @@ def slopes_at_start(question: Question) -> Array:
     """Return how what sensors would show depends on the unknowns, at their start, in units of the noise."""
     numbers, data = question.numbers, question.data
     if numbers.problem.is_static:
-        inference = StaticInference(numbers, question.task, question.rules)
-        prediction = inference.coarse(data).model.at(numbers.start)
+        prediction = StaticForward.begin(question).rough.at(numbers.start)
     else:
         prediction = EvolutionModel(numbers, data, question.task, question.rules.tangent).at(numbers.start)
     return np.asarray(prediction.slopes / data.sigmas(question.rules)[:, None])
@@ -88,3 +92,51 @@ def chosen_sensors(question: Question, count: int) -> Design:
     (part,) = question.data.parts
     times = None if part.times is None else part.times[chosen]
     return Design(tuple(chosen), part.points[chosen], times, numbers.names, np.array(deviations), whole)
+
+
+def design(
+    problem: Problem,
+    points: Any,
+    count: int,
+    *,
+    times: Any = None,
+    field: str | None = None,
+    noise: float = 1.0,
+    seed: int = 0,
+    settings: Settings | None = None,
+) -> Design:
+    """Choose sensors among candidates: those from which the unknowns can be inferred best.
+
+    They are chosen one after another, each the one that shrinks the volume of the error bars most, at the start of the
+    unknowns. Nothing is measured for that.
+
+    Parameters
+    ----------
+    problem
+        With :class:`Unknown` among its parameters.
+    points, times
+        Where candidates are, shape (n, d), and when, shape (n,).
+    count
+        How many to choose.
+    field
+        What they would measure, if there are several fields.
+    noise
+        Their standard deviation.
+    seed, settings
+        As for :func:`infer`.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem("k*u_xx = -1", fp.Interval(0, 1), boundary="u = 0", parameters={"k": fp.Unknown(1.0)})
+    >>> design(problem, [0.1, 0.2, 0.5, 0.9], 1).chosen
+    (2,)
+    """
+    n = len(np.atleast_1d(np.asarray(points, dtype=float)))
+    candidates = Measurements(points, np.zeros(n), times, field, noise=noise)
+    question = Question.asked("design", problem, candidates, seed, settings, None)
+    if problem.parameters.unknown_fields:
+        raise SettingsError("design() chooses sensors for unknown numbers; give the unknown fields values with at(…).")
+    if not isinstance(count, int) or not 0 < count <= n:
+        raise SettingsError(f"count must lie between 1 and the number of candidates, {n}; got {count!r}.")
+    return chosen_sensors(question, count)

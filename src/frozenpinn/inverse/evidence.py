@@ -30,7 +30,7 @@ class Prior(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """Mean and covariance of everything, effective degrees of freedom, variance of the noise, strength and prior.
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise.
 
     The evidence is that of the best prior, as a logarithm.
     """
@@ -39,9 +39,7 @@ class Posterior(NamedTuple):
     covariance: Array
     effective: float
     variance: float
-    strength: float
-    prior: Prior
-    evidence: float = 0.0
+    evidence: float
 
 
 @dataclass(frozen=True)
@@ -174,11 +172,10 @@ class Inversion:
         spread = np.zeros((len(mean), len(mean)))
         for w, m, own in zip(weights, members, means, strict=True) if covariance else ():
             spread += w * (m.covariance + np.outer(own - mean, own - mean))
-        top = members[int(np.argmax(weights))]
         variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
         effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
         whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
-        return Posterior(whole, spread, effective, variance, top.strength, top.spectrum.prior, float(best))
+        return Posterior(whole, spread, effective, variance, float(best))
 
     def _all_members(self, y: Array) -> list[_Member]:
         q = self._projected

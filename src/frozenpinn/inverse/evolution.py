@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,15 @@ from frozenpinn.basis.samplers import MultiScale, Waves
 from frozenpinn.errors import FrozenPinnWarning, warn
 from frozenpinn.geometry import Box
 from frozenpinn.inverse.columns import Step, integrate_columns
-from frozenpinn.inverse.curvature import Bend, Curvature
-from frozenpinn.inverse.model import Prediction
+from frozenpinn.inverse.fit import Fit
+from frozenpinn.inverse.model import Chord, Model, Prediction, Shifted, Straight
+from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.rules import TangentRules
 from frozenpinn.inverse.sensors import Data, Sensor
 from frozenpinn.inverse.tangent import Tangent, TangentSpace, tangent_space
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import Knowledge, solve_once
 from frozenpinn.statement.problem import Problem
@@ -41,11 +44,8 @@ class Run(NamedTuple):
             solution = solve_once(problem, task, Knowledge()).solution
         return cls(solution, tuple(w.message for w in caught if issubclass(w.category, FrozenPinnWarning)))
 
-    def told(self, problem: Problem, warnings: bool = True) -> Solution:
-        """Return the solution as one of a problem that states its values, and warn of what there is."""
-        for message in self.warnings if warnings else ():
-            warn(message)
-        return replace(self.solution, problem=problem)
+    def after(self, step: Array) -> None:
+        """Return nothing: the solution after a small step is computed when it is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,7 @@ class EvolutionModel:
     data: Data
     task: Task
     rules: TangentRules
+    follows = False
 
     def at(self, theta: Array, near: Any = None) -> Prediction:
         """Solve the problem, then all its tangents at once."""
@@ -83,39 +84,23 @@ class EvolutionModel:
 
     def slopes(self, theta: Array, state: Run) -> Array:
         """Integrate the tangents along a solution, and return what the sensors see of them."""
-        return self._differences(theta) if self._is_special else self._integrated(self._tangent(theta, state), state)[0]
-
-    def bend(self, theta: Array, state: Run) -> tuple[Array, Array | None]:
-        """Return the slopes, and how they change: second derivatives, one column for each pair of unknowns.
-
-        The latter are None where they are not known: for functions, and numbers in coefficients of boundary conditions.
-        """
-        if self._is_special or self.numbers.fields or self.numbers.bends_conditions:
-            return self.slopes(theta, state), None
-        tangent = self._tangent(theta, state)
-        return self._integrated(tangent, state, Curvature(tangent))
+        return self._differences(theta) if self._is_special else self._integrated(self._tangent(theta, state), state)
 
     def _tangent(self, theta: Array, state: Run) -> Tangent:
         problem = self.numbers.at(theta)
         return Tangent(problem, state.solution.jet_values, self._space(problem), self.numbers.directions)
 
-    def _integrated(
-        self, tangent: Tangent, state: Run, curvature: Curvature | None = None
-    ) -> tuple[Array, Array | None]:
-        """Integrate tangents, and second derivatives if wanted, and return what the sensors see of them."""
-        jets = [jets_of(sensor, state.solution) for sensor in self.data.sensors]
-        pairs = list(zip(self.data.sensors, jets, strict=True))
-        first = [SensorJacobian(sensor, tangent, own) for sensor, own in pairs]
-        second = [] if curvature is None else [SensorHessian(sensor, curvature, own) for sensor, own in pairs]
+    def _integrated(self, tangent: Tangent, state: Run) -> Array:
+        """Integrate tangents, and return what the sensors see of them."""
+        sensors, rules = self.data.sensors, self.rules
+        seen = [SensorJacobian(sensor, tangent, jets_of(sensor, state.solution)) for sensor in sensors]
 
-        def tell(step: Step) -> None:
-            for one in (*first, *second):
+        def take(step: Step) -> None:
+            for one in seen:
                 one.take(step)
 
-        rules, time = self.rules, self.numbers.problem.time
-        integrate_columns(tangent, tangent.initial, time, rules.rtol, tell, curvature, rules.looser)
-        bends = np.concatenate([one.slopes for one in second]) if second else None
-        return np.concatenate([one.slopes for one in first]), bends
+        integrate_columns(tangent, tangent.initial, self.numbers.problem.time, rules.rtol, take)
+        return np.concatenate([one.slopes for one in seen])
 
     @property
     def _is_special(self) -> bool:
@@ -169,15 +154,13 @@ def jets_of(sensor: Sensor, solution: Solution) -> list[Array]:
 class SensorJacobian:
     """The slopes of one sensor, filled step by step."""
 
-    lifts = True  # whether boundary data are part of them
-
     def __init__(self, sensor: Sensor, tangent: Tangent, jets: Sequence[Array]) -> None:
         assert sensor.times is not None
         problem = tangent.problem
         self.sensor, self.tangent, self.times = sensor, tangent, sensor.times
         self.factors = sensor.factors(problem, jets)
-        self.columns = slice(0, tangent.size)
-        self.nodes = self._begun(jets)
+        direct = sensor.direct(problem, jets, tangent.unknowns)
+        self.nodes = np.zeros((len(sensor.x), tangent.size)) if direct is None else direct
         self.end = problem.time[1]
         wrapped = problem.domain.wrap(sensor.x)
         layout, space = tangent.layout, tangent.space
@@ -186,11 +169,6 @@ class SensorJacobian:
             index = space.group_of(jet.field)
             own, lift = space.groups[index].tables(wrapped, jet)
             self.rows.append((index, jet.time, layout, factor[:, None] * own, factor[:, None] * lift))
-
-    def _begun(self, jets: Sequence[Array]) -> Array:
-        """Return what the unknowns do to the sensor by themselves."""
-        direct = self.sensor.direct(self.tangent.problem, jets, self.tangent.unknowns)
-        return np.zeros((len(self.sensor.x), self.tangent.size)) if direct is None else direct
 
     def take(self, step: Step) -> None:
         """Add what the states of a step say at the times within it."""
@@ -203,9 +181,9 @@ class SensorJacobian:
     def _add(self, step: Step, chosen: Array, shares: Array) -> None:
         for index, order, layout, own, lift in self.rows:
             for k, state in enumerate(step.states):
-                part = layout.split(state[:, self.columns])[index][order]
+                part = layout.split(state)[index][order]
                 self.nodes[chosen] += shares[:, k : k + 1] * (own[chosen] @ part)
-            for t in np.unique(self.times[chosen]) if self.lifts and self.tangent.space.groups[index].sides else ():
+            for t in np.unique(self.times[chosen]) if self.tangent.space.groups[index].sides else ():
                 same = chosen[self.times[chosen] == t]
                 self.nodes[same] += lift[same] @ self.tangent.data(index, float(t), order)
 
@@ -215,33 +193,88 @@ class SensorJacobian:
         return self.sensor.gathered(self.nodes)
 
 
-class SensorHessian(SensorJacobian):
-    """The second derivatives of one sensor, filled step by step; data on the boundary have none."""
+@dataclass(frozen=True, eq=False)
+class EvolutionForward:
+    """Models of one time-dependent problem: a rough one, and one with slopes from a rough fit."""
 
-    lifts = False
+    question: Question
+    found: Fit | None = None
 
-    def __init__(self, sensor: Sensor, curvature: Curvature, jets: Sequence[Array]) -> None:
-        self.curvature = curvature
-        super().__init__(sensor, curvature.tangent, jets)
-        self.columns = slice(curvature.tangent.size, None)
-        problem = curvature.tangent.problem
-        self.bend = Bend(sensor.expression, [*sensor.symbols, *curvature.numbers])
-        self.values = sensor.computed(problem, self.bend.partials, jets) if self.bend.partials else []
-        self.tables = curvature.tables(problem.domain.wrap(sensor.x), sensor.jets) if self.bend.partials else []
+    @cached_property
+    def _model(self) -> EvolutionModel:
+        question = self.question
+        return EvolutionModel(question.numbers, question.data, question.task, question.rules.tangent)
 
-    def _begun(self, jets: Sequence[Array]) -> Array:
-        return np.zeros((len(self.sensor.x), self.curvature.size))
+    @cached_property
+    def _quick(self) -> EvolutionModel:
+        """The model with fewer digits, and on a line with few neurons; in more dimensions widths are found."""
+        task, rules = self.question.task, self.question.rules
+        tolerances = replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol))
+        is_line = self.question.numbers.problem.domain.dimension == 1
+        width = rules.quick_width if is_line and task.settings.width is None else task.settings.width
+        return replace(
+            self._model, task=replace(task, tolerances=tolerances, settings=replace(task.settings, width=width))
+        )
 
-    def _add(self, step: Step, chosen: Array, shares: Array) -> None:
-        """Add what first derivatives add, too: Σ ∂²q/∂a∂b vᵢₐ vⱼ_b."""
-        super()._add(step, chosen, shares)
-        if not self.bend.partials:
-            return
-        curvature, first = self.curvature, slice(0, self.tangent.size)
-        for t, k in zip(*np.unique(self.times[chosen], return_index=True), strict=True):
-            same = chosen[self.times[chosen] == t]
-            state = sum(share * own[:, first] for share, own in zip(shares[k], step.states, strict=True))
-            own = [(table[same], lift[same]) for table, lift in self.tables]
-            changes = curvature.changes(self.sensor.jets, own, float(t), np.asarray(state))
-            values = [value[same] for value in self.values]
-            self.nodes[same] += self.bend.along([*changes, *curvature.ones(len(same))], values)
+    @property
+    def rough(self) -> Model:
+        """The model with fewer digits; of fields that enter linearly, slopes are the same everywhere."""
+        quick, numbers = self._quick, self.question.numbers
+        if numbers.fields and numbers.is_affine:
+            return Chord(quick.values, quick.at(numbers.start).slopes)
+        return quick
+
+    @property
+    def fine(self) -> Model:
+        """The model with all digits, and slopes from the rough fit."""
+        assert self.found is not None
+        return Chord(self._model.values, self.found.prediction.slopes)
+
+    def refined(self, fit: Fit) -> EvolutionForward:
+        """Return the models with slopes from a rough fit."""
+        return replace(self, found=fit)
+
+    def twin(self, question: Question, theta: Array, fit: Fit, sigmas: Array) -> Model:
+        """Return the model on other networks; slopes by numbers are computed anew only where they hardly differ."""
+        task, rules, slopes = question.task, question.rules, fit.prediction.slopes
+        task = replace(task, tolerances=replace(task.tolerances, time=10.0 * task.tolerances.time))
+        other = EvolutionModel(question.numbers, question.data, task, rules.tangent)
+        singular = np.linalg.svd(slopes[:, question.free] * question.free_scales / sigmas[:, None], compute_uv=False)
+        doubtful = singular[-1] < 1e-3 * singular[0]
+        return other if question.numbers.fields or doubtful else Chord(other.values, slopes)
+
+    def solution(self, fit: Fit, known: Solution | None = None) -> Solution:
+        """Return the solution at a fit; what a field's can't resolve is seen by the second network."""
+        run = fit.prediction.state or self._model.values(fit.theta)[1]
+        numbers = self.question.numbers
+        for message in () if numbers.fields else run.warnings:
+            warn(message)
+        return replace(run.solution, problem=numbers.stated(fit.theta))
+
+    def predict(self, fit: Fit) -> Callable[[Array], Array]:
+        """Return what tells which values would be measured."""
+        return lambda theta: self._model.values(theta)[0]
+
+    def renewed(self, data: Data, fit: Fit, noise: Array) -> tuple[EvolutionForward, list[Model]]:
+        """Return the models for new data: near an old fit quick solves tell the change, farther away whole ones."""
+        other = replace(self, question=replace(self.question, data=data))
+        if not data.has_places_of(self.question.data):
+            model = other._model
+            return other, [Chord(model.values, model.at(fit.theta).slopes)]
+        near: Model = Straight(fit.theta, fit.prediction)
+        if not self.question.numbers.is_affine:
+            place, reach = tuple(map(float, fit.theta)), self.question.rules.quick_reach
+            near = Shifted(self._quick.values, lambda: _quick_values(self, place), fit.prediction, noise, reach)
+        return other, [near, self.fine]
+
+
+@remembered
+def _quick_values(forward: EvolutionForward, theta: tuple[float, ...]) -> Array:
+    """Return what a quick solve tells at a fit; to first order, if the rough fit is near."""
+    found = forward.found
+    assert found is not None
+    step = np.array(theta) - found.theta
+    straight = found.prediction.slopes @ step
+    if not np.any(step) or 1e2 * found.bend * float(np.linalg.norm(straight)) <= 1.0:
+        return np.asarray(found.prediction.values + straight)
+    return forward._quick.values(np.array(theta))[0]

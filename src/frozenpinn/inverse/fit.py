@@ -1,4 +1,4 @@
-"""Weighted nonlinear least squares with bounds: Gauss–Newton in a trust region, from one start or several."""
+"""Weighted nonlinear least squares: one Gauss–Newton method, and a search from several starts for numbers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import ConvergenceError, EvaluationError, FrozenPinnError, IntegrationError
+from frozenpinn.inverse.evidence import Posterior
 from frozenpinn.inverse.model import Model, Prediction, TwoStages
-from frozenpinn.inverse.rules import InverseRules
-from frozenpinn.inverse.sensors import Data
+from frozenpinn.inverse.priors import Prior, deviations
+from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.unknowns import Numbers
 
 Array = np.ndarray
-_FAR = 1e4  # factor of the first guess within which other starts are looked for, where there are no bounds
+FARTHEST = 1e15  #: sizes of its start that a number without bounds may reach
 FAILURES = (ConvergenceError, EvaluationError, IntegrationError)  #: of values at which an equation has no solution
-_FAILED = 1e6  # weighted residual that stands for an equation without a solution
+
+
+class Fit(NamedTuple):
+    """Where the unknowns are, what they predict, the weighted sum of squares that this leaves, and the steps so far.
+
+    Attributes
+    ----------
+    theta, prediction, squares, steps
+        As above; each step is χ² and the values of the numbers.
+    posterior
+        Of the linearised problem there; None if it was not asked for.
+    bend
+        What the first order has missed on the way here, relative to the square of what it said; infinite if unknown.
+    settled
+        Whether nothing changes any more.
+    """
+
+    theta: Array
+    prediction: Prediction
+    squares: float
+    steps: tuple[tuple[float, ...], ...]
+    posterior: Posterior | None = None
+    bend: float = np.inf
+    settled: bool = True
 
 
 def corrected_slopes(slopes: Array, missed: Array, step: Array, scales: Array) -> Array:
@@ -27,13 +51,172 @@ def corrected_slopes(slopes: Array, missed: Array, step: Array, scales: Array) -
     return np.asarray(slopes + np.outer(missed, along) / max(float(step @ along), 1e-300))
 
 
-class Fit(NamedTuple):
-    """Values of the unknowns, what they predict, the sum of squares of weighted residuals, and the steps so far."""
+# ---- one descent --------------------------------------------------------------------------------------
 
-    theta: Array
-    prediction: Prediction
-    squares: float
-    steps: tuple[tuple[float, ...], ...]
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Gauss–Newton steps on a model with some deviations; one that raises the misfit is halved."""
+
+    model: Model
+    prior: Prior
+    sigmas: Array
+
+    @property
+    def _numbers(self) -> Numbers:
+        return self.prior.question.numbers
+
+    def from_start(self, theta: Array, most: int, known: Prediction | None = None, bend: float = np.inf) -> Fit:
+        """Step until nothing changes beside the noise; what is predicted at the start may be known, and its bend."""
+        steps, before, stalls = list[tuple[float, ...]](), np.inf, False
+        current, posterior = self._at(theta, None, known)
+        current = current._replace(bend=bend)
+        for _ in range(most):
+            steps.append((current.squares, *map(float, current.theta[: len(self._numbers.names)])))
+            change, current = posterior.mean - current.theta, current._replace(steps=tuple(steps))
+            size = float(np.linalg.norm(current.prediction.slopes @ change / self.sigmas))
+            noise = np.sqrt(posterior.variance * max(posterior.effective, 1.0))
+            if self._is_negligible(current.theta, change):
+                return self._after(current, change, current.prediction.state)
+            if self._is_settled(current.theta, change, size / noise) or (stalls and size > 0.7 * before):
+                return current
+            if self.model.follows and self._is_last(current, change, size / noise, size / before):
+                return self._after(current, change)
+            least = 0.2 * size**2 if size > noise and not self._numbers.fields else -np.inf
+            before, following = size, self._shortened(current, change, posterior.variance, least)
+            if following is None or following[0].squares >= current.squares:
+                if not self._numbers.fields:  # solutions can't tell any more where the least squares are
+                    return current._replace(settled=following is not None and size <= noise)
+                following = self._tempered(current, posterior.variance) or following
+            if following is None:
+                break
+            stalls = following[0].squares >= 0.99 * current.squares
+            current, posterior = following
+        return current._replace(settled=False)
+
+    def _at(self, theta: Array, before: Fit | None, known: Prediction | None = None) -> tuple[Fit, Posterior]:
+        """Return where the model is with values of the unknowns, after a step."""
+        if np.max(np.abs(theta[: len(self._numbers.names)]) / self._numbers.scales, initial=0.0) > FARTHEST:
+            raise ConvergenceError("the unknowns are beyond all bounds")
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            prediction = known or self.model.at(theta, None if before is None else before.prediction.state)
+        left = (self.prior.question.data.values - prediction.values) / self.sigmas
+        squares = float(left @ left)
+        if not (np.isfinite(squares) and np.all(np.isfinite(prediction.slopes))):
+            raise ConvergenceError("what would be measured is not finite")
+        seen, bend = prediction, np.inf
+        if before is not None:
+            straight = before.prediction.slopes @ (theta - before.theta)
+            missed = prediction.values - before.prediction.values - straight
+            bend = float(np.linalg.norm(missed) / max(straight @ straight, 1e-300))
+            if prediction.slopes is before.prediction.slopes and not self._numbers.fields:
+                step = theta - before.theta
+                seen = prediction._replace(
+                    slopes=corrected_slopes(prediction.slopes, missed, step, self._numbers.scales)
+                )
+        posterior = self.prior.posterior(seen, theta, self.sigmas, covariance=False)
+        return Fit(theta, prediction, squares, (), bend=bend), posterior
+
+    def _is_negligible(self, theta: Array, change: Array) -> bool:
+        """Whether solutions can't tell a step of numbers from none."""
+        if self._numbers.fields:
+            return False
+        relative = np.abs(change) / np.maximum(np.abs(theta), 1e-12 * self._numbers.scales)
+        return bool(np.max(relative) <= self.prior.question.accuracy)
+
+    def _is_settled(self, theta: Array, change: Array, size: float) -> bool:
+        """Whether a step changes nothing beside the noise; but one to a bound is taken, however small."""
+        (lower, upper), count = self._numbers.bounds, len(self._numbers.names)
+        mean, step = (theta + change)[:count], change[:count]
+        meets = ((mean <= lower) | (mean >= upper)) & (np.abs(step) > 1e-14 * self._numbers.scales)
+        return size <= self.prior.settled and (bool(self._numbers.fields) or not np.any(meets))
+
+    def _is_last(self, current: Fit, change: Array, size: float, share: float) -> bool:
+        """Whether the step after this one would change nothing beside the noise, and this one ends within the bounds.
+
+        That is told by the step before, of which this one is a share; of the first one, by what the first order has
+        missed on the way to the start.
+        """
+        lower, upper = self._numbers.bounds
+        numbers = (current.theta + change)[: len(lower)]
+        if not np.all((numbers >= lower) & (numbers <= upper)):
+            return False
+        if share == 0.0:
+            share = 3.0 * current.bend * float(np.linalg.norm(current.prediction.slopes @ change))
+        return size * share <= self.prior.settled
+
+    def _after(self, current: Fit, change: Array, state: Any = None) -> Fit:
+        """Return where a step leads to first order; a state may serve there, too."""
+        prediction = current.prediction.after(change)
+        prediction = prediction._replace(state=prediction.state or state)
+        squares = float(np.sum(((self.prior.question.data.values - prediction.values) / self.sigmas) ** 2))
+        return current._replace(theta=current.theta + change, prediction=prediction, squares=squares)
+
+    def _shortened(
+        self, current: Fit, change: Array, variance: float, least: float = -np.inf
+    ) -> tuple[Fit, Posterior] | None:
+        """Return the state after a step that is short enough not to raise the misfit; None if there is none.
+
+        Or short enough to bring it down by ``least``, times the part of the step: a fifth of what the first order says
+        (Armijo 1966), without which numbers run away. Logarithms of positive fields change by three at most, on
+        average, lest the field overflow.
+        """
+        (lower, upper), parts = self._numbers.bounds, self._numbers.parts()
+        sizes = [float(np.linalg.norm(change[own])) for basis, own in parts if basis.unknown.positive]
+        length = min(1.0, 3.0 / max(sizes, default=1e-300))
+        for _ in range(6):
+            theta = current.theta + length * change
+            theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
+            try:
+                following = self._at(theta, current)
+            except FAILURES:
+                length /= 2.0
+                continue
+            limit = 1.5 * current.squares + len(self.sigmas) * variance
+            if following[0].squares <= min(limit, current.squares - length * least):
+                return following
+            length /= 2.0
+        return None
+
+    def _tempered(self, current: Fit, variance: float) -> tuple[Fit, Posterior] | None:
+        """Return the state after a step for data as noisy as what is left of them; None if that brings nothing.
+
+        Far from a fit, what the first order misses is no less than that, and would be taken for a rough field.
+        """
+        rules, excess = self.prior.question.rules, np.sqrt(current.squares / (len(self.sigmas) * variance))
+        for share in rules.field_tempers if excess**2 > rules.poor and self._numbers.fields else ():
+            softer = self.sigmas * max(share * excess, 1.0)
+            mean = self.prior.posterior(current.prediction, current.theta, softer, covariance=False).mean
+            following = self._shortened(current, mean - current.theta, variance)
+            if following is not None and following[0].squares < current.squares:
+                return following
+        return None
+
+
+def refined(
+    model: Model, prior: Prior, sigmas: Array, start: Fit, known: Prediction | None = None
+) -> tuple[Fit, Array]:
+    """Take the last steps from a fit, once more if what they leave asks for other weights."""
+    data, rules = prior.question.data, prior.question.rules
+    best = Descent(model, prior, sigmas).from_start(start.theta, rules.fine_steps, known, start.bend)
+    if known is not None and not data.noise_is_known and data.suits(rules, best.prediction.values, sigmas):
+        return best, sigmas
+    others = deviations(prior, best.prediction, best.theta, sigmas)
+    if data.has_weights(rules, others, sigmas):
+        return best, sigmas
+    more = Descent(model, prior, others).from_start(best.theta, rules.fine_steps, best.prediction, best.bend)
+    return more._replace(steps=(*best.steps, *more.steps)), others
+
+
+# ---- a search for numbers -----------------------------------------------------------------------------
+
+
+def found_fits(model: Model, prior: Prior, sigmas: Array) -> list[Fit]:
+    """Return all minima, the best first: of fields one; of numbers, others from further starts if the first is poor."""
+    question = prior.question
+    if question.numbers.fields:
+        return [Descent(model, prior, sigmas).from_start(question.numbers.start, question.rules.field_steps)]
+    return _fits_of_numbers(model, question, sigmas)
 
 
 @dataclass(eq=False)
@@ -45,21 +228,19 @@ class _Evaluations:
     """
 
     model: Model
-    values: Array
+    question: Question
     sigmas: Array
-    scales: Array
-    near: Any
-    rules: InverseRules
+    near: Any = None
     last: tuple[bytes, Prediction] | None = None
     known: tuple[Array, Array, Array] | None = None  # where slopes were asked for, values and slopes there
+    bend: float = np.inf  # what the first order has missed in a step that it described, relative to its square
     history: list[tuple[float, ...]] = dataclasses.field(default_factory=list)
 
-    def _at(self, scaled: Array) -> Prediction | None:
-        key = scaled.tobytes()
+    def at(self, scaled: Array) -> Prediction | None:
+        key, theta = scaled.tobytes(), scaled * self.question.numbers.scales
         if self.last is not None and self.last[0] == key:
             return self.last[1]
-        theta = scaled * self.scales
-        if np.max(np.abs(scaled), initial=0.0) > self.rules.farthest:
+        if np.max(np.abs(scaled), initial=0.0) > FARTHEST:
             return None
         try:
             if isinstance(self.model, TwoStages):
@@ -71,87 +252,113 @@ class _Evaluations:
             if self.near is None:
                 raise
             return None
-        self.near = prediction.state
-        self.last = (key, prediction)
+        self.near, self.last = prediction.state, (key, prediction)
         return prediction
 
     def residuals(self, scaled: Array) -> Array:
-        found = self._at(scaled)
+        found = self.at(scaled)
         if found is None:
-            return np.full(len(self.values), _FAILED)
-        left = np.asarray((found.values - self.values) / self.sigmas)
-        self.history.append((float(left @ left), *map(float, scaled * self.scales)))
+            return np.full(len(self.sigmas), 1e6)  # of an equation without a solution
+        left = np.asarray((found.values - self.question.data.values) / self.sigmas)
+        self.history.append((float(left @ left), *map(float, scaled * self.question.numbers.scales)))
         return left
 
     def slopes(self, scaled: Array) -> Array:
-        found = self._at(scaled)
+        found, scales = self.at(scaled), self.question.numbers.scales
         assert found is not None
         slopes = found.slopes
         if isinstance(self.model, TwoStages):
-            slopes = self._corrected(scaled, found)
-            self.known = (scaled.copy(), found.values, slopes)
-        return np.asarray(slopes * self.scales / self.sigmas[:, None])
+            corrected = self._corrected(scaled, found)
+            slopes = self.model.slopes(scaled * scales, found.state) if corrected is None else corrected
+        self.known = (scaled.copy(), found.values, slopes)
+        return np.asarray(slopes * scales / self.sigmas[:, None])
 
-    def _corrected(self, scaled: Array, found: Prediction) -> Array:
-        """Return slopes that explain the last step, or exact ones if there was none or it says much against the old."""
-        if self.known is not None:
-            before, values, slopes = self.known
-            step, change = (scaled - before) * self.scales, found.values - values
-            missed = change - slopes @ step
-            old, new = (np.linalg.norm((v - self.values) / self.sigmas) for v in (values, found.values))
-            fits = np.linalg.norm(missed / self.sigmas) <= self.rules.secant * np.linalg.norm(change / self.sigmas)
-            if fits and new**2 <= self.rules.secant_gain * old**2:
-                return corrected_slopes(slopes, missed, step, self.scales)
-        assert isinstance(self.model, TwoStages)
-        return self.model.slopes(scaled * self.scales, found.state)
+    def _corrected(self, scaled: Array, found: Prediction) -> Array | None:
+        """Return slopes that explain the last step; None if there was none or it says much against the old."""
+        if self.known is None:
+            return None
+        (before, values, slopes), scales, rules = self.known, self.question.numbers.scales, self.question.rules
+        step, change = (scaled - before) * scales, found.values - values
+        missed = change - slopes @ step
+        old, new = (np.linalg.norm((v - self.question.data.values) / self.sigmas) for v in (values, found.values))
+        fits = np.linalg.norm(missed / self.sigmas) <= rules.secant * np.linalg.norm(change / self.sigmas)
+        if fits:
+            self.bend = min(self.bend, float(np.linalg.norm(missed) / max(np.sum((slopes @ step) ** 2), 1e-300)))
+        return corrected_slopes(slopes, missed, step, scales) if fits and new**2 <= old**2 / 4.0 else None
 
     def final(self, scaled: Array) -> Prediction:
-        """Return the prediction with exact slopes, and second derivatives: together they cost little more."""
-        found = self._at(scaled)
+        """Return the prediction with exact slopes."""
+        found = self.at(scaled)
         assert found is not None
         if not isinstance(self.model, TwoStages):
             return found
-        slopes, bends = self.model.bend(scaled * self.scales, found.state)
-        return found._replace(slopes=slopes, bends=bends)
+        return found._replace(slopes=self.model.slopes(scaled * self.question.numbers.scales, found.state))
 
 
-def fit(
-    model: Model, data: Data, sigmas: Array, numbers: Numbers, start: Array, rules: InverseRules, near: Any = None
-) -> Fit:
-    """Fit the unknowns from one start."""
+def _fit_of_numbers(model: Model, question: Question, sigmas: Array, start: Array) -> Fit:
+    """Fit numbers from one start, in a trust region."""
     from scipy.optimize import least_squares  # it takes a tenth of a second, which few need
 
-    lower, upper = numbers.bounds
-    scales = numbers.scales
-    evaluations = _Evaluations(model, data.values, sigmas, scales, near, rules)
-    inside = np.clip(start, lower, upper) / scales
+    numbers, rules = question.numbers, question.rules
+    (lower, upper), scales = numbers.bounds, numbers.scales
+    evaluations = _Evaluations(model, question, sigmas)
     with np.errstate(all="ignore"):  # where the slopes vanish
         found = least_squares(
             evaluations.residuals,
-            inside,
+            np.clip(start, lower, upper) / scales,
             evaluations.slopes,
             bounds=(lower / scales, upper / scales),
             x_scale="jac",
-            xtol=rules.settled,
+            xtol=1e-10 if numbers.problem.is_static else rules.quick_settled,
             ftol=1e-15,
             gtol=1e-15,
-            max_nfev=rules.steps,
+            max_nfev=40,
         )
     prediction = evaluations.final(found.x)
-    left = (prediction.values - data.values) / sigmas
-    return Fit(np.asarray(found.x * scales), prediction, float(left @ left), tuple(evaluations.history))
+    left = (prediction.values - question.data.values) / sigmas
+    steps = tuple(evaluations.history)
+    return Fit(np.asarray(found.x * scales), prediction, float(left @ left), steps, bend=evaluations.bend)
 
 
-def is_poor(found: Fit, data: Data, numbers: Numbers, rules: InverseRules) -> bool:
+def is_poor(found: Fit, question: Question) -> bool:
     """Whether a fit leaves more than noise."""
+    data, rules = question.data, question.rules
     count = len(data.values)
     if data.noise_is_known:
-        return found.squares > rules.poor * max(1, count - len(numbers.names)) + rules.poor * np.sqrt(2.0 * count)
+        return found.squares > rules.poor * (max(1, count - len(question.numbers.names)) + np.sqrt(2.0 * count))
     spread = float(np.std(data.values)) or 1.0
-    return float(np.sqrt(np.mean((found.prediction.values - data.values) ** 2))) > rules.unexplained * spread
+    return float(np.sqrt(np.mean((found.prediction.values - data.values) ** 2))) > 0.1 * spread
 
 
-def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
+def _fits_of_numbers(model: Model, question: Question, sigmas: Array) -> list[Fit]:
+    """Fit from the start, and from others over the bounds if that is poor or asked for; the best comes first."""
+    numbers, rules, starts = question.numbers, question.rules, question.starts
+    fits, failure = list[Fit](), None
+    try:
+        fits.append(_fit_of_numbers(model, question, sigmas, numbers.start))
+    except FrozenPinnError as error:
+        failure = error
+    count = starts if starts is not None else 0
+    if starts is None and (failure is not None or is_poor(fits[0], question)):
+        count = min(rules.starts * len(numbers.names), 2 * rules.starts)
+    others = _other_starts(numbers, count, question.task.seed) if count else []
+    if starts is None and others:
+        others = _promising(model, question, sigmas, others)
+    for start in others:
+        try:
+            fits.append(_fit_of_numbers(model, question, sigmas, start))
+        except FrozenPinnError:
+            continue
+    if not fits:
+        tried = f", nor at {count} others that were tried" if count else ""
+        raise ConvergenceError(
+            f"the problem has no solution at the start of the unknowns, {numbers.shown_start}{tried}: {failure} Start "
+            "elsewhere: Unknown(start=…)."
+        ) from failure
+    return _distinct(sorted(fits, key=lambda f: f.squares), numbers)
+
+
+def _other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
     """Return starts spread over the bounds, in the logarithm where a bound is positive and far from the other.
 
     Where there is no bound, they spread over some powers of ten about the size of the first guess, with its sign.
@@ -163,20 +370,17 @@ def other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
 
     unit = qmc.Halton(len(lower), seed=seed).random(count)
     wide = (lower > 0) & (upper > 10.0 * lower)
-    low, high = (
-        np.where(wide, np.log(np.where(wide, lower, 1.0)), lower),
-        np.where(wide, np.log(np.where(wide, upper, 1.0)), upper),
-    )
+    low, high = (np.where(wide, np.log(np.where(wide, end, 1.0)), end) for end in (lower, upper))
     spread = low + unit * (high - low)
     return list(signs * np.where(wide, np.exp(np.where(wide, spread, 0.0)), spread))
 
 
 def _ranges(numbers: Numbers) -> tuple[Array, Array]:
-    """Return where other starts are looked for: between the bounds, or within powers of ten of the first guess."""
+    """Return where other starts are looked for: between the bounds, or within a factor of 10⁴ of the first guess."""
     ends = []
     for unknown, size in zip(numbers.table.values(), numbers.scales, strict=True):
         low, high = unknown.bounds
-        near, far = size / _FAR, size * _FAR
+        near, far = size / 1e4, size * 1e4
         reach = (-far, -near) if unknown.start < 0 else (near, far) if unknown.start > 0 else (-size, size)
         low = low if np.isfinite(low) else min(reach[0], high - size if np.isfinite(high) else np.inf)
         high = high if np.isfinite(high) else max(reach[1], low + size)
@@ -184,54 +388,25 @@ def _ranges(numbers: Numbers) -> tuple[Array, Array]:
     return np.array([e[0] for e in ends]), np.array([e[1] for e in ends])
 
 
-def fit_from_many(
-    model: Model, data: Data, sigmas: Array, numbers: Numbers, rules: InverseRules, starts: int | None, seed: int
-) -> list[Fit]:
-    """Fit from the start, and from others over the bounds if that is poor or asked for; the best comes first."""
-    fits, failure = [], None
-    try:
-        fits.append(fit(model, data, sigmas, numbers, numbers.start, rules))
-    except FrozenPinnError as error:
-        failure = error
-    count = starts if starts is not None else 0
-    if starts is None and (failure is not None or is_poor(fits[0], data, numbers, rules)):
-        count = min(rules.starts * len(numbers.names), rules.most_starts)
-    others = other_starts(numbers, count, seed) if count else []
-    if starts is None and others:
-        others = _promising(model, data, sigmas, others, rules.promising)
-    for start in others:
-        try:
-            fits.append(fit(model, data, sigmas, numbers, start, rules))
-        except FrozenPinnError:
-            continue
-    if not fits:
-        tried = f", nor at {count} others that were tried" if count else ""
-        raise ConvergenceError(
-            f"the problem has no solution at the start of the unknowns, {numbers.shown_start}{tried}: {failure} Start "
-            "elsewhere: Unknown(start=…)."
-        ) from failure
-    return distinct(sorted(fits, key=lambda f: f.squares), numbers, rules)
-
-
-def _promising(model: Model, data: Data, sigmas: Array, starts: Sequence[Array], most: int) -> list[Array]:
-    """Return the starts that leave least of the data, without fitting from any."""
+def _promising(model: Model, question: Question, sigmas: Array, starts: Sequence[Array]) -> list[Array]:
+    """Return the three starts that leave least of the data, without fitting from any."""
     found = []
-    values = getattr(model, "values", None) or (lambda theta: (model.at(theta).values, None))
     for start in starts:
         try:
-            left = (values(start)[0] - data.values) / sigmas
+            values = model.values(start)[0] if isinstance(model, TwoStages) else model.at(start).values
         except FrozenPinnError:
             continue
-        found.append((float(left @ left), start))
-    found = [pair for pair in found if np.isfinite(pair[0])]
-    return [start for _, start in sorted(found, key=lambda pair: pair[0])[:most]]
+        left = (values - question.data.values) / sigmas
+        if np.isfinite(squares := float(left @ left)):
+            found.append((squares, start))
+    return [start for _, start in sorted(found, key=lambda pair: pair[0])[:3]]
 
 
-def distinct(fits: Sequence[Fit], numbers: Numbers, rules: InverseRules) -> list[Fit]:
+def _distinct(fits: Sequence[Fit], numbers: Numbers) -> list[Fit]:
     """Return the fits that are different minima, in order."""
     kept: list[Fit] = []
     for found in fits:
         sizes = np.maximum(np.abs(found.theta), 1e-3 * numbers.scales)
-        if all(np.max(np.abs(found.theta - other.theta) / sizes) > rules.same for other in kept):
+        if all(np.max(np.abs(found.theta - other.theta) / sizes) > 1e-3 for other in kept):
             kept.append(found)
     return kept

@@ -1,20 +1,22 @@
-"""What is asked of an inference, and how its numbers are told."""
+"""What is asked of an inference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError, warn
-from frozenpinn.inverse.fit import Fit
-from frozenpinn.inverse.result import Estimate
+from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.inverse.field_basis import field_basis
 from frozenpinn.inverse.rules import InverseRules
-from frozenpinn.inverse.sensors import Data, Judged, judged_numbers
-from frozenpinn.inverse.unknowns import Numbers
-from frozenpinn.search.settings import Task
+from frozenpinn.inverse.sensors import Data
+from frozenpinn.inverse.unknowns import Numbers, beyond_tangents, check_present
+from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import UnknownField
 
 Array = np.ndarray
 
@@ -30,6 +32,30 @@ class Question:
     starts: int | None = None
     level: float = 0.95
 
+    @classmethod
+    def asked(
+        cls, who: str, problem: Problem, data: Any, seed: int, settings: Settings | None, rules: InverseRules | None
+    ) -> Question:
+        """Check what was given, and put it into one value."""
+        if not isinstance(problem, Problem):
+            raise SettingsError(f"{who}() takes a Problem, got {type(problem).__name__}.")
+        if not problem.parameters.inferred:
+            raise ProblemError(
+                "the problem has no unknown: write one into it, such as parameters={'k': Unknown(1.0)}, or call "
+                "solve(problem)."
+            )
+        check_present(problem)
+        special = beyond_tangents(problem)
+        if special and (problem.is_static or problem.parameters.unknown_fields):
+            raise SettingsError(
+                f"{who}() knows {special} in evolutions with unknown numbers only. Instead of a jump, write a smooth "
+                "transition such as tanh((x - a)/w); instead of an unknown field, one with unknown numbers in it."
+            )
+        _check_frame(who, problem)
+        settings = Settings() if settings is None else settings
+        task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
+        return cls(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)
+
     def check(self) -> None:
         """Refuse fewer data than unknowns."""
         size, count = len(self.numbers.names), len(self.data.values)
@@ -44,54 +70,48 @@ class Question:
         """Return the same question for other data."""
         return replace(self, data=Data.read(given, self.numbers.problem))
 
+    def with_bases(self, seed: int = 0) -> Question:
+        """Give every unknown field functions that it is combined of."""
+        problem, sizes = self.numbers.problem, self.rules.field
+        bases = tuple(field_basis(name, problem, sizes, seed) for name in problem.parameters.unknown_fields)
+        return replace(self, numbers=Numbers(problem, bases))
+
+    def with_seed(self, further: int) -> Question:
+        """Return the same question for other networks, of the solution and of fields."""
+        seed = self.task.seed + further
+        return replace(self, task=replace(self.task, seed=seed)).with_bases(seed)
+
+    @cached_property
+    def free(self) -> Array:
+        """Which unknowns have no prior: numbers, and the mean of each field."""
+        means = [own.start for _, own in self.numbers.parts()]
+        return np.array([*range(len(self.numbers.names)), *means], dtype=int)
+
+    @cached_property
+    def free_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return (*self.numbers.names, *(f"the mean of {basis.name}" for basis in self.numbers.fields))
+
+    @cached_property
+    def free_scales(self) -> Array:
+        """Their sizes."""
+        return np.concatenate([self.numbers.scales, np.ones(len(self.numbers.fields))])
+
     @property
-    def quick_task(self) -> Task:
-        """How an evolution is solved while its fit is looked for."""
-        task, rules = self.task, self.rules
-        tolerances = replace(task.tolerances, time=max(task.tolerances.time, rules.quick_rtol))
-        is_line = self.numbers.problem.domain.dimension == 1  # in more dimensions widths are found
-        width = rules.quick_width if is_line and task.settings.width is None else task.settings.width
-        return replace(task, tolerances=tolerances, settings=replace(task.settings, width=width))
-
-    def sigmas(
-        self,
-        fit: Fit | None = None,
-        start: Array | None = None,
-        judge: Callable[[Fit, Array], Judged] | None = None,
-    ) -> Array:
-        """Return the standard deviations, relative and unknown ones from a fit, the latter from some start on."""
-        if fit is None or self.data.noise_is_known:
-            return self.data.sigmas(self.rules, None if fit is None else fit.prediction.values)
-        predicted, slopes = fit.prediction.values, fit.prediction.slopes
-
-        def judged(sigmas: Array) -> Judged:
-            if judge is None:
-                return judged_numbers(self.data.values - predicted, slopes, sigmas)
-            return judge(fit, sigmas)
-
-        start = self.data.sigmas(self.rules, predicted) if start is None else start
-        return self.data.estimated(self.rules, predicted, start, judged)
-
-    def has_weights(self, sigmas: Array, others: Array) -> bool:
-        """Whether deviations are in about the same proportions as others."""
-        return bool(np.ptp(np.log(others / sigmas)) <= self.rules.reweigh)
+    def accuracy(self) -> float:
+        """The relative change of an unknown that solutions can't tell from none."""
+        return 1e-11 if self.numbers.problem.is_static else max(1e-11, 0.1 * self.task.tolerances.time)
 
 
-def estimates_of(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:
-    """Return the unknown numbers with their error bars."""
-    (lower, upper), rules, found = question.numbers.bounds, question.rules, {}
-    for i, name in enumerate(question.numbers.names):
-        value, std = float(theta[i]), float(np.sqrt(covariance[i, i]))
-        width = upper[i] - lower[i] if np.isfinite(upper[i] - lower[i]) else question.numbers.scales[i]
-        at = "lower" if value - lower[i] <= rules.at_bound * width else ""
-        at = "upper" if upper[i] - value <= rules.at_bound * width else at
-        low, high = np.clip([value - quantile * std, value + quantile * std], lower[i], upper[i])
-        found[name] = Estimate(value, std, float(low), float(high), question.level, at)
-    return found
-
-
-def told(notes: Sequence[str]) -> tuple[str, ...]:
-    """Warn of everything there is to beware of."""
-    for note in notes:
-        warn(note)
-    return tuple(notes)
+def _check_frame(who: str, problem: Problem) -> None:
+    """Refuse unknown functions of coordinates that are not those of the solve."""
+    frame = problem.frame
+    if frame is None or not frame.is_called:
+        return
+    for name in problem.parameters.unknown_fields:
+        value = problem.parameters.inferred[name]
+        if isinstance(value, UnknownField) and value.of != ("t",):
+            raise SettingsError(
+                f"{who}() finds unknown numbers and functions of t in {frame.kind} coordinates, but '{name}' depends "
+                "on the place. State the problem in Cartesian coordinates."
+            )

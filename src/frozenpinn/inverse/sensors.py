@@ -260,6 +260,10 @@ class Data:
                 found, best = sigmas, likelihood
         return found
 
+    def has_weights(self, rules: InverseRules, sigmas: Array, others: Array) -> bool:
+        """Whether deviations are in about the same proportions as others."""
+        return bool(np.ptp(np.log(others / sigmas)) <= rules.reweigh)
+
     def suits(self, rules: InverseRules, predicted: Array, sigmas: Array) -> bool:
         """Whether residuals do not speak clearly against the proportions of deviations within each part."""
         parts = zip(
@@ -318,11 +322,3 @@ class Judged(NamedTuple):
     left: Array
     leverage: Array
     likelihood: float
-
-
-def judged_numbers(left: Array, slopes: Array, sigmas: Array) -> Judged:
-    """Judge the best fit of numbers with some weights, near one that leaves residuals."""
-    q = np.linalg.qr(slopes / sigmas[:, None])[0]
-    own = left / sigmas
-    own = own - q @ (q.T @ own)
-    return Judged(own, np.sum(q**2, axis=1), _likelihood(own * sigmas, sigmas))

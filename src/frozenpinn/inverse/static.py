@@ -1,32 +1,166 @@
-"""Unknown numbers of static problems: found on a coarse network, refined on a fine one, judged by a second one."""
+"""What would be measured of a static solution, and exact slopes of that, which come from its factorisation.
+
+A fit is found on a coarse network, refined on a fine one, and judged by a second one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Function, smallest_values
+from frozenpinn.assembly.collocation import Collocation, Combination, Function, Linearisation, smallest_values
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.geometry import Points
-from frozenpinn.inverse.fit import FAILURES, Fit, corrected_slopes
-from frozenpinn.inverse.model import Model, Prediction, StaticModel, extrapolated
+from frozenpinn.inverse.fit import Fit
+from frozenpinn.inverse.model import Model, Prediction
 from frozenpinn.inverse.question import Question
-from frozenpinn.inverse.rules import InverseRules
-from frozenpinn.inverse.sensors import Data
-from frozenpinn.inverse.uncertainty import spread_of
+from frozenpinn.inverse.sensitivity import Directions, jet_rows, sensitivity_rows
+from frozenpinn.inverse.sensors import Data, Sensor
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import fixed
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
-from frozenpinn.search.settings import Task
+from frozenpinn.search.static_rules import NewtonRules
+from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import Family, Pilot, best_family, promised, with_special_functions
-from frozenpinn.static.newton import Found
+from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import begin, made_solution
 
 Array = np.ndarray
+
+
+class Solved(NamedTuple):
+    """A static solution with its sensitivities, and the factorisation both came from."""
+
+    state: Combination
+    sensitivities: Array
+    last: Linearisation
+    theta: Array
+
+    def after(self, step: Array) -> Solved:
+        """Return the solution after a small change of the unknowns, to first order."""
+        c = self.state.coefficients + self.sensitivities @ step
+        return self._replace(state=self.state.moved(c), theta=self.theta + step)
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """Sensors, each with rows that take coefficients to the jets it needs."""
+
+    sensors: tuple[Sensor, ...]
+    tables: tuple[tuple[Array, ...], ...]
+
+    @classmethod
+    def of(cls, data: Data, base: Collocation) -> Observation:
+        """Evaluate the features of a network at the sensors."""
+        tables = tuple(tuple(jet_rows(base, s.x, jet) for jet in s.jets) for s in data.sensors)
+        return cls(data.sensors, tables)
+
+    def of_state(
+        self, problem: Problem, coefficients: Array, sensitivities: Array, unknowns: Sequence[Directions]
+    ) -> tuple[Array, Array]:
+        """Return what is measured, and its slopes by all unknowns."""
+        slopes = []
+        for sensor, tables in zip(self.sensors, self.tables, strict=True):
+            jets = [table @ coefficients for table in tables]
+            total = np.zeros((sensor.count, sensitivities.shape[1]))
+            if tables:
+                pairs = zip(sensor.factors(problem, jets), tables, strict=True)
+                rows = sum(factor[:, None] * table for factor, table in pairs)
+                total += sensor.gathered(np.asarray(rows)) @ sensitivities
+            direct = sensor.direct(problem, jets, unknowns)
+            slopes.append(total if direct is None else total + sensor.gathered(direct))
+        return self.values(problem, coefficients), np.concatenate(slopes)
+
+    def values(self, problem: Problem, coefficients: Array) -> Array:
+        """Return what is measured."""
+        pairs = zip(self.sensors, self.tables, strict=True)
+        return np.concatenate([s.values(problem, [table @ coefficients for table in tables]) for s, tables in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class StaticModel:
+    """A static problem on one network.
+
+    Attributes
+    ----------
+    numbers
+        The unknowns.
+    base
+        The collocation of the problem at the start.
+    sensors
+        What is measured, with the features there.
+    rules, accuracy, start
+        Of Newton's method.
+    """
+
+    numbers: Numbers
+    base: Collocation
+    sensors: Observation
+    rules: NewtonRules
+    accuracy: float
+    start: Function
+    follows = True
+
+    def observed(self, theta: Array, coefficients: Array, sensitivities: Array) -> tuple[Array, Array]:
+        """Return what is measured of a state, and its slopes."""
+        return self.sensors.of_state(self.numbers.at(theta), coefficients, sensitivities, self.numbers.directions)
+
+    def collocation(self, theta: Array) -> Collocation:
+        """Return the rows of the problem with values of the unknowns."""
+        return self.base.of(self.numbers.at(theta), self.numbers.conditions_are_known)
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Solve the problem and its sensitivities with one factorisation."""
+        collocation = self.collocation(theta)
+        start = self.start if near is None else near.after(theta - near.theta).state
+        found = newton(collocation, start, self.rules, self.accuracy)
+        right = sensitivity_rows(collocation, found.state, found.last.scales, self.numbers.directions)
+        sensitivities = np.asarray(found.last.factor.solve(right))
+        solved = Solved(found.state, sensitivities, found.last, np.array(theta))
+        return Prediction(*self.observed(theta, found.state.coefficients, sensitivities), solved)
+
+
+@dataclass(frozen=True, eq=False)
+class StaticChord:
+    """A static model near a known prediction, with the factorisation and, at the same places, the slopes of that.
+
+    Attributes
+    ----------
+    model, known
+        The model, and what it has predicted at one place.
+    same
+        Whether it measures what was measured there.
+    noise
+        What a prediction may be wrong by, and more.
+    """
+
+    model: StaticModel
+    known: Prediction
+    same: bool
+    noise: Array
+    follows = True
+
+    def at(self, theta: Array, near: Any = None) -> Prediction:
+        """Correct the linear prediction twice; if the second time it is not much smaller, this is too far away."""
+        solved: Solved = self.known.state
+        moved, collocation, sizes = solved.after(theta - solved.theta), self.model.collocation(theta), list[float]()
+        values = self.model.sensors.values(collocation.problem, moved.state.coefficients)
+        for _ in range(2):
+            left = collocation.residual(moved.state, solved.last.scales) - solved.last.unreachable
+            c = moved.state.coefficients - solved.last.factor.solve(left)
+            before, moved = values, moved._replace(state=moved.state.moved(c))
+            values = self.model.sensors.values(collocation.problem, c)
+            sizes.append(float(np.sqrt(np.mean((values - before) ** 2))))
+        unit = float(np.sqrt(np.mean(self.noise**2)))
+        if not sizes[1] <= max(0.1 * sizes[0], 1e-3 * unit):
+            raise ConvergenceError("an old factorisation does not reach so far")
+        slopes = self.known.slopes if self.same else self.model.observed(theta, c, solved.sensitivities)[1]
+        return Prediction(values, slopes, moved)
 
 
 class Network(NamedTuple):
@@ -39,176 +173,92 @@ class Network(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StaticInference:
-    """Networks for one problem with unknown numbers."""
+class StaticForward:
+    """Networks for one static problem: a coarse one, and a fine one where the coarse fit has led to."""
 
-    numbers: Numbers
-    task: Task
-    rules: InverseRules
+    question: Question
+    coarse: Network
+    network: Network
 
-    def coarse(self, data: Data) -> Network:
+    @classmethod
+    def begin(cls, question: Question) -> StaticForward:
         """Choose features at the start, and return the coarse network, where any fit can be looked for."""
-        problem = self.numbers.at(self.numbers.start)
-        plan = self._narrow(
-            static_plan(problem, replace(self.task, settings=replace(self.task.settings, subspace=None)))
-        )
+        numbers, task, rules = question.numbers, question.task, question.rules
+        whole = static_plan(numbers.at(numbers.start), replace(task, settings=replace(task.settings, subspace=None)))
+        plan = whole.narrower(rules.coarse, task.rules.static.pilot_least, rules.coarse_most)
         try:
             family, state = begin(plan)
         except ConvergenceError as error:
             raise ConvergenceError(
-                f"the problem has no solution at the start of the unknowns, {self.numbers.shown_start}: {error} "
+                f"the problem has no solution at the start of the unknowns, {numbers.shown_start}: {error} "
                 "Start elsewhere: Unknown(start=…)."
             ) from error
-        return self.network(plan, family, data, state, 1e-9)
+        coarse = _network(question, plan, family, state, 1e-9)
+        return cls(question, coarse, coarse)
 
-    def _narrow(self, plan: StaticPlan) -> StaticPlan:
-        rules = self.task.rules.static
-        return plan.narrower(self.rules.coarse, rules.pilot_least, self.rules.coarse_most)
+    @property
+    def rough(self) -> Model:
+        """The model on the coarse network."""
+        return self.coarse.model
 
-    def network(
-        self, plan: StaticPlan, family: Family, data: Data, start: Function, accuracy: float | None = None
-    ) -> Network:
-        """Draw features and points of a plan."""
-        plan = plan.with_special(family.count, family.sites)
-        points = plan.place_points()
-        points = replace(points, x=fixed(points.x))  # so that layers keep their features there
-        collocation = plan.collocation(family.layer(plan, points), points)
-        newton = self.task.rules.static.newton
-        return Network(StaticModel.of(self.numbers, collocation, data, newton, start, accuracy), plan, family, points)
+    @property
+    def fine(self) -> Model:
+        """The model on the fine network."""
+        return self.network.model
 
-    def fine(self, found: Fit, coarse: Network, data: Data, seed: int = 0) -> Network:
+    def refined(self, fit: Fit) -> StaticForward:
         """Choose features where the coarse fit has led to, and return the fine network.
 
         Special functions are tried here, if it would leave much: where unknowns are wrong, data and sources do not suit
         each other, and solutions are rough at the boundary.
         """
-        problem = self.numbers.at(found.theta)
-        plan = static_plan(problem, replace(self.task, seed=self.task.seed + seed))
-        state = found.prediction.state.state
+        question, coarse = self.question, self.coarse
+        problem, state = question.numbers.at(fit.theta), fit.prediction.state.state
+        plan = static_plan(problem, question.task)
         narrow = StaticPlan(problem, coarse.plan.task, coarse.plan.width, coarse.plan.count, coarse.plan.boundary)
-        pilot = best_family(narrow, state, coarse.family) if seed == 0 else None
-        if pilot is not None and promised(plan, pilot) > self.task.rules.static.special_from:
+        pilot = best_family(narrow, state, coarse.family)
+        if pilot is not None and promised(plan, pilot) > question.task.rules.static.special_from:
             pilot = with_special_functions(narrow, pilot)
-        return self.network(
-            plan, coarse.family if pilot is None else pilot.family, data, state, self.rules.fine_accuracy
-        )
+        family = coarse.family if pilot is None else pilot.family
+        return replace(self, network=_network(question, plan, family, state, 1e-11))
 
-    def solution(
-        self, network: Network, prediction: Prediction, singular: tuple[float, float] | None = None
-    ) -> Solution:
-        """Return the solution at the estimate; its conditioning may be known."""
-        solved = prediction.state
-        plan = replace(network.plan, problem=self.numbers.stated(solved.theta))
+    def twin(self, question: Question, theta: Array, fit: Fit, sigmas: Array) -> Model:
+        """Return the model on other networks, with the same family of functions."""
+        plan = static_plan(question.numbers.at(theta), question.task)
+        return _network(question, plan, self.network.family, fit.prediction.state.state, 1e-11).model
+
+    def solution(self, fit: Fit, known: Solution | None = None) -> Solution:
+        """Return the solution at a fit; its conditioning is that of one near it."""
+        network, solved = self.network, fit.prediction.state
+        plan = replace(network.plan, problem=self.question.numbers.stated(solved.theta))
         found = Found(solved.state, (), solved.last)
-        pilot = Pilot(network.family, found, float("nan"))
-        if singular is None:
+        if known is not None and known.facts is not None:
+            singular = known.facts.singular
+        else:
             with blas_threads(plan.operations, REFLECTIONS):
                 singular = smallest_values(network.model.collocation(solved.theta), solved.last)
-        return made_solution(plan, pilot, found, network.points, singular, "the fit")
+        return made_solution(
+            plan, Pilot(network.family, found, float("nan")), found, network.points, singular, "the fit"
+        )
+
+    def predict(self, fit: Fit) -> Callable[[Array], Array]:
+        """Return what tells which values would be measured near a fit."""
+        return lambda theta: self.network.model.at(theta, fit.prediction.state).values
+
+    def renewed(self, data: Data, fit: Fit, noise: Array) -> tuple[StaticForward, list[Model]]:
+        """Return the networks for new data: near an old fit its factorisation serves, farther away its solution."""
+        model, same = self.network.model, data.has_places_of(self.question.data)
+        sensors = model.sensors if same else Observation.of(data, model.base)
+        model = replace(model, sensors=sensors, start=fit.prediction.state.state)
+        other = replace(self, question=replace(self.question, data=data), network=self.network._replace(model=model))
+        return other, [StaticChord(model, fit.prediction, same, noise), model]
 
 
-def chord_steps(question: Question, model: StaticModel, known: Fit, sigmas: Array, start: Fit) -> Fit | None:
-    """Step with the factorisation of a known fit, of the solution and the unknowns at once; None if that leads nowhere.
-
-    It ends where nothing changes beside the noise. Start is the known fit, or where such steps have led to.
-    """
-    data, numbers, rules = question.data, question.numbers, question.rules
-    solved, reached = known.prediction.state, start.prediction.state
-    theta, c, before, steps = reached.theta, reached.state.coefficients, np.inf, list[tuple[float, ...]]()
-    for _ in range(rules.again):
-        prediction = Prediction(*model.observed(theta, c, solved.sensitivities), solved)
-        left = (data.values - prediction.values) / sigmas
-        steps.append((float(left @ left), *map(float, theta)))
-        step = gauss_newton_step(prediction, data.values, sigmas, numbers, theta)
-        bars = spread_of(left * sigmas, prediction.slopes, sigmas, data.noise_is_known, question.level).covariance
-        size = float(np.max(np.abs(step) / numbers.scales))
-        small = bool(np.all(np.abs(step) <= rules.noise_settled * np.sqrt(np.diag(bars))))
-        small = small and len(steps) > 1 and not meets_bound(theta, step, numbers)
-        if size <= rules.fine_settled or small:
-            moved = solved._replace(state=solved.state.moved(c), theta=theta)
-            return Fit(theta, prediction._replace(state=moved), steps[-1][0], tuple(steps))
-        if size > rules.contraction * before:
-            return None
-        theta, before = theta + step, size
-        c = model.corrected(model.collocation(theta), solved, c + solved.sensitivities @ step)
-    return None
-
-
-def refine(
-    model: Model,
-    data: Data,
-    sigmas: Array,
-    numbers: Numbers,
-    theta: Array,
-    rules: InverseRules,
-    known: Prediction | None = None,
-) -> tuple[Fit, bool]:
-    """Take Gauss–Newton steps until they change nothing any more; the start is close, and may be known.
-
-    Tell whether that was reached: steps that grow are not taken.
-    """
-    near: Any = None
-    steps: list[tuple[float, ...]] = []
-    best: Fit | None = None
-    before, step = np.inf, np.zeros(len(theta))
-    for _ in range(rules.fine_steps):
-        try:
-            prediction = model.at(theta, near) if known is None else known
-        except FAILURES:
-            if best is None:
-                raise
-            break
-        known = None
-        left = (data.values - prediction.values) / sigmas
-        squares = float(left @ left)
-        if best is not None and before > rules.far and not squares <= best.squares:
-            break  # where slopes nearly vanish, a step may lead anywhere
-        steps.append((squares, *map(float, theta)))
-        seen = prediction if best is None else with_last_step(prediction, best.prediction, step, numbers.scales)
-        best = Fit(theta, prediction, squares, tuple(steps))
-        step = gauss_newton_step(seen, data.values, sigmas, numbers, theta)
-        deviations = 1.0 / np.maximum(np.linalg.norm(prediction.slopes / sigmas[:, None], axis=0), 1e-300)
-        change = float(np.max(np.abs(step) / np.maximum(np.abs(theta), 1e-12 * numbers.scales)))
-        noise = 1.0 if data.noise_is_known else np.sqrt(squares / max(len(left) - len(theta), 1))
-        small = np.max(np.abs(step) / deviations) <= rules.noise_settled * noise
-        if change <= rules.fine_last and isinstance(model, StaticModel):  # which may end at a bound
-            return Fit(theta + step, extrapolated(prediction, step), squares, tuple(steps)), True
-        if change <= rules.fine_settled or (small and not meets_bound(theta, step, numbers)):
-            return best, True
-        if change > before:
-            break
-        before, near, theta = change, prediction.state, theta + step
-        if np.max(np.abs(theta) / numbers.scales, initial=0.0) > rules.farthest:
-            break
-    assert best is not None
-    return best, False
-
-
-def with_last_step(prediction: Prediction, before: Prediction, step: Array, scales: Array) -> Prediction:
-    """Return a prediction whose slopes, if they are old ones, explain the last step."""
-    if prediction.slopes is not before.slopes:
-        return prediction
-    missed = prediction.values - before.values - before.slopes @ step
-    return prediction._replace(slopes=corrected_slopes(before.slopes, missed, step, scales))
-
-
-def meets_bound(theta: Array, step: Array, numbers: Numbers) -> bool:
-    """Whether a step ends at a bound: however small it is, it should be taken, so that this is told."""
-    lower, upper = numbers.bounds
-    there = (theta + step <= lower) | (theta + step >= upper)
-    return bool(np.any(there & (np.abs(step) > 1e-14 * numbers.scales)))
-
-
-def gauss_newton_step(prediction: Prediction, values: Array, sigmas: Array, numbers: Numbers, theta: Array) -> Array:
-    """Return the step that fits the data best to first order, within the bounds."""
-    from scipy.optimize import lsq_linear  # it takes a tenth of a second, which few need
-
-    scales, (lower, upper) = numbers.scales, numbers.bounds
-    weighted = prediction.slopes * scales / sigmas[:, None]
-    left = (values - prediction.values) / sigmas
-    step = np.linalg.lstsq(weighted, left, rcond=1e-14)[0] * scales
-    if np.all(theta + step >= lower) and np.all(theta + step <= upper):
-        return np.asarray(step)
-    low, high = (lower - theta) / scales, (upper - theta) / scales
-    found = lsq_linear(weighted, left, (np.minimum(low, -1e-300), np.maximum(high, 1e-300)))
-    return np.asarray(np.clip(found.x * scales, lower - theta, upper - theta))
+def _network(question: Question, plan: StaticPlan, family: Family, start: Function, accuracy: float) -> Network:
+    """Draw features and points of a plan."""
+    plan = plan.with_special(family.count, family.sites)
+    points = plan.place_points()
+    points = replace(points, x=fixed(points.x))  # so that layers keep their features there
+    base = plan.collocation(family.layer(plan, points), points)
+    rules, sensors = question.task.rules.static.newton, Observation.of(question.data, base)
+    return Network(StaticModel(question.numbers, base, sensors, rules, accuracy, start), plan, family, points)

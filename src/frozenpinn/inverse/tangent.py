@@ -180,10 +180,6 @@ class Tangent:
         tables = [self.state(self.x, times, jet).T for jet in self.jets]
         self._recent = {float(t): [table[i] for table in tables] for i, t in enumerate(times)}
 
-    def attend(self, jets: Sequence[Jet]) -> None:
-        """Hear of jets of the solution that others will ask for."""
-        self.jets = tuple(dict.fromkeys([*self.jets, *jets]))
-
     def evaluated(self, expressions: Sequence[sp.Expr], t: float) -> list[Array]:
         """Return expressions in jets of the solution at the points."""
         with np.errstate(all="ignore"):

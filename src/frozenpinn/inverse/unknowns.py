@@ -53,15 +53,6 @@ class Numbers:
         return not any(text.has(atom) for text in texts for atom in atoms)
 
     @cached_property
-    def bends_conditions(self) -> bool:
-        """Whether boundary conditions have second derivatives by the unknowns."""
-        atoms = [atom for direction in self.directions for atom in direction.atoms]
-        factors = [c for condition in self.problem.conditions for c in condition.coefficients]
-        data = [c.value.expression for c in self.problem.conditions if c.value.expression is not None]
-        curved = any(sp.diff(e, a, b) != 0 for e in data for a in atoms if e.has(a) for b in atoms)
-        return curved or any(factor.has(a) for factor in factors for a in atoms)
-
-    @cached_property
     def is_affine(self) -> bool:
         """Whether the solution depends on all unknowns linearly: they are sources or data of a linear problem."""
         problem, atoms = self.problem, [atom for direction in self.directions for atom in direction.atoms]
@@ -124,11 +115,6 @@ class Numbers:
         given = {**self.problem.given, "parameters": {**self.problem.given["parameters"], **values}}
         given = {} if self.fields else given
         return other.replaced(parameters=replace(other.parameters, inferred={}), given=given)
-
-    def started(self, theta: Array) -> Numbers:
-        """Return the same unknowns with another start."""
-        other = {n: replace(u, start=float(v)) for (n, u), v in zip(self.table.items(), theta, strict=False)}
-        return Numbers(self.problem.at(**other), self.fields)
 
     def values(self, theta: Array) -> dict[str, float]:
         """Return the values by name."""
