@@ -1,1 +1,1 @@
-"""The list of functions beside the neurons: corners, holes, layers, narrow sources."""
+"""Functions beside the neurons: corners, holes, layers, narrow sources; offers.py lists them."""

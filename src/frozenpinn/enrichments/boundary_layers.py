@@ -8,14 +8,15 @@ like √(ε s), and the slope along it, one over the size of the domain, stands 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.basis.layers import LayerFunctions
+from frozenpinn.enrichments.features import Features, Pilot, beside
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
@@ -23,18 +24,6 @@ from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-
-
-class MorePoints(Protocol):
-    """Where special functions need points of their own."""
-
-    def with_points(
-        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
-    ) -> Points:
-        """Return points of the domain with more of them there."""
-
-    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
-        """Return points of a side with more of them there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +101,17 @@ class Sites:
 
 _ACROSS = 0.5  # cosine of the angle of two normals below which one side crosses the layer of the other
 _FEW, _PER_OCTAVE, _EACH, _LIGHT = 8, 2.0, 6, 0.3
+
+
+def offer(pilot: Pilot) -> Iterator[Features]:
+    """Offer exponentials where the linearised equations have thin layers."""
+    plan, rules = pilot.plan, pilot.plan.task.rules.static
+    wanted = pilot.is_whole and "boundary layers" not in pilot.without
+    if wanted and (sites := find_sites(plan.problem, pilot.found, rules)) is not None:
+        share = 0.75  # exponentials in layers, as a multiple of the neurons
+        count = max(4, int(share * plan.width))
+        drawn = sites.functions(count, rules, np.random.default_rng(plan.task.seed))
+        yield Features(beside(drawn, pilot.always), sites)
 
 
 def find_sites(problem: Problem, about: Function, rules: StaticRules) -> Sites | None:

@@ -9,6 +9,8 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.basis.corners import LOG, PLAIN, Corner, Power, SingularFunctions, is_whole
+from frozenpinn.basis.special import joined
+from frozenpinn.enrichments.features import Features, Pilot
 from frozenpinn.enrichments.wedges import Wedge, wedge_at
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.equation import Equation
@@ -47,6 +49,13 @@ class CornerFunctions(NamedTuple):
 
     strong: SingularFunctions
     weak: SingularFunctions
+
+
+def offer(pilot: Pilot) -> Iterator[Features]:
+    """Offer functions of all corners together with multipoles of all holes: both belong to the shape."""
+    found = joined([pilot.always, pilot.corners, pilot.holes])
+    if found is not None and len(found) > (0 if pilot.always is None else len(pilot.always)):
+        yield Features(found)
 
 
 @remembered

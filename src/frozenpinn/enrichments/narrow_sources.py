@@ -13,7 +13,7 @@ stay small on the box. So the detail that nonlinear terms inherit from the solut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
@@ -31,6 +31,7 @@ from frozenpinn.basis.boxed import Axis, BoxFunctions
 from frozenpinn.basis.hidden import Derivative, pure
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.special import parts_of
+from frozenpinn.enrichments.features import Features, Pilot, beside
 from frozenpinn.errors import BudgetError, FrozenPinnError
 from frozenpinn.geometry import BoundaryPoints, Box, Points
 from frozenpinn.language.functions import UserFunction
@@ -105,6 +106,16 @@ class _Found(NamedTuple):
     functions: BoxFunctions
     scales: Sequence[float]
     detail: Detail
+
+
+def offer(pilot: Pilot) -> Iterator[Features]:
+    """Offer what a box makes of the sources, without the functions of weak corners and with them."""
+    wanted = pilot.detailed and pilot.is_whole and "narrow sources" not in pilot.without
+    if wanted and (found := particular(pilot.plan)) is not None:
+        functions, detail = found
+        yield Features(beside(functions, pilot.always, pilot.holes), detail)
+        if pilot.corners is not None:
+            yield Features(beside(functions, pilot.always, pilot.holes, pilot.corners), detail)
 
 
 def particular(plan: StaticPlan) -> tuple[BoxFunctions, Detail] | None:

@@ -17,59 +17,37 @@ from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.layers import LayerFunctions
 from frozenpinn.basis.poles import SpacePoles
-from frozenpinn.basis.special import joined, parts_of
-from frozenpinn.enrichments.boundary_layers import MorePoints, find_sites
+from frozenpinn.basis.special import parts_of
+from frozenpinn.enrichments import boundary_layers, corners, narrow_sources
 from frozenpinn.enrichments.corners import CornerFunctions, corner_functions, is_laplacian
+from frozenpinn.enrichments.features import Enrichment, Features, Pilot
 from frozenpinn.enrichments.holes import multipoles
-from frozenpinn.enrichments.narrow_sources import particular
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.plan import StaticPlan
 
+#: THE LIST: each entry is the function ``offer`` of one file; they are tried in this order.
+ENRICHMENTS: tuple[Enrichment, ...] = (narrow_sources.offer, boundary_layers.offer, corners.offer)
+
 
 def needed(plan: StaticPlan) -> SpecialFunctions | None:
     """Return the functions of corners at which gradients are unbounded; None if there are none."""
-    corners = _corners(plan)
-    if "corners" in plan.task.settings.without:
-        return None
-    return corners.strong if corners is not None and len(corners.strong) else None
+    found = None if "corners" in plan.task.settings.without else _corners(plan)
+    return found.strong if found is not None and len(found.strong) else None
 
 
-def helpful(plan: StaticPlan, about: Function, detailed: bool) -> Iterator[tuple[SpecialFunctions, MorePoints | None]]:
-    """Yield special functions that may help beside those that are needed, some with places for points.
-
-    ``about`` is what a pilot finds without them, ``detailed`` tells whether sources may have too much detail for it.
-    """
+def helpful(plan: StaticPlan, found: Function, detailed: bool) -> Iterator[Features]:
+    """Yield special functions that may help a pilot."""
     if not isinstance(plan.task.settings.sampler, str | None):
         return
-    rules, corners, without = plan.task.rules.static, _corners(plan), plan.task.settings.without
-    corners = None if "corners" in without else corners
-    in_space, always = plan.problem.domain.dimension == 3, needed(plan)
+    without, in_space = plan.task.settings.without, plan.problem.domain.dimension == 3
     order = 3 if in_space else 10  # of the highest multipoles of a hole
-    poles = None if "holes" in without else multipoles(plan.problem, order)
-    whole = plan.problem.interfaces is None
-    detail = particular(plan) if detailed and whole and "narrow sources" not in without else None
-    if detail is not None:
-        yield _with(detail[0], always, poles), detail[1]
-        if corners is not None and len(corners.weak):
-            yield _with(detail[0], always, poles, corners.weak), detail[1]
-    sites = find_sites(plan.problem, about, rules) if whole and "boundary layers" not in without else None
-    share = 0.75  # exponentials in layers, as a multiple of the neurons
-    if sites is not None:
-        count = max(4, int(share * plan.width))
-        yield _with(sites.functions(count, rules, np.random.default_rng(plan.task.seed)), always), sites
-    if corners is None:
-        if poles is not None:
-            yield poles, None
-        return
-    found = joined([corners.strong, corners.weak, poles])
-    if found is not None and len(found) > len(corners.strong):
-        yield found, None
-
-
-def _with(functions: SpecialFunctions, *others: SpecialFunctions | None) -> SpecialFunctions:
-    """Return functions with other ones beside them."""
-    return joined([functions, *others]) or functions
+    holes = None if "holes" in without else multipoles(plan.problem, order)
+    of_corners = None if "corners" in without else _corners(plan)
+    weak = of_corners.weak if of_corners is not None and len(of_corners.weak) else None
+    pilot = Pilot(plan, found, detailed, needed(plan), weak, holes)
+    for enrichment in ENRICHMENTS:
+        yield from enrichment(pilot)
 
 
 def _corners(plan: StaticPlan) -> CornerFunctions | None:

@@ -19,7 +19,7 @@ from frozenpinn.basis.boxed import BoxFunctions
 from frozenpinn.basis.hidden import HiddenLayer, SpecialFunctions
 from frozenpinn.basis.samplers import MultiScale, Sampler, Waves, sampler_by_name, with_width
 from frozenpinn.basis.special import joined, parts_of
-from frozenpinn.enrichments.boundary_layers import MorePoints
+from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.enrichments.narrow_sources import Detail, refined
 from frozenpinn.enrichments.offers import enrichments_of, helpful, needed
 from frozenpinn.errors import ConvergenceError

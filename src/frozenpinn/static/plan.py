@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.assembly.collocation import BOUNDARY, Collocation, nobody
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
-from frozenpinn.enrichments.boundary_layers import MorePoints
+from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
 from frozenpinn.geometry.array_arguments import frozen
