@@ -38,29 +38,7 @@ KERNEL = [
     "integrators",
     "search",
 ]
-RARE = [
-    "alpha_shape",
-    "chords",
-    "columns",
-    "facets",
-    "implicit",
-    "level_boundary",
-    "level_surface",
-    "marching",
-    "mesh_files",
-    "point_cloud",
-]
-RARE += [
-    "self_crossing",
-    "simplicial",
-    "solids",
-    "surface_mesh",
-    "relabelled",
-    "combination",
-    "meshing",
-    "predicates",
-    "moments",
-]
+RARE = f"{PACKAGE}.geometry.rare"
 RULES = re.compile(r"Rules$|Grid$")
 PRODUCT = re.compile(
     r"isinstance\([^()]*\b(?:ProductNetwork|Kronecker\w*|tuple)\)|\bis_product\b|\bproduct_axes\b|\bas_product\b"
@@ -217,7 +195,7 @@ def lines_below(folder: Path) -> int:
 def shape(root: Path, solves: bool = True) -> dict[str, object]:
     """Return all counts by what they are called."""
     modules = modules_of(root)
-    kernel = [m for m in modules.values() if m.room in KERNEL and m.name.rsplit(".", 1)[-1] not in RARE]
+    kernel = [m for m in modules.values() if m.room in KERNEL and not m.name.startswith(RARE)]
     reached = [modules[name] for name in reachable(modules, f"{PACKAGE}.solve")]
     text = {name: m.text for name, m in modules.items()}
     rows: dict[str, object] = {

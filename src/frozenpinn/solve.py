@@ -16,8 +16,7 @@ from frozenpinn.errors import InterruptionError, SettingsError, Summarised
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.runtime.progress import listening
-from frozenpinn.runtime.stopwatch import Progress
+from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.search import Search
 from frozenpinn.search.settings import First, Settings, Task, warn_of_contradictions
 from frozenpinn.search.single import Knowledge, solve_once

@@ -8,8 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline, make_smoothing_spline
 
 import frozenpinn as fp
-from frozenpinn.analysis.regularity import Line, classify
-from frozenpinn.analysis.smoothness import roughness
+from frozenpinn.analysis.smoothness import Line, classify, roughness
 from frozenpinn.analysis.wellposedness import examine
 
 LINE = fp.Interval(0, 1)

@@ -5,8 +5,8 @@ import pytest
 
 from frozenpinn import ProblemError
 from frozenpinn.geometry import Annulus, Disk, Polygon
-from frozenpinn.geometry.alpha_shape import alpha_shape, circumradii, delaunay
-from frozenpinn.geometry.simplices import volumes
+from frozenpinn.geometry.rare.point_cloud import alpha_shape, circumradii, delaunay
+from frozenpinn.geometry.rare.simplices import volumes
 
 
 def test_circumradii():

@@ -10,7 +10,7 @@ from scipy.special import ellipe
 
 from frozenpinn import ProblemError
 from frozenpinn.geometry import Annulus, Ball, Disk, Ellipsoid, Shell
-from frozenpinn.geometry.spheres import ball_rule, sphere_rule
+from frozenpinn.geometry.ball import ball_rule, sphere_rule
 
 
 def sphere_moment(powers):

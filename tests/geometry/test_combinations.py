@@ -18,8 +18,7 @@ from frozenpinn.geometry import (
     Interval,
     Polygon,
 )
-from frozenpinn.geometry.columns import column_rule, pattern
-from frozenpinn.geometry.lines import ScannedLines
+from frozenpinn.geometry.rare.columns import ScannedLines, column_rule, pattern
 
 
 def lens_area(distance):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from frozenpinn.geometry import Polygon, Simplicial, SurfaceMesh
-from frozenpinn.geometry.facets import Facets, distances
+from frozenpinn.geometry.rare.facets import Facets, distances
 
 
 def ring(vertices):

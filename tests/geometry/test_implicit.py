@@ -5,7 +5,7 @@ import pytest
 
 from frozenpinn import EvaluationError, ProblemError
 from frozenpinn.geometry import Box, Ellipsoid, Implicit
-from frozenpinn.geometry.chords import boundary_measure, boundary_points, uniform_chords
+from frozenpinn.geometry.rare.implicit import boundary_measure, boundary_points, uniform_chords
 
 SQUARE = ([-1.5, -1.5], [1.5, 1.5])
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from frozenpinn.geometry import level_boundary, level_surface
-from frozenpinn.geometry.predicates import CutLevel, LevelFunction
+from frozenpinn.geometry.rare import level_surface
+from frozenpinn.geometry.rare.predicates import CutLevel, LevelFunction
 
 XYZ = ("x", "y", "z")
 BALL = "x^2 + y^2 + z^2 - 1"
@@ -18,7 +18,7 @@ def level(text):
 
 def boundary(text, reach):
     box = (np.full(3, -reach), np.full(3, 1.03 * reach))
-    return level_boundary.level_boundary(level(text), *box, box)
+    return level_surface.level_boundary(level(text), *box, box)
 
 
 def unit(slope):
@@ -67,7 +67,7 @@ def test_points_and_normals_are_exact():
 def test_nodes_of_the_grid_on_the_surface():
     """Corners of several triangles fall together there; they count as one."""
     box = (np.full(3, -1.2), np.full(3, 1.2))
-    found = level_boundary.level_boundary(level(BALL), *box, box)
+    found = level_surface.level_boundary(level(BALL), *box, box)
     assert found.area == pytest.approx(4 * np.pi, rel=1e-8)
     assert found.volumes == pytest.approx(4 / 3 * np.pi, rel=1e-8)
 
@@ -98,7 +98,7 @@ def test_a_gyroid_in_its_cell():
     volumes = []
     for sign in ("-", "+"):
         whole = CutLevel(level(GYROID.replace("- 0.3", f"{sign} 0.3")), np.full(3, -np.pi), np.full(3, np.pi))
-        found = level_boundary.level_boundary(whole, whole._lower, whole._upper, (np.full(3, -3.3), np.full(3, 3.3)))
+        found = level_surface.level_boundary(whole, whole._lower, whole._upper, (np.full(3, -3.3), np.full(3, 3.3)))
         assert found.closed
         volumes.append(found.volumes[0])
     assert sum(volumes) == pytest.approx((2 * np.pi) ** 3, rel=5e-4)

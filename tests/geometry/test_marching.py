@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frozenpinn.geometry.marching import crossed_edges, shown, sign_table
+from frozenpinn.geometry.rare.level_surface import crossed_edges, shown, sign_table
 
 
 def ball(radius, centre=(0.0, 0.0, 0.0)):

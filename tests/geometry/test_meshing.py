@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.geometry.meshing import fill
+from frozenpinn.geometry.cells import fill
 
 SHAPES = {
     "disk": (fp.Disk(), 1e-4),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frozenpinn.geometry import Ball
-from frozenpinn.geometry.moments import degree_for, exponents, fitted_weights, moments, polynomials, solid_moments
+from frozenpinn.geometry.rare.moments import degree_for, exponents, fitted_weights, moments, polynomials, solid_moments
 
 BOX = (np.array([-1.1, -1.3, -1.2]), np.array([1.2, 1.1, 1.4]))
 

@@ -7,7 +7,7 @@ from domain_shapes import sphere_mesh
 from frozenpinn.errors import FrozenPinnWarning
 from frozenpinn.geometry import SurfaceMesh
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
-from frozenpinn.geometry.self_crossing import crossing_faces
+from frozenpinn.geometry.rare.surface_mesh import crossing_faces
 
 
 def two_balls(shift):

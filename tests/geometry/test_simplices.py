@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenpinn.geometry.simplices import (
+from frozenpinn.geometry.rare.simplices import (
     conical_rule,
     points_per_direction,
     refined,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from frozenpinn.geometry.sobol import sobol
+from frozenpinn.geometry.points import sobol
 
 
 @pytest.mark.parametrize("n", [1, 2, 33, 512])

@@ -8,8 +8,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frozenpinn.language.bound import Bound
-from frozenpinn.language.program import Program
+from frozenpinn.language.program import Bound, Program
 
 X, Y, T, U, V = SYMBOLS = sp.symbols("x y t u v", real=True)
 RNG = np.random.default_rng(4)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.language.joint import factors_along_axes, on_grid
-from frozenpinn.language.separation import split_by_axes
+from frozenpinn.language.separation import factors_along_axes, on_grid, split_by_axes
 
 BOX = fp.Box([0, 0, 0], [1, 2, 3])
 AXES = tuple(np.linspace(0, b, n) for b, n in ((1, 4), (2, 5), (3, 6)))

@@ -11,7 +11,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.runtime.html import Readable
-from frozenpinn.runtime.progress import CellBar, LateBar, listening
+from frozenpinn.runtime.stopwatch import CellBar, LateBar, listening
 from frozenpinn.statement.findings import Finding
 
 PLATE = fp.Box([0, 0], [2, 1]) - fp.Disk([1, 0.5], 0.3).named("hole")

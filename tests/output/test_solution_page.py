@@ -18,7 +18,7 @@ import xarray as xr
 import frozenpinn as fp
 import zoo
 from frozenpinn import EvaluationError, StorageError
-from frozenpinn.geometry.outline import loops
+from frozenpinn.geometry.cells import loops
 from frozenpinn.output.page import page_data
 from frozenpinn.output.page.modes import followed
 from frozenpinn.output.page.tables import dataset_data

@@ -12,7 +12,7 @@ import zoo
 from frozenpinn import EvaluationError
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.results.archive import FORMAT, Reader, write_archive
-from frozenpinn.statement.outline import Outline
+from frozenpinn.statement.document import Outline
 
 UNIT = fp.Interval(0, 1)
 RING = fp.Interval(0, 1, periodic=True)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.runtime.deadline import OverrunError, deadline
+from frozenpinn.runtime.budget import OverrunError, deadline
 
 
 def spin():

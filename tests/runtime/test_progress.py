@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 import frozenpinn as fp
-from frozenpinn.runtime.progress import LateBar
+from frozenpinn.runtime.stopwatch import LateBar
 
 
 def terminal():

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from frozenpinn.runtime import threads
-from frozenpinn.runtime.deadline import OverrunError, deadline
+from frozenpinn.runtime.budget import OverrunError, deadline
 
 
 def changed_and_slow(library):

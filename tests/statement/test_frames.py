@@ -5,8 +5,8 @@ import pytest
 import sympy as sp
 
 import frozenpinn as fp
-from frozenpinn.statement.coordinates import read_coordinates
 from frozenpinn.statement.document import problem_from_dict, problem_to_dict
+from frozenpinn.statement.frames import read_coordinates
 
 TURN = 2 * np.pi
 RADIUS = fp.Interval(0, 1)

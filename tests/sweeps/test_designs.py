@@ -5,7 +5,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.sweeps import GaussianField, LogUniform, Normal, Uniform
-from frozenpinn.sweeps.designs import applied, make_table
+from frozenpinn.sweeps.definition import applied, make_table
 
 HEAT = fp.Problem("u_t = k*u_xx + f", fp.Interval(-1, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.1, "f": "0"})
 

@@ -3,8 +3,8 @@
 import pytest
 
 from frozenpinn.search.settings import First
-from frozenpinn.sweeps.designs import make_table
-from frozenpinn.sweeps.plan import Plan, read_plan
+from frozenpinn.sweeps.definition import make_table
+from frozenpinn.sweeps.runs import Plan, read_plan
 
 
 def plan_of(problem, values, pilots, sizes):

@@ -14,7 +14,7 @@ import xarray as xr
 
 import frozenpinn as fp
 from frozenpinn.sweeps import executors, open_sweep, runs, sensitivity, store, summary, surrogate
-from frozenpinn.sweeps.designs import make_table
+from frozenpinn.sweeps.definition import make_table
 
 HEAT = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 0.5), "sin(pi*x)", "u = 0", parameters={"k": 0.1})
 WIDTH = fp.Settings(width=12)
@@ -257,7 +257,7 @@ def test_a_run_that_always_kills_its_worker_is_a_failure(tmp_path, monkeypatch):
 
 def test_a_pilot_that_always_dies_ends_the_sweep(monkeypatch):
     """Without it there would be another plan, and other bits than those of an undisturbed sweep."""
-    monkeypatch.setattr("frozenpinn.sweeps.plan.RUNS_PER_PILOT", 2)
+    monkeypatch.setattr("frozenpinn.sweeps.runs.RUNS_PER_PILOT", 2)
     monkeypatch.setattr("frozenpinn.sweeps.run.needed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(fp.sweeps.SweepError, match=r"its process died 5 times .*share=False asks none.* 0 of 6 runs"):
         fp.sweep(HEAT, {"k": KS}, tol=1e-3, points=5, times=2, workers=2)
@@ -293,7 +293,7 @@ def test_runs_share_sizes_and_not_history(monkeypatch):
     problem = fp.Problem(
         "u_t + u*u_x = nu*u_xx", fp.Interval(-1, 1), (0, 0.5), "-sin(pi*x)", "u = 0", parameters={"nu": 0.1}
     )
-    monkeypatch.setattr("frozenpinn.sweeps.plan.RUNS_PER_PILOT", 2)
+    monkeypatch.setattr("frozenpinn.sweeps.runs.RUNS_PER_PILOT", 2)
     given = {"tol": 1e-3, "points": 9, "times": [0.5]}
     nus = np.linspace(0.1, 0.4, 4)
     shared = fp.sweep(problem, {"nu": nus}, **given)

@@ -11,7 +11,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.protocol import PointSet
 from frozenpinn.language.functions import PointFunction
-from frozenpinn.language.joint import factors_along_axes, on_grid
+from frozenpinn.language.separation import factors_along_axes, on_grid
 from frozenpinn.operators import Operator, ProductSum
 from frozenpinn.statement.problem import Problem
 

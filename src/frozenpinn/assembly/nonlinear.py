@@ -17,9 +17,8 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.nonlocal_terms import matrix_of
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Term
-from frozenpinn.language.bound import Bound
 from frozenpinn.language.jets import Jet
-from frozenpinn.language.program import Program
+from frozenpinn.language.program import Bound, Program
 from frozenpinn.language.quantities import Quantity
 from frozenpinn.operators import Block, Operator, by_transforms, stack
 from frozenpinn.runtime.arrays import is_finite

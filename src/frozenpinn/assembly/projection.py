@@ -23,7 +23,7 @@ from frozenpinn.operators.inverse import SINGULAR, vanishing
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import recent, remembered
-from frozenpinn.statement.mass import is_divergence
+from frozenpinn.statement.equation import is_divergence
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

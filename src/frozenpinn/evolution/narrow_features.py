@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.analysis.formula_scales import formula_scales
-from frozenpinn.analysis.narrow import Feature, Stretch
+from frozenpinn.analysis.formula_scales import Feature, Stretch, formula_scales
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.evolution.grading import Slopes
 from frozenpinn.language.steps import switches_of

@@ -204,7 +204,7 @@ class Box(Domain):
         return points.x, points.normals, points.weights
 
     def _shape(self) -> Any:
-        from frozenpinn.geometry.polygon import shapely_or_none
+        from frozenpinn.geometry.rare.polygon import shapely_or_none
 
         shapely = shapely_or_none()
         return (

@@ -12,18 +12,17 @@ import numpy as np
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.geometry.ball import Annulus, Ball, Disk, Ellipsoid, Shell
 from frozenpinn.geometry.box import Box, Interval
-from frozenpinn.geometry.combination import KINDS as COMBINATIONS
-from frozenpinn.geometry.combination import Combination
 from frozenpinn.geometry.domain import Domain
-from frozenpinn.geometry.implicit import Implicit
-from frozenpinn.geometry.mesh_files import read_mesh
-from frozenpinn.geometry.point_cloud import PointCloud
-from frozenpinn.geometry.polygon import Polygon
-from frozenpinn.geometry.polytope import ConvexPolytope
-from frozenpinn.geometry.relabelled import Parted, Renamed
-from frozenpinn.geometry.simplicial import Faceted, Simplicial
-from frozenpinn.geometry.solids import Extruded, Revolved
-from frozenpinn.geometry.surface_mesh import SurfaceMesh
+from frozenpinn.geometry.rare.combination import KINDS as COMBINATIONS
+from frozenpinn.geometry.rare.combination import Combination
+from frozenpinn.geometry.rare.implicit import Implicit
+from frozenpinn.geometry.rare.mesh_files import read_mesh
+from frozenpinn.geometry.rare.point_cloud import PointCloud
+from frozenpinn.geometry.rare.polygon import Polygon
+from frozenpinn.geometry.rare.relabelled import Parted, Renamed
+from frozenpinn.geometry.rare.simplicial import ConvexPolytope, Faceted, Simplicial
+from frozenpinn.geometry.rare.solids import Extruded, Revolved
+from frozenpinn.geometry.rare.surface_mesh import SurfaceMesh
 from frozenpinn.language.jets import coordinate_names
 from frozenpinn.runtime.arguments import reals, shown
 

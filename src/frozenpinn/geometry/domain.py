@@ -6,15 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, wraps
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError, choices, suggestion
 from frozenpinn.geometry.array_arguments import LARGEST, SMALLEST, check_dimension, frozen
-from frozenpinn.geometry.columns import column_measure, fitted_rule, scattered_columns
-from frozenpinn.geometry.lines import Lines, ScannedLines
-from frozenpinn.geometry.moments import degree_for, fitted_weights, moments
 from frozenpinn.geometry.points import (
     SCATTERED_RULES,
     BoundaryPoints,
@@ -29,6 +26,9 @@ from frozenpinn.language.jets import coordinate_names
 from frozenpinn.runtime.arguments import between, reals, shown, spelled
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.paths import checked_picture
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry.rare.columns import Lines
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
@@ -219,7 +219,7 @@ class Domain(ABC):
 
     def corners_beyond(self, opening: float) -> tuple[tuple[float, float, float, float], ...]:
         """Return the corners of a plane domain of straight edges that open by more than an angle."""
-        from frozenpinn.geometry.polygon import corners_of
+        from frozenpinn.geometry.rare.polygon import corners_of
 
         shape = self._shape() if self.dimension == 2 else None
         return () if shape is None else corners_of(shape, opening)
@@ -234,7 +234,7 @@ class Domain(ABC):
         >>> (Box([0, 0], [2, 1]) - Disk([0.5, 0.5], 0.25)).hole_circles
         (Hole(center=(0.5, 0.5), radius=0.25),)
         """
-        from frozenpinn.geometry.polygon import holes_of
+        from frozenpinn.geometry.rare.polygon import holes_of
 
         shape = self._shape() if self.dimension == 2 else None
         return () if shape is None else holes_of(shape)
@@ -254,6 +254,8 @@ class Domain(ABC):
     @cached_property
     def _lines(self) -> Lines:
         """Lines along the last axis."""
+        from frozenpinn.geometry.rare.columns import ScannedLines
+
         return ScannedLines(self._strictly, self.lower[-1], self.upper[-1])
 
     def _strictly(self, x: Array) -> Array:
@@ -275,7 +277,7 @@ class Domain(ABC):
         return self._combined("difference", other)
 
     def _combined(self, kind: str, other: Domain) -> Domain:
-        from frozenpinn.geometry.combination import Combination
+        from frozenpinn.geometry.rare.combination import Combination
 
         if not isinstance(other, Domain):
             raise ProblemError(f"a domain is combined with another domain, got {shown(other)}.")
@@ -297,7 +299,7 @@ class Domain(ABC):
         >>> [side.name for side in plate.sides]
         ['left', 'right', 'bottom', 'top', 'hole']
         """
-        from frozenpinn.geometry.relabelled import Renamed
+        from frozenpinn.geometry.rare.relabelled import Renamed
 
         return Renamed(self, name)
 
@@ -316,7 +318,7 @@ class Domain(ABC):
         >>> [side.name for side in Disk().with_sides(hot="y > 0.5").sides]
         ['hot', 'boundary']
         """
-        from frozenpinn.geometry.relabelled import Parted
+        from frozenpinn.geometry.rare.relabelled import Parted
 
         return Parted(self, {**(sides or {}), **more})
 
@@ -339,12 +341,16 @@ class Domain(ABC):
 
     def _measured(self, lines: Lines) -> float:
         """Return the measure by a fine rule: by columns up to three dimensions, by quasi-random points beyond."""
+        from frozenpinn.geometry.rare.columns import column_measure
+
         if self.dimension <= 3:
             return column_measure(lines, self.lower, self.upper, FINE[self.dimension])
         return self._share_inside(2**18) * float(np.prod(self.lengths))
 
     def _rule_by_lines(self, lines: Lines, n: int) -> Points:
         """Return a rule by columns up to three dimensions, quasi-random points beyond."""
+        from frozenpinn.geometry.rare.columns import fitted_rule
+
         if self.dimension > 3:
             return self._points(self._scatter(n, "sobol", np.random.default_rng(0)), np.full(n, self.measure / n))
         x, weights = fitted_rule(lines, self.lower, self.upper, n, self.measure)
@@ -358,12 +364,17 @@ class Domain(ABC):
     @remembered
     def _inner_moments(self, degree: int) -> Array:
         """Return integrals of polynomials over the domain, by many quasi-random lines."""
+        from frozenpinn.geometry.rare.columns import scattered_columns
+        from frozenpinn.geometry.rare.moments import moments
+
         unit = SCATTERED_RULES["sobol"](MANY, self.dimension - 1, np.random.default_rng(0))
         x, weights = scattered_columns(self._lines, self.lower, self.upper, unit, degree // 2 + 1)
         return moments(x, weights, self.lower, self.upper, degree)
 
     def _rule_by_points(self, n: int) -> Points:
         """Return quasi-random points with weights that integrate polynomials."""
+        from frozenpinn.geometry.rare.moments import degree_for, fitted_weights
+
         x = self._scatter(n, "sobol", np.random.default_rng(0))
         weights = fitted_weights(x, self._inner_moments(degree_for(n, self.dimension)), self.lower, self.upper)
         return Points(x, weights * (self.measure / np.sum(weights)), self._spacing(n))

@@ -11,8 +11,7 @@ from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.result import Inferred
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.runtime.arguments import is_whole, shown
-from frozenpinn.runtime.progress import listening
-from frozenpinn.runtime.stopwatch import Progress, Stopwatch
+from frozenpinn.runtime.stopwatch import Progress, Stopwatch, listening
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.measurements import Measurements

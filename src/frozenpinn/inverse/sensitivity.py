@@ -20,8 +20,7 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
-from frozenpinn.statement.conditions import LinearCondition
-from frozenpinn.statement.normals import normal_symbols
+from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -21,8 +21,8 @@ from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.sensitivity import Directions, partials, slopes_by
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
+from frozenpinn.statement.conditions import normal_symbols
 from frozenpinn.statement.measurements import Measurements, Relative
-from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

@@ -13,8 +13,7 @@ import sympy as sp
 from frozenpinn.errors import ProblemError
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.sensitivity import Directions
-from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.rebinding import with_values
+from frozenpinn.statement.problem import Problem, with_values
 from frozenpinn.statement.unknowns import Unknown, UnknownField, atoms
 
 Array = np.ndarray

@@ -11,14 +11,12 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from frozenpinn.errors import ExpressionError, choices, suggestion
 from frozenpinn.language.algebra import MAX_EFFORT, bounded, computed, effort, operations
-from frozenpinn.language.calculus import Calculus
-from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.calculus import Calculus, resolve_function_derivatives
 from frozenpinn.language.fluxes import has_flux, jumps_along, marked, without_deltas
 from frozenpinn.language.hints import STEPS, case_hint, derivative_hint
 from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.lexer import Token, pointed, shortened
-from frozenpinn.language.nonlocal_calls import fractional, integrated, integration_variables
-from frozenpinn.language.quantities import FRACTIONAL, NONLOCAL
+from frozenpinn.language.quantities import FRACTIONAL, NONLOCAL, fractional, integrated, integration_variables
 from frozenpinn.language.scope import (
     FUNCTIONS,
     KINKED,

@@ -22,21 +22,19 @@ from typing import cast
 
 import sympy as sp
 
-from frozenpinn.errors import ExpressionError, warn
+from frozenpinn.errors import ExpressionError, choices, warn
 from frozenpinn.language.algebra import MAX_POWER, checked
 from frozenpinn.language.calls import _Calls
 from frozenpinn.language.chart import Chart
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, case_hint, derivative_hint
-from frozenpinn.language.jets import JetSpace
+from frozenpinn.language.jets import TIME, JetSpace
 from frozenpinn.language.lexer import MAX_CHARACTERS, Token, pointed, tokenize
-from frozenpinn.language.nonlocal_calls import fractional
 from frozenpinn.language.program import constant_value
+from frozenpinn.language.quantities import fractional
 from frozenpinn.language.scope import FUNCTIONS, Scope, is_builtin
-from frozenpinn.language.suffixes import suffix_hint
 from frozenpinn.language.values import Complex, Scalar, Value, Vector, each
 
 __all__ = ["FUNCTIONS", "MAX_CHARACTERS", "Scope", "parse", "parse_equation", "parse_sides", "parse_value", "tokenize"]
-
 _PRODUCT = "Write '*' for a product."
 
 
@@ -331,3 +329,27 @@ def _names(jets: JetSpace | Chart) -> tuple[str, ...]:
 
 def _shape(value: Value) -> tuple[int, ...]:
     return (len(value), *_shape(value[0])) if isinstance(value, tuple) else ()
+
+
+def suffix_hint(text: str, tokens: Sequence[Token], i: int, names: Sequence[str], jets: JetSpace | Chart) -> str:
+    """Say how to write (…)_x, the derivative of an expression; nothing if no such suffix stands at token ``i``."""
+    suffix = tokens[i].text[1:]
+    if not i or tokens[i - 1].text != ")" or not tokens[i].text.startswith("_") or not suffix:
+        return ""
+    start, level = i - 1, 1
+    while level and start:
+        start -= 1
+        level += (tokens[start].text == ")") - (tokens[start].text == "(")
+    if start and tokens[start - 1].kind == "name":  # sin(u)_x
+        inner = text[tokens[start - 1].position : tokens[i - 1].position + 1]
+    else:
+        inner = text[tokens[start].position + 1 : tokens[i - 1].position].strip()
+    inner = inner if len(inner) <= 40 else "…"
+    split = jets.split_name(f"u_{suffix}")
+    jet = None if split is None else split[1]
+    if jet is None or jet.order + jet.time > 4:
+        return f"Write the derivative of an expression as dx(…); the coordinates are {choices([*names, TIME])}."
+    for name, count in zip((*names, TIME), (*jet.alpha, jet.time), strict=True):
+        for _ in range(count):
+            inner = f"d{name}({inner})"
+    return f"Write the derivative of an expression as {inner}."

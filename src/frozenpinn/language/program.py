@@ -18,7 +18,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanAtom
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.runtime.arrays import is_finite
+from frozenpinn.runtime.arrays import is_finite, read_only
 
 Array = np.ndarray
 Instruction = tuple[Callable[..., Any], tuple[int, ...]]
@@ -87,6 +87,8 @@ _UFUNCS: dict[Any, Callable[..., Any]] = {
     sp.Unequality: np.not_equal,
     sp.Not: np.logical_not,
 }
+
+
 _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.Add: np.add,
     sp.Mul: np.multiply,
@@ -95,7 +97,11 @@ _FOLDED: dict[Any, Callable[..., Any]] = {
     sp.And: np.logical_and,
     sp.Or: np.logical_or,
 }
+
+
 _OVERFLOWING = frozenset({np.exp, np.sinh, np.cosh, _UFUNCS[sp.sech], _UFUNCS[sp.csch]})
+
+
 _PART = 65_536  # points of a grid that are evaluated at a time
 
 
@@ -364,3 +370,61 @@ class _Code:
                 result = self._emit(np.where, self._compile(condition), slot, otherwise)
         assert result is not None
         return result
+
+
+class Bound:
+    """A program whose first inputs are fixed; the others are given to :meth:`__call__`, as to the program itself.
+
+    Results have the same bits. Those that depend on the fixed inputs alone can't be written into.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> x, u = sp.symbols("x u")
+    >>> Bound(Program([sp.sin(x) * u, sp.cos(x)], [x, u]), np.array([0.0, np.pi / 2]))(3.0)[0]
+    array([0., 3.])
+    """
+
+    def __init__(self, program: Program, *fixed: Any) -> None:
+        self._program, self._fixed = program, fixed
+        self._blank: list[Any] = program.blank.copy()
+        self._code: list[Any] = []
+        memory = program.blank.copy()
+        memory[: len(fixed)] = fixed
+        known = {slot for slot, value in enumerate(memory) if value is not None}
+        kept: dict[int, int] = {}  # where what is known now stands in the memory of this program
+
+        def place(slot: int) -> int:
+            if slot not in known:
+                return slot
+            if slot not in kept:
+                value = memory[slot]
+                kept[slot] = len(self._blank)
+                self._blank.append(read_only(value) if isinstance(value, np.ndarray) else value)
+            return kept[slot]
+
+        with np.errstate(all="ignore"):
+            for slot, function, arguments in program.code:
+                if known.issuperset(arguments):
+                    value = function(*(memory[i] for i in arguments))
+                    kept.pop(slot, None)
+                    known.add(slot)
+                    memory[slot] = value
+                else:
+                    self._code.append((slot, function, tuple(map(place, arguments))))
+                    kept.pop(slot, None)
+                    known.discard(slot)
+        self._outputs = tuple(map(place, program.outputs))
+
+    def __call__(self, *others: Any) -> list[Any]:
+        """Evaluate all expressions of the program."""
+        memory, first = self._blank.copy(), len(self._fixed)
+        memory[first : first + len(others)] = others
+        carry_out(self._code, memory)
+        found = [memory[slot] for slot in self._outputs]
+        if not self._program.overflows or all(map(is_finite, found)):
+            return found
+        return self._program(*self._fixed, *others)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bound, (self._program, *self._fixed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -11,7 +11,6 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices, suggestion
 from frozenpinn.language.algebra import exponential
 from frozenpinn.language.chart import Chart
-from frozenpinn.language.greek import same_name
 from frozenpinn.language.hints import COMPLEX, IMAGINARY, foreign_name
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.program import ExpInt
@@ -19,6 +18,40 @@ from frozenpinn.language.quantities import NONLOCAL
 from frozenpinn.language.values import COMPLEX_FUNCTIONS, IMAGINARY_UNIT, ONE, ZERO, Value, Vector, each
 
 HALF = sp.Rational(1, 2)
+_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lam mu nu xi omicron pi rho sigma tau upsilon phi chi "
+    "psi omega"
+)
+_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _NAMES.split(), strict=True))
+
+
+_LETTERS |= {letter.upper(): name.capitalize() for letter, name in _LETTERS.items()}
+
+
+_LETTERS |= {"ς": "sigma", "ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ϱ": "rho", "ϖ": "pi", "µ": "mu"}
+
+
+_TABLE = str.maketrans(_LETTERS)
+
+
+def spelled_out(name: str) -> str:
+    """Return a name with its Greek letters spelled.
+
+    >>> spelled_out("ψ_t"), spelled_out("Δt")
+    ('psi_t', 'Deltat')
+    """
+    plain = name.translate(_TABLE)
+    head, underscore, tail = plain.partition("_")
+    return f"lam{underscore}{tail}" if head == "lambda" else plain
+
+
+def same_name(word: str, names: Iterable[str]) -> str | None:
+    """Return the name that a word stands for: itself, or one that is spelled alike; None if there is none."""
+    names = list(names)
+    if word in names:
+        return word
+    wanted = spelled_out(word)
+    return next((name for name in names if spelled_out(name) == wanted), None)
 
 
 def absolute(z: sp.Expr) -> sp.Expr:
@@ -54,13 +87,27 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "min": (2, sp.Min),
     "max": (2, sp.Max),
 }
+
+
 KINKED = ("abs", "sign", "heaviside", "min", "max")  # whose arguments SymPy compares
+
+
 CONSTANTS = {"pi": sp.pi}
+
+
 OPERATORS = ("grad", "div", "dot", "lap", "laplace", "laplacian", "biharmonic")
+
+
 # names that mean something unless a user gives them another meaning
 SOFT_OPERATORS = {"curl": 1, "rot": 1, "cross": 2, "advect": 2, "sym": 1, "transpose": 1, "trace": 1, "dn": 1}
+
+
 POINT = sp.Function("point source", real=True)  #: what delta(x - a, y - b) stands for until it is taken out
+
+
 SOFT_CONSTANTS: dict[str, Value] = {"e": sp.E, "I": IMAGINARY_UNIT}
+
+
 _SYNONYMS = {"Δ": "lap"}
 
 

@@ -10,7 +10,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ExpressionError, ProblemError, choices
 from frozenpinn.language.algebra import bounded, checked, computed
-from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.calculus import resolve_function_derivatives
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.scope import Scope, absolute, signum
 from frozenpinn.language.values import IMAGINARY_UNIT, Arithmetic, Complex, Scalar, Value, each

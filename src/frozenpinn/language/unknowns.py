@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from frozenpinn.language.chart import Chart
-from frozenpinn.language.greek import same_name, spelled_out
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.language.lexer import tokenize
-from frozenpinn.language.scope import CONSTANTS, OPERATORS, derivative_call, is_builtin, is_soft
+from frozenpinn.language.scope import CONSTANTS, OPERATORS, derivative_call, is_builtin, is_soft, same_name, spelled_out
 
 _DIFFERENTIAL = {*OPERATORS, "curl", "rot", "advect", "Δ"} - {"dot"}
 _TAKES_VECTORS = {"div": 1, "curl": 1, "rot": 1, "advect": 1, "dot": 2, "cross": 2}  # the first arguments of these

@@ -15,13 +15,12 @@ from frozenpinn.modes.solve import find_modes
 from frozenpinn.modes.stability import Stability, at_rest
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.runtime.progress import listening
-from frozenpinn.runtime.stopwatch import Progress
+from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.tolerances import read_tolerance
 from frozenpinn.solve import check, solve
+from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws
-from frozenpinn.statement.nonlocality import refuse_quantities
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
 

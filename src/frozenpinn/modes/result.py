@@ -22,8 +22,7 @@ from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.statement.composites import Composites
-from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
-from frozenpinn.statement.outline import Outline
+from frozenpinn.statement.document import Outline, domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

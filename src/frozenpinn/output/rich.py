@@ -11,7 +11,7 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.output.showing import size_of
 from frozenpinn.runtime.figures import apart
 from frozenpinn.runtime.html import aligned, card, lines, table
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.inverse.result import Inferred

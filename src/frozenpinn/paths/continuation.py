@@ -25,7 +25,7 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.operators import LeastSquares
-from frozenpinn.statement.normals import normal_symbols
+from frozenpinn.statement.conditions import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

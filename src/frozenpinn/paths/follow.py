@@ -13,13 +13,12 @@ from frozenpinn.paths.continuation import OneParameter
 from frozenpinn.paths.follower import Follower
 from frozenpinn.paths.path import Path
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.progress import listening
-from frozenpinn.runtime.stopwatch import Progress
+from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.tolerances import Tolerances, read_tolerance
 from frozenpinn.solve import solve
+from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws
-from frozenpinn.statement.nonlocality import refuse_quantities
 from frozenpinn.statement.parameters import check_known
 from frozenpinn.statement.problem import Problem
 

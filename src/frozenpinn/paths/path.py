@@ -15,8 +15,7 @@ from frozenpinn.results.report_table import finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.html import Readable
-from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import Problem, equations_told
 
 Array = np.ndarray
 _SAME = 1e-4  # relative distance of solutions that are taken for one

@@ -12,7 +12,7 @@ from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.results.static_report import StaticReport, make_static_report
 from frozenpinn.runtime.decisions import Decision
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution

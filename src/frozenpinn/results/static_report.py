@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.results.report_table import Told, finite, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.runtime.decisions import Decision
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution

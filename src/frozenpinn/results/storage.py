@@ -25,9 +25,8 @@ from frozenpinn.results.static_report import StaticReport
 from frozenpinn.runtime.decisions import read_decisions
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.statement.composites import Composites
-from frozenpinn.statement.coordinates import read_coordinates
-from frozenpinn.statement.document import domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
-from frozenpinn.statement.outline import Outline
+from frozenpinn.statement.document import Outline, domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
+from frozenpinn.statement.frames import read_coordinates
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import VIEWS, KnownParts, Logarithm, MovingFrame, Restriction, Units
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from html import escape
+from types import TracebackType
 from typing import Any
+
+from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import shown
 
 Progress = Callable[[str], None]
 _NOW_AND_THEN = 0.2  # seconds between two announcements of progress
+DELAY = 2.0
+_REFRESH = 0.1  # seconds between two changes in a notebook
 
 
 class _Stage:
@@ -53,3 +64,120 @@ class Stopwatch:
         if self.progress is not None and now - self._told > _NOW_AND_THEN:
             self._told = now
             self.progress(f"integration, {100 * share:.0f} %")
+
+
+def listening(progress: Progress | bool | None) -> AbstractContextManager[Progress]:
+    """Return whom to tell what is being done: a bar (None or True), nobody (False), or the user's function."""
+    if progress is None or progress is True:
+        return CellBar() if _in_notebook() else LateBar()
+    if progress is False:
+        return nullcontext(_nobody)
+    if isinstance(progress, type) or not callable(progress):
+        raise SettingsError(
+            f"progress is a function that takes the name of a stage, or False to show nothing; got {shown(progress)}."
+        )
+    return nullcontext(progress)
+
+
+def _nobody(text: str) -> None:
+    """Say nothing."""
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook is asking: a shell of IPython that has a kernel."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+class CellBar:
+    """The same in the cell of a notebook: shown by what is told after a while, gone at the end."""
+
+    def __init__(self, delay: float = DELAY) -> None:
+        self._delay, self._start, self._told = delay, 0.0, 0.0
+        self._handle: Any = None
+
+    def __enter__(self) -> CellBar:
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/html": "", "text/plain": ""}, raw=True)
+
+    def __call__(self, text: str) -> None:
+        """Tell what is being done."""
+        now = time.perf_counter()
+        if now - self._start < self._delay or now - self._told < _REFRESH:
+            return
+        self._told = now
+        share = re.search(r", (\d+) %$", text)
+        value = "" if share is None else f' value="{share[1]}"'
+        bar = f'<progress max="100"{value}></progress> solving: {escape(text)}, {now - self._start:.0f} s'
+        data = {"text/html": bar, "text/plain": f"solving: {text}"}
+        if self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+
+class LateBar:
+    """Shows the stages of a solve once it has lasted a while, if there is a terminal to show them on.
+
+    Called with the name of a stage, as ``solve(progress=…)`` is; a share such as ``"integration, 40 %"`` moves the bar.
+    """
+
+    def __init__(self, delay: float = DELAY, console: Any = None) -> None:
+        self._console, self._delay = console, delay
+        self._lock = threading.Lock()
+        self._text = ""
+        self._bar: Any = None
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> LateBar:
+        if self._console is not None or sys.stderr.isatty():
+            self._timer = threading.Timer(self._delay, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._timer = None
+            if self._bar is not None:
+                self._bar.stop()
+
+    def __call__(self, text: str) -> None:
+        """Tell what is being done."""
+        self._text = text
+        with self._lock:
+            self._update()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._timer is None:  # finished in the meantime
+                return
+            console = self._console or Console(stderr=True)
+            columns = (TextColumn("solving: {task.description}"), BarColumn(), TimeElapsedColumn())
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._bar.add_task(self._text, total=None)
+            self._bar.start()
+            self._update()
+
+    def _update(self) -> None:
+        if self._bar is None:
+            return
+        share = re.search(r", (\d+) %$", self._text)
+        if share is None:
+            self._bar.update(0, description=self._text, total=None, completed=0)
+        else:
+            self._bar.update(0, description=self._text, total=100, completed=int(share[1]))

@@ -26,8 +26,7 @@ from frozenpinn.evolution.checks import warn_if_suspicious
 from frozenpinn.evolution.first_width import Lesson, Sizes
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.budget import Budget, Progress
-from frozenpinn.runtime.deadline import OverrunError
+from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.convergence import known_error

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices
-from frozenpinn.geometry import BoundaryPoints, Box, Domain, Side
+from frozenpinn.errors import FrozenPinnError, ProblemError, choices
+from frozenpinn.geometry import BoundaryPoints, Box, Domain, FlatSide, Side
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.functions import Given, checked_values, place_of
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.parser import parse_sides
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import shown, spelled
-from frozenpinn.statement.composites import flat
+from frozenpinn.statement.composites import apart, flat
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.laws import BoundaryLaw
-from frozenpinn.statement.normals import normal_symbols, normal_terms, outward, without_normal
 from frozenpinn.statement.parameters import Parameters
-from frozenpinn.statement.parts import apart
-from frozenpinn.statement.repetition import check_repetition
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry import Domain
 
 Array = np.ndarray
 
@@ -104,6 +105,8 @@ class Periodic(Condition):
 
 
 ConditionText: TypeAlias = str | Condition
+
+
 Boundary: TypeAlias = ConditionText | Sequence[ConditionText] | Mapping[str, ConditionText | Sequence[ConditionText]]
 
 
@@ -394,3 +397,90 @@ def _from_residual(
     value = -split[1]
     datum = Datum(value, parameters.scope(jets), parameters.functions, f"the right-hand side of '{text}'")
     return LinearCondition(side, terms, datum, text, jets, parameters)
+
+
+@lru_cache
+def normal_symbols(dimension: int) -> tuple[sp.Symbol, ...]:
+    """Return symbols for the components of the outward normal, the same in every process; no text can name them."""
+    return tuple(sp.Dummy(f"n{i + 1}", dummy_index=i, real=True) for i in range(dimension))
+
+
+def without_normal(jet: Jet, side: Side) -> dict[Jet, sp.Expr]:
+    """Write normal derivatives as derivatives along the axes: Σ nᵢ ∂ᵢ; on the side of a box, ±∂ along one of them."""
+    table: dict[Jet, sp.Expr] = {replace(jet, normal=0): sp.Integer(1)}
+    for _ in range(jet.normal):
+        new: dict[Jet, sp.Expr] = {}
+        for plain, factor in table.items():
+            for axis, component in _components(side, len(jet.alpha)):
+                alpha = tuple(a + (i == axis) for i, a in enumerate(plain.alpha))
+                shifted = replace(plain, alpha=alpha)
+                new[shifted] = new.get(shifted, sp.Integer(0)) + component * factor
+        table = new
+    return table
+
+
+def _components(side: Side, dimension: int) -> list[tuple[int, sp.Expr]]:
+    """Return the components of the outward normal that are not zero everywhere on a side."""
+    if isinstance(side, FlatSide):
+        return [(side.axis, sp.Integer((-1, 1)[side.end]))]
+    return list(enumerate(normal_symbols(dimension)))
+
+
+def outward(side: Side, jets: JetSpace, parameters: Parameters) -> tuple[sp.Expr, ...]:
+    """Return the components of the outward normal on a side, along the unit vectors of the calculus."""
+    known = dict(_components(side, jets.dimension))
+    if parameters.chart is not None:
+        known = {axis: component * parameters.chart.senses[axis] for axis, component in known.items()}
+    return tuple(known.get(axis, sp.Integer(0)) for axis in range(jets.dimension))
+
+
+def normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters) -> dict[Jet, sp.Expr]:
+    """Return the derivative of a field along the outward normal, as coefficients of derivatives along the axes."""
+    if parameters.chart is None:
+        return without_normal(replace(jets.field(name), normal=1), side)
+    scope = replace(parameters.scope(jets, [name], normal=True), normal=outward(side, jets, parameters))
+    value = scope.lookup(f"{name}_n")
+    split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
+    assert split is not None
+    return split[0]
+
+
+def check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:
+    """Refuse a condition that adds nothing to the ones before it on the same side.
+
+    Decided by the rank of the coefficients at many points, whatever way the conditions are written: one
+    condition may hold on one part of a side and another one on the rest.
+    """
+    side, text = condition.side, condition.text
+    x = domain.sample_side(side, 64, "random", rng=0)
+    together = [*before, condition]
+    columns = {jet: i for i, jet in enumerate(dict.fromkeys(jet for linear in together for jet in linear.jets))}
+    matrices = np.zeros((len(x), len(together), len(columns)))
+    for row, linear in enumerate(together):
+        for jet, values in zip(linear.jets, linear.coefficients_at(x), strict=True):
+            matrices[:, row, columns[jet]] = values
+    sizes = np.maximum(np.max(np.abs(matrices), axis=2, keepdims=True), 1e-300)
+    matrices /= sizes
+    if not np.any(matrices[:, -1]):
+        raise ProblemError(f"the boundary condition '{text}' on '{side.name}' imposes nothing; write Free().")
+    if before and np.all(
+        np.linalg.matrix_rank(matrices, tol=1e-12) == np.linalg.matrix_rank(matrices[:, :-1], tol=1e-12)
+    ):
+        names = " and ".join(f"'{name}'" for name in condition.fields)
+        gap = _contradiction(together, matrices, sizes[:, :, 0], x.x)
+        more = f" with another value: they contradict each other by {gap:.3g}. Keep one of them" if gap else ""
+        raise ProblemError(f"side '{side.name}' is declared twice for {names}: '{text}' repeats a condition{more}.")
+
+
+def _contradiction(together: Sequence[LinearCondition], matrices: Array, sizes: Array, x: Array) -> float:
+    """Return by how much the last condition, a combination of the others on the left, differs from it on the right."""
+    try:
+        values = np.stack([c.value(x, 0.0) for c in together], axis=1) / sizes
+    except FrozenPinnError:  # not known at this time: what repeats a condition is refused either way
+        return 0.0
+    gaps = [
+        abs(value[-1] - np.linalg.lstsq(rows[:-1].T, rows[-1], rcond=1e-12)[0] @ value[:-1])
+        for rows, value in zip(matrices, values, strict=True)
+    ]
+    worst = int(np.argmax(gaps))
+    return float(gaps[worst] * sizes[worst, -1]) if gaps[worst] > 1e-9 * np.max(np.abs(values)) else 0.0

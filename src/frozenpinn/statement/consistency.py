@@ -24,12 +24,19 @@ if TYPE_CHECKING:
     from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
+from frozenpinn.errors import ProblemError
+from frozenpinn.language.program import Program
+from frozenpinn.language.quantities import FRACTIONAL, Quantity
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _CONTRADICTS = 1e-8  # relative to the size of the terms of a condition
 _WRONG = 1e-6  # the same for exact solutions, which may be written with few digits, …
 _MISSED = 1e-5  # … and at boundaries, where data of an infinite domain are cut off
 _ROUND_OFF = 1e-12
+_SMALL = 1e-6  # of a kernel half a period away, beside its largest value
 
 
 @remembered
@@ -368,3 +375,51 @@ def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
     if difference[where] <= max(_ROUND_OFF * max(size, largest), UNDERFLOW):
         return 0.0, where
     return float(difference[where]) / (largest or 1.0), where
+
+
+def check_quantities(problem: Problem) -> None:
+    """Refuse quantities that mean nothing on this domain."""
+    found = {
+        jet.field: quantity
+        for equation in problem.equations
+        for jet, quantity in problem.jets.quantities_in(equation.right_side).items()
+    }
+    for quantity in found.values():
+        _check(problem, quantity)
+    for equation in problem.equations:
+        if any(problem.jets.symbol(jet) in c.free_symbols for jet, c in equation.mass.items()):
+            raise ProblemError(f"a nonlocal term can't stand on the left of '{equation}'.")
+
+
+def refuse_quantities(problem: Problem, what: str) -> None:
+    """Say that something works without nonlocal terms only."""
+    for equation in problem.equations:
+        for quantity in problem.jets.quantities_in(equation.right_side).values():
+            raise ProblemError(f"{what} is for equations without nonlocal terms; '{quantity.name}' is one.")
+
+
+def _check(problem: Problem, quantity: Quantity) -> None:
+    domain = problem.domain
+    if quantity.kind == FRACTIONAL and (not isinstance(domain, Box) or not all(domain.periodic)):
+        raise ProblemError(
+            f"'{quantity.name}' needs a domain that is periodic along all axes, such as Interval(0, 1, periodic=True): "
+            "a fractional Laplacian acts over all of space."
+        )
+    if quantity.kind == FRACTIONAL or quantity.is_constant or not isinstance(domain, Box):
+        return
+    program = Program([quantity.kernel], [*problem.jets.x, *quantity.variables], problem.parameters.functions)
+    for axis in np.flatnonzero(domain.periodic):
+        around = np.repeat(domain.center[None], 201, axis=0)
+        around[:, axis] += np.linspace(-0.5, 0.5, 201) * domain.lengths[axis]
+        beyond = around.copy()
+        beyond[:, axis] += domain.lengths[axis]
+        with np.errstate(all="ignore"):
+            here, there = (np.broadcast_to(program(*domain.center, *x.T)[0], len(x)) for x in (around, beyond))
+        size = float(np.max(np.abs(here))) if np.all(np.isfinite(here)) else np.inf
+        ends = float(max(abs(here[0]), abs(here[-1])))
+        if not (ends <= _SMALL * size or np.max(np.abs(here - there)) <= _SMALL * size):
+            raise ProblemError(
+                f"the kernel of '{quantity.name}' does not decay: half a period away along "
+                f"'{domain.coordinates[axis]}' it is still {ends:.3g}, of {size:.3g} at most, and it does not have the "
+                f"period {domain.lengths[axis]:g}. Use a narrower kernel, a periodic one, or a longer domain."
+            )

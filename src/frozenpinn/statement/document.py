@@ -20,25 +20,27 @@ Values in a file, whose path begins at the folder of the document: initial = {fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.errors import EvaluationError, ProblemError, choices, suggestion
 from frozenpinn.geometry import Domain
 from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
+from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.printer import as_text
 from frozenpinn.runtime.arguments import shown
+from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.conditions import Condition, Dirichlet, Free, Neumann, Periodic, Robin
 from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.tables import is_table_document, table_from_dict, table_to_dict
 from frozenpinn.tables import Table
 
 __all__ = ["domain_from_dict", "domain_to_dict", "problem_from_dict", "problem_to_dict"]
-
 Array = np.ndarray
 KEYS = (
     "equation",
@@ -205,3 +207,46 @@ def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
     if isinstance(value, Sequence):
         return [_plain(v, arrays) for v in value]
     raise TypeError(f"{type(value).__name__} has no plain form")
+
+
+class TimeOrder(NamedTuple):
+    """All that is known of an equation."""
+
+    order: int
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Domain, time, fields and time orders of a problem: enough to evaluate its solution."""
+
+    domain: Domain
+    time: tuple[float, float]
+    fields: tuple[str, ...]
+    orders: Mapping[str, int]
+    composites: Composites
+    exact: Mapping[str, Any] = field(default_factory=dict)
+    frame: Frame | None = None
+
+    @property
+    def stated(self) -> Domain:
+        """The domain in the coordinates of the statement."""
+        return self.domain if self.frame is None else self.frame.stated
+
+    @property
+    def jets(self) -> JetSpace:
+        """How derivatives are called."""
+        return JetSpace(self.domain.coordinates)
+
+    def equation(self, name: str) -> TimeOrder:
+        """Return the time order of a field, as an equation would tell it."""
+        return TimeOrder(self.orders[name])
+
+    @property
+    def is_static(self) -> bool:
+        """Whether nothing depends on time."""
+        return not any(self.orders.values())
+
+    @property
+    def equations(self) -> NoReturn:
+        """Not stored."""
+        raise EvaluationError("this solution was stored without its equations, as they contain Python functions.")

@@ -4,23 +4,37 @@ Coordinates stay as they are where they are regular. Where the axis r = 0 belong
 the angle around it, r² takes the place of r: smooth functions around an axis are smooth in r², and Δ has polynomial
 coefficients there. Likewise the cosine of the polar angle takes the place of that angle. Whole disks, cylinders, balls
 and shells are solved in Cartesian coordinates.
+
+What a problem says about the axis of its coordinates: whether its solution can be smooth there.
+
+A smooth function around an axis is even in r. So are the terms of an equation that has smooth solutions; an odd one,
+such as exp(-r) or r, has a peak or a kink on the axis, and one that is infinite there makes solutions behave like
+powers of r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices
+from frozenpinn.errors import FrozenPinnError, ProblemError, choices, suggestion
 from frozenpinn.geometry import Ball, Box, Disk, Domain, Interval, Shell
-from frozenpinn.geometry.solids import Extruded
-from frozenpinn.language.curvilinear import Curvilinear
-from frozenpinn.language.jets import JetSpace
+from frozenpinn.language.chart import Curvilinear
+from frozenpinn.language.functions import ChartedFunction
+from frozenpinn.language.jets import NORMAL, TIME, JetSpace
+from frozenpinn.language.program import Program
+from frozenpinn.language.scope import CONSTANTS, FUNCTIONS, OPERATORS
+from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.conditions import Free
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.data import Datum
+    from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 NAMES: Mapping[str, Mapping[int, tuple[str, ...]]] = {
@@ -31,6 +45,16 @@ NAMES: Mapping[str, Mapping[int, tuple[str, ...]]] = {
 _TURN, _CLOSE = 2 * np.pi, 1e-9
 _CHANGE: Mapping[str, Callable[[Array], Array]] = {"same": lambda c: c, "square": np.square, "cosine": np.cos}
 _ONE, _ZERO = sp.Integer(1), sp.Integer(0)
+Coordinates: TypeAlias = str | Sequence[str]
+_KINDS = ("cartesian", *NAMES)
+_KNOWN = {  # names that can mean nothing else
+    ("r", "theta"): "polar",
+    ("r", "z"): "cylindrical",
+    ("r", "theta", "z"): "cylindrical",
+    ("r", "theta", "phi"): "spherical",
+}
+_NEAR = (1e-3, 1e-6)  # distances from the axis, of the whole
+_ODD, _BEYOND = 1e-7, 50.0  # part of a value that may be odd, and growth of a value that counts as infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +278,8 @@ def _whole(kind: str, names: tuple[str, ...], stated: Box) -> Frame:
     if kind == "polar":
         domain = Disk(radius=radius)
     elif kind == "cylindrical":
+        from frozenpinn.geometry.rare.solids import Extruded
+
         domain = Extruded(Disk(radius=radius), float(low[2]), float(high[2]))
         sides |= {(2, end): domain.sides[1 + end].name for end in (0, 1)}
     elif low[0] == 0:
@@ -298,3 +324,138 @@ def _cartesian_rows(kind: str, jets: JetSpace, count: int) -> tuple[list[sp.Expr
     rho, r = sp.sqrt(x**2 + y**2), sp.sqrt(x**2 + y**2 + z**2)
     rows = [[x / r, y / r, z / r], [x * z / rho, y * z / rho, -rho], [-y, x, _ZERO]]
     return [r, sp.atan2(rho, z), sp.atan2(y, x)][:count], rows[:count]
+
+
+def read_coordinates(domain: Domain, coordinates: Coordinates | None) -> tuple[Domain, Frame | None]:
+    """Return a domain whose coordinates have the given names, and a frame if they are not Cartesian."""
+    if coordinates is None:
+        return domain, None
+    if not isinstance(coordinates, str | list | tuple):
+        raise ProblemError(f'coordinates= is a kind such as "polar" or names such as ("s",), got {shown(coordinates)}.')
+    words = (coordinates,) if isinstance(coordinates, str) else tuple(coordinates)
+    kind, names = (words[0], words[1:]) if words and words[0] in _KINDS else (_KNOWN.get(words, "cartesian"), words)
+    if words == ("r",):
+        raise ProblemError(
+            'coordinates=("r",) may be a distance from a centre in the plane or in space: write coordinates="polar" or '
+            '"spherical"; for a Cartesian coordinate of this name write coordinates=("cartesian", "r").'
+        )
+    if isinstance(coordinates, str) and coordinates not in _KINDS and (close := suggestion(coordinates, _KINDS)):
+        raise ProblemError(f"unknown coordinates {shown(coordinates)}; the kinds are {choices(_KINDS)}.{close}")
+    for name in names:
+        _check(name)
+    if len(set(names)) < len(names):
+        raise ProblemError(f"coordinates= names one of them twice: {', '.join(names)}.")
+    if names and len(names) != domain.dimension:
+        close = suggestion(str(names[0]), _KINDS) if len(names) == 1 else ""
+        raise ProblemError(
+            f"coordinates= names {len(names)} of them, {shown(list(names))}, and the domain has {domain.dimension} "
+            f"dimension(s); the names are {', '.join(domain.coordinates)} if none are given, and the kinds are "
+            f"{choices(_KINDS)}.{close}"
+        )
+    if kind == "cartesian":
+        return (domain.with_coordinates(names) if names else domain), None
+    frame = make_frame(kind, names or None, domain)
+    return frame.stated, frame
+
+
+def _check(name: object) -> None:
+    if not isinstance(name, str) or not re.fullmatch(r"[^\W\d_][^\W_]*", name):
+        raise ProblemError(f"a coordinate needs a plain name such as 's', without underscores; got {shown(name)}.")
+    if name in (TIME, NORMAL) or name in FUNCTIONS or name in CONSTANTS or name in OPERATORS:
+        use = {TIME: "time", NORMAL: "the outward normal"}.get(name, "a built-in name")
+        raise ProblemError(f"'{name}' is {use} and can't be a coordinate; choose another name.")
+
+
+def check_axis(problem: Problem) -> Iterator[str]:
+    """Refuse coefficients that are infinite on the axis; yield what is to be said of terms that are not smooth."""
+    frame = problem.frame
+    if frame is None or not (frame.axes or frame.is_cartesian):
+        return
+    for equation in problem.equations:
+        table = {problem.jets.name(jet): c for jet, c in (*equation.linear.items(), *equation.linear_in_time.items())}
+        some = dict.fromkeys(problem.jets.jets_in(equation.nonlinear), sp.Rational(13, 10))
+        for name, coefficient in {**table, str(equation.nonlinear): equation.nonlinear.xreplace(some)}.items():
+            if _grows(coefficient, problem, frame):
+                r = frame.names[0]
+                raise ProblemError(
+                    f"the coefficient of '{name}' in the equation of '{equation.field}' is infinite on the axis of the "
+                    f"coordinates, so solutions behave like powers of {r} there. Substitute u = {r}*v, or another "
+                    f"power, and write the equation of v; or start at {r} > 0."
+                )
+    terms = {f"the equation of '{e.field}'": e.right_side for e in problem.equations}
+    terms |= {d.what: d.expression for d in problem.initial_data if d.expression is not None}
+    odd = [what for what, expression in terms.items() if not frame.is_cartesian and _is_odd(expression, problem, frame)]
+    odd += [d.what for d in problem.initial_data if not frame.is_cartesian and _function_is_odd(d, problem, frame)]
+    for what in odd:
+        yield (
+            f"{what} is not even in the coordinates around the axis, so that the solution has a peak or a kink there: "
+            f"its accuracy is limited, and so is the estimate of it. Write {frame.names[0]}**2 and the like where a "
+            "smooth function is meant."
+        )
+
+
+def _grows(coefficient: sp.Expr, problem: Problem, frame: Frame) -> bool:
+    """Whether a coefficient tends to infinity towards the axis."""
+    if coefficient.is_number:
+        return False
+    size, sizes = np.asarray(problem.stated.upper, dtype=float), []
+    for near in _NEAR:
+        middle = problem.domain.sample(1, "random", rng=0).x[0]
+        if frame.is_cartesian:
+            middle[:2] = near * float(np.max(np.abs(size))) * np.array([0.6, 0.8])
+            if frame.kind == "spherical":
+                middle[2] = near * float(np.max(np.abs(size))) if problem.stated.lower[0] == 0 else middle[2]
+        elif frame.inner[0] == "square":
+            middle[0] = (near * size[0]) ** 2
+        else:
+            middle[1] = np.cos(near) if "top" in frame.axes else -np.cos(near)
+        with np.errstate(all="ignore"):
+            sizes.append(abs(float(np.ravel(problem.compile([coefficient])(*middle[:, None], problem.time[0])[0])[0])))
+    return bool(sizes[1] > _BEYOND * max(sizes[0], 1e-300)) or not all(map(np.isfinite, sizes))
+
+
+def _is_odd(expression: sp.Expr, problem: Problem, frame: Frame) -> bool:
+    """Whether an expression changes if the direction away from the axis is reversed."""
+    jets = problem.jets
+    own = sp.Symbol("away", positive=True)
+    if frame.inner[0] == "square":
+        turned = expression.xreplace({jets.x[0]: own**2})
+    else:
+        sine, m = sp.Symbol("away", positive=True), jets.x[1]
+        roots = {p: sine ** (2 * p.exp) for p in expression.atoms(sp.Pow) if p.base == 1 - m**2}
+        turned = expression.xreplace(roots).xreplace({sp.acos(m): sp.asin(sine)})
+    if own not in turned.free_symbols:
+        return False
+    rng = np.random.default_rng(0)
+    others = sorted(turned.free_symbols - {own}, key=str)
+    size = float(problem.stated.upper[0]) if frame.inner[0] == "square" else 1.0
+    places = [problem.domain.lower[jets.x.index(s)] + rng.random(9) * problem.domain.lengths[jets.x.index(s)]
+              if s in jets.x else rng.normal(size=9) for s in others]  # fmt: skip
+    away = size * rng.uniform(0.1, 0.9, 9)
+    try:
+        program = Program([turned], [own, *others], problem.parameters.functions)
+        with np.errstate(all="ignore"):
+            here, there = (np.broadcast_to(program(sign * away, *places)[0], 9) for sign in (1.0, -1.0))
+    except (FrozenPinnError, ValueError, TypeError, ArithmeticError):  # a Python function that knows no negative r
+        return False
+    return _differ(here, there)
+
+
+def _function_is_odd(datum: Datum, problem: Problem, frame: Frame) -> bool:
+    """Whether a Python function changes if the direction away from the axis is reversed, as far as it can be told."""
+    if datum.function is None or not isinstance(datum.function.function, ChartedFunction):
+        return False
+    x = problem.stated.sample(9, "random", rng=0).x
+    turned, axis = x.copy(), 0 if frame.inner[0] == "square" else 1
+    turned[:, axis] *= -1.0
+    try:
+        with np.errstate(all="ignore"):
+            here, there = (datum.function.function.own.at(points, problem.time[0]) for points in (x, turned))
+    except FrozenPinnError:
+        return False
+    return _differ(here, there)
+
+
+def _differ(here: Array, there: Array) -> bool:
+    known = np.isfinite(here) & np.isfinite(there)
+    return bool(np.any(np.abs(here - there)[known] > _ODD * np.max(np.abs(here[known]), initial=1e-300)))

@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ExpressionError, ProblemError, choices
-from frozenpinn.language.derivatives import resolve_function_derivatives
+from frozenpinn.language.calculus import resolve_function_derivatives
 from frozenpinn.language.program import Program
 from frozenpinn.language.steps import settled, switches_of
 

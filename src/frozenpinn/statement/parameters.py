@@ -19,9 +19,8 @@ from frozenpinn.language.scope import Scope, check_name
 from frozenpinn.language.values import Complex, Scalar, Value
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.composites import IMAGINARY, REAL, Composites
+from frozenpinn.statement.composites import IMAGINARY, REAL, ComplexTable, Composites, Part, returns_complex
 from frozenpinn.statement.eigenvalue import Eigenvalue
-from frozenpinn.statement.parts import ComplexTable, Part, returns_complex
 from frozenpinn.statement.tables import table_functions
 from frozenpinn.statement.unknowns import (
     Inferable,

@@ -6,27 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError, choices, warn
 from frozenpinn.geometry import Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
-from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL
-from frozenpinn.runtime.arguments import spelled
-from frozenpinn.statement.axis import check_axis
+from frozenpinn.language.scope import same_name
+from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.statement.breaks import interfaces_or_breaks
-from frozenpinn.statement.by_field import data_by_field
-from frozenpinn.statement.composites import Composites, Vectors
+from frozenpinn.statement.composites import Composites, Vectors, data_by_field
 from frozenpinn.statement.conditions import Boundary, LinearCondition, read_boundary, with_periodic_axes
-from frozenpinn.statement.consistency import inconsistencies
+from frozenpinn.statement.consistency import check_quantities, inconsistencies
 from frozenpinn.statement.constraints import Constraint, read_constraints
-from frozenpinn.statement.continuation import continued
-from frozenpinn.statement.coordinates import Coordinates, read_coordinates
-from frozenpinn.statement.data import Datum, probe_data
+from frozenpinn.statement.data import Datum, continued, probe_data
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
     Equation,
@@ -34,17 +31,14 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.frames import Frame
+from frozenpinn.statement.frames import Coordinates, Frame, check_axis, read_coordinates
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
-from frozenpinn.statement.nonlocality import check_quantities
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
-from frozenpinn.statement.span import read_span
 from frozenpinn.statement.tables import bind, tables_of, with_tables
-from frozenpinn.statement.telling import equations_told
 from frozenpinn.statement.unknowns import with_named
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -397,3 +391,61 @@ def _own(given: Any) -> Any:
     if isinstance(given, Mapping):
         return {key: _own(value) for key, value in given.items()}
     return list(map(_own, given)) if isinstance(given, list) else given
+
+
+def read_span(time: Any) -> tuple[float, float]:
+    """Return start and end of the time of a problem."""
+    ends = reals(time, "time must be (start, end)", ProblemError)
+    if ends.shape != (2,):
+        raise ProblemError(f"time must be (start, end), got {shown(time)}.")
+    start, end = map(float, ends)
+    if not (np.isfinite(start) and np.isfinite(end) and end > start):
+        raise ProblemError(f"time must run forward between finite values, got ({start:g}, {end:g}).")
+    return start, end
+
+
+def equations_told(problem: Problem) -> tuple[str, ...]:
+    """Return texts of the equations: as they were stated, where they are solved for other fields or coordinates.
+
+    >>> import frozenpinn as fp
+    >>> line = fp.Interval(0, 1)
+    >>> equations_told(fp.Problem("psi_t = I*psi_xx", line, (0, 1), "sin(pi*x)", "psi = 0"))
+    ('psi_t = I*psi_xx',)
+    >>> equations_told(fp.Problem("u_t = k*u_xx", line, (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 2}))
+    ('u_t = 2*u_xx',)
+    """
+    texts = stated_texts(problem)
+    changed = problem.frame is not None or problem.composites.real != problem.composites.names
+    return texts if changed and texts else tuple(str(equation) for equation in problem.equations)
+
+
+def stated_texts(problem: Problem) -> tuple[str, ...]:
+    """Return the equations as they were given; nothing if they were not given as texts."""
+    stated = problem.given.get("equation") if problem.given else None
+    if isinstance(stated, Mapping):
+        stated = list(stated.values())
+    parts = tuple(stated) if isinstance(stated, list | tuple) else (stated,)
+    return parts if all(isinstance(part, str) for part in parts) else ()
+
+
+def with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
+    """Return a problem with other numbers of its symbols and other functions behind its names."""
+    parameters = replace(problem.parameters, functions={**problem.parameters.functions, **values})
+
+    def bound(datum: Datum) -> Datum:
+        other = object.__new__(Datum)
+        kept = ("what", "expression", "function", "_scope")
+        vars(other).update({name: getattr(datum, name) for name in kept}, _functions=parameters.functions)
+        return other
+
+    def rebound(condition: LinearCondition) -> LinearCondition:
+        terms = dict(zip(condition.jets, condition.coefficients, strict=True))
+        return LinearCondition(condition.side, terms, bound(condition.value), condition.text, problem.jets, parameters)
+
+    return problem.replaced(
+        parameters=parameters,
+        conditions=tuple(map(rebound, problem.conditions)),
+        laws=tuple(replace(law, parameters=parameters) for law in problem.laws),
+        initial={name: bound(datum) for name, datum in problem.initial.items()},
+        initial_velocity={name: bound(datum) for name, datum in problem.initial_velocity.items()},
+    )

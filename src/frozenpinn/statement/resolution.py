@@ -15,20 +15,17 @@ import sympy as sp
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
 from frozenpinn.language.chart import Chart
-from frozenpinn.language.greek import same_name
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import parse_sides
-from frozenpinn.language.scope import Scope, check_name
+from frozenpinn.language.scope import Scope, check_name, same_name
 from frozenpinn.language.unknowns import unknowns_in, vectors_in
 from frozenpinn.language.values import Value
-from frozenpinn.statement.composites import Composites, declared, flat, found_complex, with_complex
-from frozenpinn.statement.conditions import Condition
-from frozenpinn.statement.continuation import is_solved
+from frozenpinn.statement.composites import Composites, declared, flat, found_complex, is_complex_datum, with_complex
+from frozenpinn.statement.conditions import Condition, normal_symbols
+from frozenpinn.statement.data import is_solved
 from frozenpinn.statement.equation import EquationText, as_equations, field_names, no_unknown, read_residual
 from frozenpinn.statement.frames import Frame
-from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.parameters import Parameters, read_parameters
-from frozenpinn.statement.parts import is_complex_datum
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.geometry.box import Box
-from frozenpinn.geometry.outline import loops
+from frozenpinn.geometry.cells import loops
 from frozenpinn.runtime.html import card, table
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import equations_told
 
 if TYPE_CHECKING:
     from frozenpinn.geometry.domain import Domain

@@ -14,7 +14,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.arguments import shown
-from frozenpinn.statement.parts import ComplexTable
+from frozenpinn.statement.composites import ComplexTable
 from frozenpinn.tables import Table
 from frozenpinn.tables.files import as_table, is_data_array
 

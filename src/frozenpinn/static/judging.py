@@ -21,8 +21,8 @@ from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.errors import warn
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.array_arguments import frozen
-from frozenpinn.language.bound import Bound
 from frozenpinn.language.jets import Jet
+from frozenpinn.language.program import Bound
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed

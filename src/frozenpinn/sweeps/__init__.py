@@ -3,8 +3,8 @@
 :func:`~frozenpinn.sweep` makes the table; the names here say what varies, open a stored one, and tell what is in it.
 """
 
-from frozenpinn.sweeps.designs import GaussianField, LogUniform, Normal, Uniform
-from frozenpinn.sweeps.errors import SweepError
+from frozenpinn.sweeps.definition import GaussianField, LogUniform, Normal, Uniform
+from frozenpinn.sweeps.executors import SweepError
 from frozenpinn.sweeps.run import sweep
 from frozenpinn.sweeps.statistics import Surrogate, sensitivity, summary, surrogate
 from frozenpinn.sweeps.store import open_sweep

@@ -14,9 +14,7 @@ from typing import Any, TypeAlias
 
 from frozenpinn.errors import FrozenPinnError, MissingExtraError, SettingsError, StorageError
 from frozenpinn.sweeps.definition import Definition
-from frozenpinn.sweeps.errors import SweepError
-from frozenpinn.sweeps.plan import Plan
-from frozenpinn.sweeps.runs import failed, run
+from frozenpinn.sweeps.runs import Plan, failed, run
 from frozenpinn.sweeps.store import Rows
 
 Put: TypeAlias = Callable[[int, bytes | None], None]
@@ -24,6 +22,20 @@ Work: TypeAlias = Callable[[int], bytes | None]
 TRIES = 5  #: of a run whose process dies
 _PATIENCE = 0.5  # seconds after which a worker looks whether anybody is waiting for it
 _AHEAD = 3  # runs that a Dask worker has in stock
+
+
+class SweepError(FrozenPinnError, RuntimeError):
+    """A sweep could not go on; what was finished is kept.
+
+    Attributes
+    ----------
+    dataset
+        What is finished of a sweep without a store, the other runs pending; None if it has a store.
+    """
+
+    def __init__(self, message: str, dataset: Any = None) -> None:
+        super().__init__(message)
+        self.dataset = dataset
 
 
 def make_run(definition: Definition, plan: Plan, folder: str | None, index: int) -> bytes | None:

@@ -21,12 +21,9 @@ from frozenpinn.search.settings import First, Settings
 from frozenpinn.search.tolerances import read_tolerance
 from frozenpinn.solve import check
 from frozenpinn.statement.problem import Problem
-from frozenpinn.sweeps.definition import Definition, make_places
-from frozenpinn.sweeps.designs import applied, make_table
-from frozenpinn.sweeps.errors import SweepError
-from frozenpinn.sweeps.executors import in_processes, make_run, on_cluster, serially
-from frozenpinn.sweeps.plan import Plan, make_plan, needed, pilots_of
-from frozenpinn.sweeps.runs import failed, solved
+from frozenpinn.sweeps.definition import Definition, applied, make_places, make_table
+from frozenpinn.sweeps.executors import SweepError, in_processes, make_run, on_cluster, serially
+from frozenpinn.sweeps.runs import Plan, failed, make_plan, needed, pilots_of, solved
 from frozenpinn.sweeps.store import Store
 
 if TYPE_CHECKING:

@@ -1,9 +1,18 @@
-"""One run of a sweep: a row of numbers, or the reason why there are none."""
+"""One run of a sweep: a row of numbers, or the reason why there are none.
+
+What the runs of a sweep share: sizes that a few of them, the pilots, have been found to need.
+
+A search for a tolerance starts from what it can know before the first solve, which is cautious. Runs of a sweep differ
+in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from sizes
+between those of the pilots around it, and grows if they do not do. The plan follows from the definition of the sweep
+alone, so a run has the same bits whatever was run before it.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -14,14 +23,145 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.output.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import one_thread
+from frozenpinn.search.re_solve import sizes_needed
 from frozenpinn.search.settings import First
 from frozenpinn.solve import solve_from
-from frozenpinn.sweeps.definition import Definition
-from frozenpinn.sweeps.designs import applied
-from frozenpinn.sweeps.plan import Plan
+from frozenpinn.sweeps.definition import Definition, Table, applied
 
 Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
+RUNS_PER_PILOT = 40  #: pilots cost about two runs each
+MOST_PILOTS = 8
+TRIES = 2  #: narrower ones, each if the one before did
+WORTH = 0.9  #: part of the width from which on a narrower one saves less than it costs to try
+NARROWEST = 0.4  #: part of the width that a pilot tries, at least
+AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
+FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, from which on a run's does
+MARGIN = 0.3  #: part of the tolerance that it may have as its error
+Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weights
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
+
+    pilots: tuple[int, ...] = ()
+    sizes: tuple[First | None, ...] = ()
+    around: tuple[Around, ...] = ()
+
+    def first(self, index: int) -> First | None:
+        """Return the sizes that a run starts from: the mean of its pilots, of those that follow fronts if some do."""
+        if not self.around:
+            return None
+        known = [(own, weight) for k, weight in self.around[index] if (own := self.sizes[k]) is not None]
+        follows = sum(weight for own, weight in known if own.follows) >= FOLLOWS
+        alike = [(own, weight) for own, weight in known if own.follows == follows]
+        alike = [(own, weight) for own, weight in alike if own.kind == alike[0][0].kind]
+        return First.mean(alike) if alike else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers."""
+        return {"pilots": list(self.pilots), "sizes": [None if s is None else s.as_list() for s in self.sizes]}
+
+
+def read_plan(stored: dict[str, Any], table: Table) -> Plan:
+    """Return a stored plan."""
+    sizes = tuple(None if s is None else First.of_list(s) for s in stored["sizes"])
+    pilots = tuple(map(int, stored["pilots"]))
+    return Plan(pilots, sizes, _around(table, pilots))
+
+
+def pilots_of(definition: Definition) -> tuple[int, ...]:
+    """Return the runs that tell the others from which sizes to start; none if nothing can be shared."""
+    table, problem = definition.table, definition.problem
+    grows = definition.settings.width is None and isinstance(definition.settings.sampler, str | None)
+    count = min(MOST_PILOTS, len(table) // RUNS_PER_PILOT)
+    if definition.tol is None or not grows or problem.is_static or problem.domain.dimension > 3 or count < 1:
+        return ()
+    return _spread(_coordinates(table), max(2, count))
+
+
+def make_plan(definition: Definition, found: Mapping[int, First | None]) -> Plan:
+    """Return the plan that follows from what each pilot needs."""
+    pilots = tuple(found)
+    return Plan(pilots, tuple(found.values()), _around(definition.table, pilots))
+
+
+def needed(definition: Definition, solve: Callable[[First | None, int], Solution], pilot: int) -> First | None:
+    """Return the narrowest sizes with which a pilot meets the tolerance at once and without more windows."""
+    solution = _tried(solve, None, pilot)
+    if solution is None or solution.status != "converged":
+        return None
+    start = sizes_needed(solution)
+    if start is None:
+        return None
+    assert definition.tol is not None
+    windows = len(solution.pieces) + 1
+    for _ in range(TRIES):
+        part = _part(solution, definition.tol)
+        narrower = start.scaled(part)
+        tried = _tried(solve, narrower, pilot) if part < WORTH else None
+        if tried is None or tried.verdict is None or len(tried.verdict.attempts) > 2:
+            break
+        if len(tried.pieces) > windows or not _error(tried) <= MARGIN * definition.tol:
+            break
+        start, solution = narrower, tried
+    return start
+
+
+def _part(solution: Solution, tol: float) -> float:
+    """Return which part of its width a solution needs, if the logarithm of the error falls linearly with the width."""
+    assert solution.verdict is not None
+    digits = -np.log(max(_error(solution), 1e-15))
+    wanted = -np.log(AIM * tol)
+    return float(np.clip(wanted / max(digits, 1e-3), NARROWEST, 1.0))
+
+
+def _tried(solve: Callable[[First | None, int], Solution], first: First | None, pilot: int) -> Solution | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return solve(first, pilot)
+        except (FrozenPinnError, ArithmeticError, MemoryError, ValueError):
+            return None  # its own run will tell
+
+
+def _error(solution: Solution) -> float:
+    return float("inf") if solution.error_estimate is None else solution.error_estimate.worst
+
+
+def _coordinates(table: Table) -> Array:
+    """Return the runs as points of the unit cube: ranks of their values, so that units do not matter."""
+    columns = []
+    for name in table.names:
+        values = table.column(name)
+        known = {v: k for k, v in enumerate(sorted(set(values), key=lambda v: (isinstance(v, str), v)))}
+        columns.append(np.array([known[v] for v in values]) / max(1, len(known) - 1))
+    return np.stack(columns, axis=1)
+
+
+def _spread(x: Array, count: int) -> tuple[int, ...]:
+    """Return runs far from each other: the first, then always the one farthest from all before."""
+    chosen = [0]
+    distance = np.linalg.norm(x - x[0], axis=1)
+    while len(chosen) < min(count, len(x)) and np.max(distance) > 0:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, np.linalg.norm(x - x[chosen[-1]], axis=1))
+    return tuple(chosen)
+
+
+def _around(table: Table, pilots: tuple[int, ...]) -> tuple[Around, ...]:
+    """Return the pilots nearest to each run, one more than there are columns, weighted by one over their distances."""
+    if not pilots:
+        return ()
+    x = _coordinates(table)
+    distances = np.stack([np.linalg.norm(x - x[p], axis=1) for p in pilots], axis=1)
+    found = []
+    for row in distances:
+        near = np.argsort(row, kind="stable")[: x.shape[1] + 1]
+        weights = 1.0 / np.maximum(row[near], 1e-9)
+        found.append(tuple(zip(near.tolist(), (weights / np.sum(weights)).tolist(), strict=True)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

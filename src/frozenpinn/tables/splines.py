@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 Array = np.ndarray
 DEGREE = 5  #: of a spline, where an axis has enough values; splines through few values have less
+_ALL = 2000  # points up to which every one acts everywhere; …
+_NEIGHBOURS = 80  # … beyond, so many
+_FINER = 2.0  # places of the grid for each point, along an axis
+_MOST = 40_000  # places of the grid
+_LEVELS = np.logspace(-8, 2, 21)  # penalties that are tried to make noisy values smooth
+_SEED = 0
+_PENALTIES = np.logspace(-6, 12, 73)  # penalties that are tried, in units of the mean spacing
+_ORDER = 3  # of the differences that are penalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,3 +161,109 @@ def _missed_by(axes: Sequence[Axis], values: Array, step: int) -> float | None:
         places.append(x)
     spline = GridSpline.through([c or a for a, c in zip(axes, kept, strict=True)], part)
     return float(np.max(np.abs(spline.on_grid(places, (0,) * len(axes)) - inside)))
+
+
+class Gridded(NamedTuple):
+    """A spline, what it misses at values that it was not made of, and the noise that was taken out."""
+
+    spline: GridSpline
+    error: float
+    noise: float | None
+
+
+def gridded(points: Array, values: Array, ends: Sequence[tuple[float, float]], smooth: bool | float) -> Gridded:
+    """Return a cubic spline on a grid over a box."""
+    low, high = np.array(ends, dtype=float).T
+    unit = (points - low) / (high - low)
+    halves = np.random.default_rng(_SEED).permutation(len(values))
+    fit, test = halves[::2], halves[1::2]
+    level, noise = 0.0, None
+    if smooth is not False:
+        level, noise = _level(unit, values, fit, test, smooth)
+    half = _radial(unit[fit], values[fit], level)
+    if noise is None:
+        error = float(np.sqrt(np.mean((half(unit[test]) - values[test]) ** 2)))
+    else:  # how much two smooth functions differ that are made of different values
+        error = 0.5 * float(np.sqrt(np.mean((half(unit) - _radial(unit[test], values[test], level)(unit)) ** 2)))
+    dimension = len(ends)
+    count = int(np.clip(_FINER * len(values) ** (1 / dimension), 6, _MOST ** (1 / dimension)))
+    places = np.linspace(0.0, 1.0, count)
+    mesh = np.stack(np.meshgrid(*[places] * dimension, indexing="ij"), -1).reshape(-1, dimension)
+    grid = _radial(unit, values, level)(mesh).reshape([count] * dimension)
+    axes = [Axis.of(a + (b - a) * places, 3) for a, b in ends]
+    return Gridded(GridSpline.through(axes, grid), error, noise)
+
+
+def _radial(points: Array, values: Array, level: float) -> Callable[[Array], Array]:
+    from scipy.interpolate import RBFInterpolator
+
+    near = None if len(values) <= _ALL else _NEIGHBOURS
+    return cast(
+        Callable[[Array], Array],
+        RBFInterpolator(points, values, neighbors=near, smoothing=level, kernel="cubic"),
+    )
+
+
+def _level(points: Array, values: Array, fit: Array, test: Array, smooth: bool | float) -> tuple[float, float]:
+    """Return the penalty with which half of the values foretells the other half best, and the noise."""
+    best, least = 0.0, np.inf
+    for level in (0.0, *_LEVELS):
+        found = _radial(points[fit], values[fit], level)
+        missed = float(np.sqrt(np.mean((found(points[test]) - values[test]) ** 2)))
+        if missed < least:
+            best, least = float(level), missed
+    return best, least if smooth is True else float(smooth)
+
+
+class Smoothed(NamedTuple):
+    """Smooth values, the standard deviation of the noise, and that of what is left of it in the smooth values."""
+
+    values: Array
+    noise: float
+    error: float
+
+
+def smoothed(axes: Sequence[Axis], values: Array, noise: float | None) -> Smoothed:
+    """Return values without noise; how much there is, is given or found by generalised cross-validation."""
+    bases, penalties = zip(*(_modes(axis) for axis in axes), strict=True)
+    modes = _along(values, [basis.T for basis in bases])
+    total = sum(np.reshape(p, [-1 if i == j else 1 for j in range(len(axes))]) for i, p in enumerate(penalties))
+    count = values.size
+    best, least = _PENALTIES[0], np.inf
+    for level in _PENALTIES:
+        kept = 1.0 / (1.0 + level * total)
+        rest = float(np.sum(((1.0 - kept) * modes) ** 2))
+        free = count - float(np.sum(kept))
+        if noise is None:
+            score = count * rest / free**2 if free > 0.01 * count else np.inf
+        else:
+            score = abs(np.log(max(rest, 1e-300) / max(free, 1e-3)) - 2.0 * np.log(noise))
+        if score < least:
+            best, least = level, score
+    kept = 1.0 / (1.0 + best * total)
+    free = max(count - float(np.sum(kept)), 1.0)
+    sigma = float(np.sqrt(np.sum(((1.0 - kept) * modes) ** 2) / free)) if noise is None else noise
+    result = _along(kept * modes, list(bases))
+    return Smoothed(result, sigma, sigma * float(np.sqrt(np.sum(kept**2) / count)))
+
+
+def _modes(axis: Axis) -> tuple[Array, Array]:
+    """Return orthonormal vectors along an axis, and how rough each is."""
+    n, order = len(axis.places), min(_ORDER, len(axis.places) - 1)
+    if axis.period is not None:
+        difference = np.eye(n)
+        for _ in range(order):
+            difference = np.roll(difference, -1, axis=0) - difference
+    else:
+        spacing = float(axis.places[-1] - axis.places[0]) / max(n - 1, 1)
+        difference, x = np.eye(n), axis.places / spacing if spacing else axis.places
+        for k in range(1, order + 1):
+            difference = k * np.diff(difference, axis=0) / (x[k:] - x[:-k])[:, None]
+    rough, basis = np.linalg.eigh(difference.T @ difference)
+    return basis, np.maximum(rough, 0.0)
+
+
+def _along(values: Array, matrices: Sequence[Array]) -> Array:
+    for i, matrix in enumerate(matrices):
+        values = np.moveaxis(np.tensordot(matrix, values, axes=(1, i)), 0, i)
+    return values

@@ -13,9 +13,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import real_number
 from frozenpinn.runtime.arguments import shown
-from frozenpinn.tables.scattered import gridded
-from frozenpinn.tables.smoothing import smoothed
-from frozenpinn.tables.splines import DEGREE, Axis, GridSpline, left_out_error
+from frozenpinn.tables.splines import DEGREE, Axis, GridSpline, gridded, left_out_error, smoothed
 
 Array = np.ndarray
 _DEGREES = (1, 3, 5)

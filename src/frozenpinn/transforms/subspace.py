@@ -23,15 +23,14 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.geometry import Box, Domain, Interval
 from frozenpinn.geometry.ball import Ball
-from frozenpinn.geometry.polytope import ConvexPolytope
+from frozenpinn.geometry.rare.simplicial import ConvexPolytope
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.statement.conditions import Free, LinearCondition
+from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
-from frozenpinn.statement.normals import normal_symbols
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Request
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.geometry import Domain, read_mesh
-from frozenpinn.geometry.simplicial import Simplicial
-from frozenpinn.geometry.surface_mesh import SurfaceMesh
+from frozenpinn.geometry.rare.simplicial import Simplicial
+from frozenpinn.geometry.rare.surface_mesh import SurfaceMesh
 from frozenpinn_lab.fuzzing.trial import Trial, WrongValueError
 
 Array = np.ndarray

@@ -12,7 +12,7 @@ import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import EvaluationError, StorageError, warn
-from frozenpinn.geometry.outline import loops
+from frozenpinn.geometry.cells import loops
 from frozenpinn.output.page.encoding import encoded
 from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
@@ -20,7 +20,7 @@ from frozenpinn.output.page.tables import dataset_data, error_table
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.telling import equations_told
+from frozenpinn.statement.problem import equations_told
 from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Box
-from frozenpinn.geometry.meshing import Mesh, fill
+from frozenpinn.geometry.cells import Mesh, fill
 from frozenpinn.output.plotting.quantities import Labels, Quantity
 from frozenpinn.output.plotting.sheet import Sheet
 

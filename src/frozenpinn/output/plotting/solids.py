@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices
-from frozenpinn.geometry.meshing import fill
+from frozenpinn.geometry.cells import fill
 from frozenpinn.output.plotting.quantities import checked_times, quantity
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.paths import checked_target

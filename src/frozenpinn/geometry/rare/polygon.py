@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.points import Hole, Side, check_sides, member_rows
-from frozenpinn.geometry.simplicial import Simplicial
+from frozenpinn.geometry.rare.simplicial import Simplicial
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 

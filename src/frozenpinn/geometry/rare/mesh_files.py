@@ -11,8 +11,8 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.points import distinct
-from frozenpinn.geometry.simplicial import Faceted, Simplicial, facet_keys
-from frozenpinn.geometry.surface_mesh import SurfaceMesh, merged
+from frozenpinn.geometry.rare.simplicial import Faceted, Simplicial, facet_keys
+from frozenpinn.geometry.rare.surface_mesh import SurfaceMesh, merged
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import read_path
 

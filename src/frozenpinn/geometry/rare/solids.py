@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from frozenpinn.errors import ProblemError
+from frozenpinn.geometry.ball import circle
 from frozenpinn.geometry.box import Box, Interval
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import SCATTERED_RULES, FlatSide, Points, Side, distinct, gauss
-from frozenpinn.geometry.spheres import circle
 
 Array = np.ndarray
 

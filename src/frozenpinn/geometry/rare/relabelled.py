@@ -12,7 +12,7 @@ import numpy as np
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, Predicate
 from frozenpinn.geometry.points import BoundaryPoints, FlatSide, Hole, Points, Side
-from frozenpinn.geometry.predicates import Comparison
+from frozenpinn.geometry.rare.predicates import Comparison
 
 Array = np.ndarray
 CHECKED = {1: 1, 2: 4096, 3: 16384}  # points per side that decide how much of it meets which comparison

@@ -10,11 +10,11 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain
-from frozenpinn.geometry.lines import CombinedLines
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, distinct
-from frozenpinn.geometry.polygon import STRAIGHT, polygons_of, shapely_or_none, triangles_of
-from frozenpinn.geometry.relabelled import Wrapped
-from frozenpinn.geometry.simplices import scattered, simplex_rule
+from frozenpinn.geometry.rare.columns import CombinedLines
+from frozenpinn.geometry.rare.polygon import STRAIGHT, polygons_of, shapely_or_none, triangles_of
+from frozenpinn.geometry.rare.relabelled import Wrapped
+from frozenpinn.geometry.rare.simplices import scattered, simplex_rule
 
 Array = np.ndarray
 _CLOSE = 1e-4  # distance from a corner, as a part of the size, at which it is looked whether it is one of the result
