@@ -23,7 +23,6 @@ from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
 from frozenpinn.geometry import Box, Domain, Interval
 from frozenpinn.geometry.ball import Ball
-from frozenpinn.geometry.rare.simplicial import ConvexPolytope
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
@@ -246,6 +245,8 @@ def project_domain(domain: Domain, subspace: Subspace) -> Domain:
         if np.all(np.count_nonzero(rows, axis=0) <= 1):  # each axis is seen in one direction only
             lower, upper = np.sort([rows * domain.lower, rows * domain.upper], axis=0).sum(axis=2)
             return Box(lower, upper) if len(rows) > 1 else Interval(float(lower[0]), float(upper[0]))
+        from frozenpinn.geometry.rare.simplicial import ConvexPolytope
+
         return ConvexPolytope(rows @ domain.center + zonotope((rows * domain.lengths / 2.0).T))
     if isinstance(domain, Ball):
         center = rows @ domain.center
