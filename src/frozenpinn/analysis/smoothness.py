@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -29,9 +31,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.data import Datum
     from frozenpinn.statement.problem import Problem
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+
 
 Array = np.ndarray
 _ROUND_OFF = 1e-14  # of the largest value or term, below which nothing is seen

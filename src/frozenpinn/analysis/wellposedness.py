@@ -21,32 +21,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import sympy as sp
 
-from frozenpinn.analysis.ellipticity import static_findings
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import scale_findings
 from frozenpinn.analysis.smoothness import roughness
-from frozenpinn.analysis.symbol import USUAL, Symbol, fastest
+from frozenpinn.analysis.symbol import USUAL, Symbol, at_initial, fastest
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import Finding, Findings
-
-if TYPE_CHECKING:
-    from frozenpinn.statement.conditions import LinearCondition
-    from frozenpinn.statement.problem import Problem
-from typing import TYPE_CHECKING
-
-import sympy as sp
-
-from frozenpinn.analysis.symbol import at_initial
 from frozenpinn.statement.tables import tables_of
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import BoundaryPoints
+    from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
+
 
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
@@ -79,6 +72,8 @@ def check_well_posed(problem: Problem) -> Findings:
 def _further(problem: Problem) -> tuple[Finding, ...]:
     tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
     if problem.is_static:
+        from frozenpinn.analysis.ellipticity import static_findings
+
         return (*static_findings(problem), *tables)
     data = (*further_contradictions(problem), *roughness(problem))
     return (*_symbol_findings(problem), *data, *tables, *scale_findings(problem))

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from frozenpinn.errors import ExpressionError
-
-if TYPE_CHECKING:
-    from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.algebra import expanded
 
 if TYPE_CHECKING:
     from frozenpinn.language.calls import _Calls
+    from frozenpinn.language.jets import JetSpace
     from frozenpinn.language.lexer import Token
+
 
 INTEGRAL, MEAN, KERNEL, FRACTIONAL = "integral", "mean", "kernel", "fraclap"
 NONLOCAL = (INTEGRAL, MEAN, FRACTIONAL)  #: how they are called

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning
+from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError
 from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
+from frozenpinn.language.program import Program
+from frozenpinn.language.quantities import FRACTIONAL, Quantity
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.findings import UNDERFLOW, Finding
 from frozenpinn.statement.fronts import fronts_of
@@ -24,12 +26,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
-from frozenpinn.errors import ProblemError
-from frozenpinn.language.program import Program
-from frozenpinn.language.quantities import FRACTIONAL, Quantity
 
-if TYPE_CHECKING:
-    from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _CONTRADICTS = 1e-8  # relative to the size of the terms of a condition

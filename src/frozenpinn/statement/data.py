@@ -6,16 +6,16 @@ object, which can be evaluated at points, knows whether it changes in time, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, warn
+from frozenpinn.errors import ExpressionError, FrozenPinnError, ProblemError, choices, warn
 from frozenpinn.language.calculus import resolve_function_derivatives
-from frozenpinn.language.functions import PointFunction, checked_values, place_of
+from frozenpinn.language.functions import PointFunction, checked_values, place_of, real_number
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.steps import at_first, settled, switches_of
@@ -24,11 +24,7 @@ from frozenpinn.tables import Table
 
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
-from collections.abc import Mapping
-from typing import Protocol, TypeGuard
 
-from frozenpinn.errors import choices
-from frozenpinn.language.functions import real_number
 
 Array = np.ndarray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -22,7 +22,6 @@ from frozenpinn.statement.breaks import interfaces_or_breaks
 from frozenpinn.statement.composites import Composites, Vectors, data_by_field
 from frozenpinn.statement.conditions import Boundary, LinearCondition, read_boundary, with_periodic_axes
 from frozenpinn.statement.consistency import check_quantities, inconsistencies
-from frozenpinn.statement.constraints import Constraint, read_constraints
 from frozenpinn.statement.data import Datum, continued, probe_data
 from frozenpinn.statement.eigenvalue import check_eigenproblem
 from frozenpinn.statement.equation import (
@@ -31,15 +30,18 @@ from frozenpinn.statement.equation import (
     solve_for_time_derivatives,
     static_equations,
 )
-from frozenpinn.statement.frames import Coordinates, Frame, check_axis, read_coordinates
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
 from frozenpinn.statement.points import PointSource, taken_points
-from frozenpinn.statement.regions import Region, by_region, read_regions
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.constraints import Constraint
+    from frozenpinn.statement.frames import Coordinates, Frame
+    from frozenpinn.statement.regions import Region
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
@@ -159,8 +161,13 @@ class Problem:
         }
         self._read(with_named(given), domain, time)
         findings = () if self.parameters.inferred else inconsistencies(self)  # starts need not be consistent
-        for text in (*(finding.text for finding in findings), *check_axis(self)):
-            warn(text)
+        for finding in findings:
+            warn(finding.text)
+        if self.frame is not None:
+            from frozenpinn.statement.frames import check_axis
+
+            for text in check_axis(self):
+                warn(text)
 
     def __repr__(self) -> str:
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
@@ -277,22 +284,30 @@ class Problem:
     ) -> None:
         """Read a statement part by part, each with what is known from those before it."""
         keep, static = vars(self).update, time is None
-        named, frame = read_coordinates(domain, given.get("coordinates"))
-        written = given["boundary"]
-        domain, boundary = (named, written) if frame is None else (frame.domain, frame.boundary(written))
-        domain, boundary = with_periodic_axes(domain, boundary)
+        frame, written = None, given["boundary"]
+        if given.get("coordinates") is not None:
+            from frozenpinn.statement.frames import read_coordinates
+
+            domain, frame = read_coordinates(domain, given["coordinates"])
+        inner, boundary = (domain, written) if frame is None else (frame.domain, frame.boundary(written))
+        domain, boundary = with_periodic_axes(inner, boundary)
         keep(frame=frame, stated=domain if frame is None else frame.stated)
         span = None if time is None else read_span(time)
         given = with_tables({**given, "boundary": boundary}, domain if frame is None else self.stated, span)
         boundary = given["boundary"]
         keep(domain=domain, time=span or _STATIC, jets=JetSpace(domain.coordinates))
-        known = by_region(given["parameters"], read_regions(given.get("regions"), domain, self.jets), self.jets)
+        known = given["parameters"]
+        if given.get("regions") is not None or any(isinstance(value, Mapping) for value in known.values()):
+            from frozenpinn.statement.regions import by_region, read_regions
+
+            known = by_region(known, read_regions(given.get("regions"), domain, self.jets), self.jets)
         resolved = resolve({**given, "parameters": known}, domain, self.jets, span, symbols, frame)
         keep(composites=resolved.composites, fields=resolved.composites.real, parameters=resolved.parameters)
         residuals, fluxes = zip(*map(taken_out, resolved.residuals), strict=True)
         equations, points = taken_points(self._solved(residuals, static), self.jets, domain)
         keep(equations=equations, points=points)
-        check_quantities(self)
+        if self.jets.quantities:
+            check_quantities(self)
         keep(interfaces=interfaces_or_breaks(self, residuals, fluxes, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
@@ -305,7 +320,8 @@ class Problem:
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         probe_data(self)
-        check_eigenproblem(self)
+        if self.parameters.unknown:
+            check_eigenproblem(self)
         keep(
             given=given if frame is None else {**given, "boundary": written}
         )  # the last: data that can't be pickled say so before
@@ -319,8 +335,12 @@ class Problem:
 
     def _read_start(self, given: Mapping[str, Any], static: bool) -> dict[str, Any]:
         """Read initial data, or what makes a static solution unique."""
-        scope = self.parameters.scope(self.jets)
-        constraints = read_constraints(given.get("constraint"), self.composites, self.domain, scope, self.frame)
+        constraints: tuple[Constraint, ...] = ()
+        if given.get("constraint") is not None:
+            from frozenpinn.statement.constraints import read_constraints
+
+            scope = self.parameters.scope(self.jets)
+            constraints = read_constraints(given["constraint"], self.composites, self.domain, scope, self.frame)
         if static:
             for name in ("initial", "initial_velocity"):
                 if given[name] is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -24,8 +24,10 @@ from frozenpinn.statement.composites import Composites, declared, flat, found_co
 from frozenpinn.statement.conditions import Condition, normal_symbols
 from frozenpinn.statement.data import is_solved
 from frozenpinn.statement.equation import EquationText, as_equations, field_names, no_unknown, read_residual
-from frozenpinn.statement.frames import Frame
 from frozenpinn.statement.parameters import Parameters, read_parameters
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.frames import Frame
 
 
 @dataclass(frozen=True)

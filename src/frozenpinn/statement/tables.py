@@ -15,8 +15,7 @@ from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.composites import ComplexTable
-from frozenpinn.tables import Table
-from frozenpinn.tables.files import as_table, is_data_array
+from frozenpinn.tables.table import Table, is_data_array
 
 Array = np.ndarray
 _ORDER = 2  # highest derivative of a table in equations, all coordinates together
@@ -50,6 +49,8 @@ def _bound_all(value: Any, domain: Domain, time: tuple[float, float] | None, wha
         same = all(changed[f.name] is getattr(value, f.name) for f in fields(value))
         return value if same else replace(value, **changed)
     if is_data_array(value):
+        from frozenpinn.tables.files import as_table
+
         return bind(as_table(value, what), domain, time, what)
     if isinstance(value, np.ndarray) and value.ndim and np.iscomplexobj(value):
         return ComplexTable(*(bind(Table(part), domain, time, what) for part in (value.real, value.imag)))

@@ -14,23 +14,19 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from frozenpinn.errors import StorageError
+from frozenpinn.errors import MissingExtraError, StorageError
 from frozenpinn.runtime.paths import checked_target, path_of, replacing
 from frozenpinn.sweeps.definition import Definition
-from frozenpinn.sweeps.runs import Plan, Row, read_plan
+from frozenpinn.sweeps.runs import STATUS, Plan, Row, read_plan
 
 if TYPE_CHECKING:
     import xarray
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from frozenpinn.errors import MissingExtraError
-from frozenpinn.sweeps.runs import STATUS
 
 CHUNK_BYTES = 8e6  #: of the values of a chunk, about
 MOST_IN_CHUNK = 1000

@@ -71,11 +71,6 @@ def as_table(given: Any, what: str, **options: Any) -> Table:
     return Table(given.values, **{**own, **options})
 
 
-def is_data_array(given: Any) -> bool:
-    """Whether something is an xarray.DataArray, without importing xarray."""
-    return type(given).__module__.partition(".")[0] == "xarray" and hasattr(given, "dims") and hasattr(given, "coords")
-
-
 def _from_netcdf(path: str, column: str | None) -> Any:
     import xarray as xr
 

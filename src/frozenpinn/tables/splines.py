@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 Array = np.ndarray
-DEGREE = 5  #: of a spline, where an axis has enough values; splines through few values have less
 _ALL = 2000  # points up to which every one acts everywhere; …
 _NEIGHBOURS = 80  # … beyond, so many
 _FINER = 2.0  # places of the grid for each point, along an axis

@@ -6,14 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import real_number
 from frozenpinn.runtime.arguments import shown
-from frozenpinn.tables.splines import DEGREE, Axis, GridSpline, gridded, left_out_error, smoothed
+
+if TYPE_CHECKING:
+    from frozenpinn.tables.splines import Axis, GridSpline
 
 Array = np.ndarray
 _DEGREES = (1, 3, 5)
@@ -68,7 +70,7 @@ class Table:
         self,
         values: Any,
         *,
-        degree: int = DEGREE,
+        degree: int = 5,
         smooth: bool | float = False,
         cells: bool = False,
         **coordinates: Any,
@@ -143,6 +145,8 @@ class Table:
     @cached_property
     def fit(self) -> Fit:
         """The spline through the values, its error and the noise."""
+        from frozenpinn.tables.splines import GridSpline, gridded, left_out_error, smoothed
+
         if not self.coordinates:
             raise ProblemError(
                 f"a table of shape {self.values.shape} has no coordinates; name them, such as Table(values, x=…), or "
@@ -161,6 +165,8 @@ class Table:
 
     def _axes(self) -> tuple[list[Axis], Array]:
         """Return the axes of the grid, upwards, and its values, without those that repeat the first of a period."""
+        from frozenpinn.tables.splines import Axis
+
         values, axes = self.values, []
         for i, (name, given) in enumerate(self.coordinates.items()):
             x, period = given, self.periods.get(name)
@@ -297,3 +303,8 @@ def _smoothness(given: Any) -> bool | float:
     if number is None or not 0 < number < math.inf:
         raise ProblemError(f"smooth is True, or the standard deviation of the noise, a positive number; got {given!r}.")
     return number
+
+
+def is_data_array(given: Any) -> bool:
+    """Whether something is an xarray.DataArray, without importing xarray."""
+    return type(given).__module__.partition(".")[0] == "xarray" and hasattr(given, "dims") and hasattr(given, "coords")
