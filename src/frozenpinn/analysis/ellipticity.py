@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 _WAVES = (1e12, 1e13)  # wave numbers at which the highest derivatives lead, however small their coefficients
 _DIRECTIONS = 64
-_PLACES = 12
-_VANISHES = 1e-6  # relative size of a symbol that is zero
-_BALANCED = 1e-6  # relative size of an imbalance of source and fluxes that is round-off of a quadrature
 _POINTS = 4000  # of that quadrature
 
 
@@ -96,17 +93,19 @@ def _wave(jet: Jet, exponents: Array) -> Array:
 
 def _samples(problem: Problem) -> tuple[Array, Array]:
     """Return points of the domain and unit vectors: along the axes, along their diagonals, and random ones."""
+    places = 12
     rng, d = np.random.default_rng(0), problem.domain.dimension
     directions = rng.normal(size=(_DIRECTIONS, d))
     angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
     plane = np.zeros((_DIRECTIONS, d))
     plane[:, :2] = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, :d]
     every = np.concatenate([np.eye(d), plane, directions]) if d > 1 else np.eye(1)
-    return problem.domain.sample(_PLACES, "random", rng).x, every / np.linalg.norm(every, axis=1, keepdims=True)
+    return problem.domain.sample(places, "random", rng).x, every / np.linalg.norm(every, axis=1, keepdims=True)
 
 
 def _type(problem: Problem, symbol: StaticSymbol) -> Finding | None:
     """Say where equations are not elliptic; those of first order, and in one dimension, need not be."""
+    vanishes = 1e-6  # relative size of a symbol that is zero
     if problem.domain.dimension == 1 or _degree(problem, symbol) in (None, 0, 1):
         return None
     points, directions = _samples(problem)
@@ -116,7 +115,7 @@ def _type(problem: Problem, symbol: StaticSymbol) -> Finding | None:
         if not np.all(np.isfinite(values)):
             return None
         turned = values * np.exp(-1j * np.angle(values[np.argmax(np.abs(values))]))
-        if np.min(turned.real) < -_VANISHES and np.max(np.abs(turned.imag)) < 1e-2:
+        if np.min(turned.real) < -vanishes and np.max(np.abs(turned.imag)) < 1e-2:
             return _not_elliptic(problem, x)
         signs.append((float(np.sign(values[np.argmax(np.abs(values))].real)), x))
     one, other = (next((x for sign, x in signs if sign == s), None) for s in (1.0, -1.0))
@@ -237,6 +236,7 @@ def _surplus(problem: Problem) -> list[Finding]:
 
 def _imbalance(problem: Problem, name: str) -> list[Finding]:
     """Compare ∫ f with ∮ a u_n for div(a grad u) + f = 0 with slopes prescribed everywhere."""
+    balanced = 1e-6  # relative size of an imbalance of source and fluxes that is round-off of a quadrature
     equation = problem.equation(name)
     coefficient = _diffusivity(problem, equation)
     if coefficient is None:
@@ -259,7 +259,7 @@ def _imbalance(problem: Problem, name: str) -> list[Finding]:
             flux = np.broadcast_to(evaluate(*sides.x.T, 0.0)[0], len(sides.x)) * condition.value(sides.x, 0.0) / slope
         total += float(sides.weights @ flux)
         size += float(sides.weights @ np.abs(flux))
-    if not abs(total) > _BALANCED * size:
+    if not abs(total) > balanced * size:
         return []
     text = (
         f"the data of '{name}' contradict each other: its source and the fluxes through the boundary add up to "

@@ -36,20 +36,13 @@ from frozenpinn.tables import Table
 Array = np.ndarray
 NARROW = 2.0**-8  #: part of an axis below which something is called narrow
 _FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
-_ASIDE = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
 _VARIES = 0.5  # part of its range that a function may run through on a cell
-_STEEP = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
 _SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
 _CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
-_GENTLE = 48.0  # change of a linear argument over the domain up to which functions are not narrow
 _TELLING = (sp.Function, sp.Pow, sp.Max, sp.Min, Relational)  # Abs, sign, Heaviside, Piecewise are functions
-_GROWTH = 1e8  # range of a function that is not looked at by itself
 _PER_CELL = 2.5  # width of a Gaussian, in cells on which it varies by half of its range at most
 LOOKS = 512  #: evenly spread samples along a line; as many are random
-_MOST_LOOKS = 200_000
 _LINES = 2  # along each axis
-_CHANGE = 0.2  # part of its range by which a function may change from one sample to the next
-_FINE = 2.0**-9  # part of an axis: arrays with larger spacings have nothing narrow
 _MOST = 64  # places that are bisected on a line
 
 
@@ -278,11 +271,12 @@ def _is_even(problem: Problem, argument: sp.Expr) -> bool:
 
 def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:
     """Whether the argument of a function changes so little, or so evenly, that it can't be narrow in places."""
+    gentle = 48.0  # change of a linear argument over the domain up to which functions are not narrow
     symbols = [s for s in (*problem.jets.x, problem.jets.t) if s in argument.free_symbols]
     slopes = [sp.diff(argument, s) for s in symbols]
     if not all(slope.is_number for slope in slopes):
         return False
-    return sum(abs(float(k)) * length for k, length in zip(slopes, _lengths(problem, symbols), strict=True)) < _GENTLE
+    return sum(abs(float(k)) * length for k, length in zip(slopes, _lengths(problem, symbols), strict=True)) < gentle
 
 
 def _lengths(problem: Problem, symbols: list[sp.Symbol]) -> list[float]:
@@ -338,16 +332,19 @@ class _Axes:
 
     def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
+        growth = 1e8  # range of a function that is not looked at by itself
+        steep = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
+        aside = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
         symbols = tuple(self.symbols[i] for i in own)
         rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
-        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)], _ASIDE * isinstance(node, sp.sign))
+        low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)], aside * isinstance(node, sp.sign))
         bounds, slopes, middles = self._enclosed(node, symbols, low, high)
         while True:
             most = _range(bounds)
             with np.errstate(invalid="ignore"):
                 varies = bounds.high - bounds.low > _VARIES * most
                 # over a narrow part of the axes it must be able to run through a good part of its range
-                varies &= ~(np.sum(2 * NARROW * lengths * slopes / (high - low), axis=1) <= _STEEP * most)
+                varies &= ~(np.sum(2 * NARROW * lengths * slopes / (high - low), axis=1) <= steep * most)
             active = np.flatnonzero(varies & np.any(high - low > _SHORTEST * lengths, axis=1))
             if not len(active) or not most > 0 or len(low) >= _CELLS // len(own):
                 break
@@ -362,7 +359,7 @@ class _Axes:
             slopes = np.concatenate([slopes[rest], new_slopes])
             middles = np.concatenate([middles[rest], new_middles])
         kept = np.any(high - low <= NARROW * lengths, axis=1)
-        if most > _GROWTH or not np.any(kept):  # what grows like this is divided by something, and looked at with that
+        if most > growth or not np.any(kept):  # what grows like this is divided by something, and looked at with that
             return low[:0], high[:0], ""
         if isinstance(node, sp.sign):
             kept &= np.all(high - low <= 2 * _SHORTEST * lengths, axis=1)
@@ -466,15 +463,17 @@ def _functions(problem: Problem) -> Iterator[tuple[UserFunction, bool]]:
 
 def _is_coarse(problem: Problem, function: UserFunction, axis: int) -> bool:
     """Whether a function is an array that can't change fast along an axis, or a derivative of one."""
+    fine = 2.0**-9  # part of an axis: arrays with larger spacings have nothing narrow
     table = function.function
     if not isinstance(table, Table):
         return False
     lengths = (*problem.domain.lengths, problem.time[1] - problem.time[0])
     places = np.sort(table.coordinates[(*problem.domain.coordinates, TIME)[axis]])
-    return any(table.orders) or table.is_scattered or float(np.min(np.diff(places))) > _FINE * float(lengths[axis])
+    return any(table.orders) or table.is_scattered or float(np.min(np.diff(places))) > fine * float(lengths[axis])
 
 
 def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -> Iterator[Change]:
+    change = 0.2  # part of its range by which a function may change from one sample to the next
     rng, d = np.random.default_rng(Seed.FORMULA_SCALES), problem.domain.dimension
     start, end = problem.time
     a, b = (start, end) if axis == d else (float(problem.domain.lower[axis]), float(problem.domain.upper[axis]))
@@ -487,9 +486,9 @@ def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -
         places = np.unique(np.concatenate([even, a + (b - a) * rng.random(looks)]))
         found = values(places)
         most = float(np.ptp(found))
-        steep = np.flatnonzero(np.abs(np.diff(found)) > _CHANGE * most) if most > 0 else np.empty(0, dtype=int)
+        steep = np.flatnonzero(np.abs(np.diff(found)) > change * most) if most > 0 else np.empty(0, dtype=int)
         for k in steep[:_MOST]:
-            low, high, is_jump = _bisected(values, places[k], places[k + 1], _CHANGE * most, _SHORTEST * (b - a))
+            low, high, is_jump = _bisected(values, places[k], places[k + 1], change * most, _SHORTEST * (b - a))
             cell_low, cell_high = np.append(problem.domain.lower, start), np.append(problem.domain.upper, end)
             cell_low[axis], cell_high[axis] = low, high
             yield Change(function.what, axis, cell_low.astype(float), cell_high.astype(float), is_jump, lasting)
@@ -497,7 +496,8 @@ def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -
 
 def _looks(problem: Problem) -> int:
     """Return how many even samples a line has: two for the smallest scale that a user has named."""
-    return LOOKS if problem.smallest is None else int(min(max(2.0 / problem.smallest, LOOKS), _MOST_LOOKS))
+    most_looks = 200_000
+    return LOOKS if problem.smallest is None else int(min(max(2.0 / problem.smallest, LOOKS), most_looks))
 
 
 def _on_line(function: UserFunction, x: Array, t: float, axis: int) -> Callable[[Array], Array]:

@@ -23,10 +23,6 @@ _SCANNED = 2**13
 _KEPT = 256  # a power of two
 _TIMES = (0.0, 0.37, 1.0)
 _PARTS = {2: 32, 3: 10, 4: 6, 5: 4}  # of each axis of a box, by the number of axes
-_FEATURES = 12  # narrow ones of formulas that are looked at, …
-_PER_FEATURE = 11  # … at so many places …
-_AROUND = 2.0  # … that reach so many widths beyond them
-_EXTREMES = 2  # data whose extreme places belong to a grid
 
 
 class Probe(NamedTuple):
@@ -72,9 +68,10 @@ def grid_probe(problem: Problem) -> Probe:
 
     Each of some equal parts of an axis has a place at random; the extreme places of the data are places of the grid.
     """
+    extremes = 2  # data whose extreme places belong to a grid
     domain, rng = problem.domain, np.random.default_rng(Seed.PROBE)
     scan = domain.sample(_SCANNED // 2, "random", rng).x
-    extreme = [scan[[np.argmin(v), np.argmax(v)]] for v in _varying(problem, scan)[:_EXTREMES]]
+    extreme = [scan[[np.argmin(v), np.argmax(v)]] for v in _varying(problem, scan)[:extremes]]
     parts = _PARTS[domain.dimension]
     axes, weights = [], []
     for axis, (lower, length) in enumerate(zip(domain.lower, domain.lengths, strict=True)):
@@ -112,9 +109,12 @@ def _shares(places: Array, lower: float, upper: float) -> Array:
 
 def _narrow_places(problem: Problem, axis: int) -> Array:
     """Return places along an axis in and around what is narrow in the formulas of a problem."""
+    features = 12  # of the formulas, at most
+    per_feature = 11  # places in each
+    around = 2.0  # widths by which these places reach beyond it
     found = [
-        np.linspace(s.low - _AROUND * s.width, s.high + _AROUND * s.width, _PER_FEATURE)
-        for s in formula_scales(problem).stretches(axis)[:_FEATURES]
+        np.linspace(s.low - around * s.width, s.high + around * s.width, per_feature)
+        for s in formula_scales(problem).stretches(axis)[:features]
     ]
     if not found:
         return np.empty(0)

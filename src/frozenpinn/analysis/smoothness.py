@@ -23,6 +23,7 @@ from frozenpinn.analysis.probing import forcings
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import LAST_DIGITS
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.findings import UNDERFLOW, Finding, Severity
 from frozenpinn.statement.fronts import fronts_of
@@ -34,15 +35,11 @@ if TYPE_CHECKING:
 
 
 Array = np.ndarray
-_ROUND_OFF = 1e-14  # of the largest value or term, below which nothing is seen
-_LINES = 4  # in several dimensions, beside those along the axes
 POINTS = 4096  #: on a line
 VISIBLE = 1e-6  #: of the size of the data: smaller jumps and fainter noise are left alone
 _STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
 _FLAT = 0.25  # mean slopes of log₂ D below this, and single ones below twice this, count as none
-_CANDIDATES = 3  # places that are looked at closely
-_CLOSER = 64  # how much closer each look is, …
-_LOOKS = 5  # … and how many there are: a jump is one over 1e-12 of the line
+_CLOSER = 64  # how much closer each look is
 
 
 @remembered
@@ -140,17 +137,18 @@ def _is_polynomial(expression: sp.Expr | None) -> bool:
 
 def _lines_through(domain: Domain) -> Iterator[Callable[[Array], Array]]:
     """Yield lines inside the domain as functions of s in [0, 1]: the interval itself, or several through the inside."""
+    lines = 4  # in several dimensions, beside those along the axes
     d = domain.dimension
     if d == 1:
         yield _segment(domain.lower, domain.upper)
         return
-    points = domain.sample(2 * _LINES + 3, "random", Seed.SMOOTHNESS_LINES).x
+    points = domain.sample(2 * lines + 3, "random", Seed.SMOOTHNESS_LINES).x
     if isinstance(domain, Box):
         for axis in range(min(d, 3)):
             ends = np.stack([points[axis]] * 2)
             ends[:, axis] = domain.lower[axis], domain.upper[axis]
             yield _segment(*ends)
-    for a, b in zip(points[3 : 3 + _LINES], points[3 + _LINES :], strict=True):
+    for a, b in zip(points[3 : 3 + lines], points[3 + lines :], strict=True):
         inside = domain.contains(a + np.linspace(0.0, 1.0, 65)[:, None] * (b - a), 0.0)
         if np.all(inside):  # not across a hole
             yield _segment(a, b)
@@ -201,7 +199,7 @@ def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
     for line in lines:
         with suppress(FrozenPinnError):
             sizes.append(float(np.max(np.abs(line.of(np.linspace(0.0, 1.0, 17))))))
-    least = _ROUND_OFF * max(filter(np.isfinite, sizes), default=0.0)
+    least = LAST_DIGITS * max(filter(np.isfinite, sizes), default=0.0)
     order = {"noise": 3, "jump": 2, "corner": 1}
     worst: Roughness | None = None
     for line in lines:
@@ -323,8 +321,9 @@ def noise_level(values: Array) -> float:
 
 def _peaks(differences: Array) -> list[int]:
     """Return where differences are largest, at places that do not touch each other."""
+    candidates = 3  # places that are looked at closely
     left, found = differences.copy(), []
-    for _ in range(_CANDIDATES):
+    for _ in range(candidates):
         at = int(np.argmax(left))
         if left[at] <= 0.1 * float(np.max(differences)):
             break
@@ -335,8 +334,9 @@ def _peaks(differences: Array) -> list[int]:
 
 def _find_jump(line: Line, start: float, end: float, size: float) -> Roughness | None:
     """Follow the largest step into ever smaller surroundings: a jump stays as large, all else vanishes."""
+    looks = 5  # each from closer by: a jump is one over 1e-12 of the line
     first = None
-    for _ in range(_LOOKS):
+    for _ in range(looks):
         s = np.linspace(start, end, _CLOSER + 1)
         values = np.asarray(line.of(s), dtype=float)
         steps = np.diff(values)

@@ -21,6 +21,7 @@ from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import ROUND_OFF
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
@@ -28,19 +29,11 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
-_POINTS = 16  # where gradients are sampled
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
-_PER_FEATURE = 16  # places in each narrow feature of the formulas at which they are compared, too
 _BLOCK = 2_000_000  # numbers held at a time while sampling gradients
-_DEPENDS = 1e-7  # singular values above this fraction of the largest count as directions
-_FAINT = 1e-2  # directions below this fraction may be errors of the differences
-_ROUND_OFF = 1e-12  # differences below this fraction of the values are constants
-_EQUAL = 1e-9  # data that differ by less than this fraction are the same
 _SNAP = 1e-8  # components this near to a simple fraction are that fraction
-_DENOMINATOR = 64
-COMPARED = 2000  #: points and times at which data are compared, …
-_ONE_BY_ONE = 32  # … and times of Python functions, which take one at a time
+COMPARED = 2000  #: points and times at which data are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +155,8 @@ def _echelon(directions: Array) -> Array:
 
 def _simplified(matrix: Array) -> Array:
     """Return numbers that are near to simple fractions as these fractions."""
-    simple = np.array([[float(Fraction(v).limit_denominator(_DENOMINATOR)) for v in row] for row in matrix])
+    denominator = 64
+    simple = np.array([[float(Fraction(v).limit_denominator(denominator)) for v in row] for row in matrix])
     return np.where(np.abs(matrix - simple) < _SNAP, simple, matrix)
 
 
@@ -185,11 +179,14 @@ def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0])
 
     An empty array means that the data do not depend on x at all.
     """
+    faint = 1e-2  # directions below this fraction may be errors of the differences
+    depends = 1e-7  # singular values above this fraction of the largest count as directions
+    points = 16  # where gradients are sampled
     domain = problem.domain
     rng = np.random.default_rng(Seed.DIRECTIONS)
     d = domain.dimension
     center = _center(domain)
-    x = center + (1.0 - 8.0 * step) * (domain.sample(_POINTS, "random", rng).x - center)  # room for the differences
+    x = center + (1.0 - 8.0 * step) * (domain.sample(points, "random", rng).x - center)  # room for the differences
     rows = np.zeros((0, d))
     basis = np.zeros((0, d))
     for given in given_data(problem):
@@ -200,10 +197,10 @@ def find_directions(problem: Problem, most: int = MOST, step: float = _STEPS[0])
         if not len(rows):
             continue
         _, singular, vectors = np.linalg.svd(rows, full_matrices=False)
-        basis = vectors[singular > _DEPENDS * singular[0]]
+        basis = vectors[singular > depends * singular[0]]
         limit = min(most, d - 1)
         if len(basis) > limit:
-            doubtful = singular[limit] < _FAINT * singular[0] and step > _STEPS[-1]
+            doubtful = singular[limit] < faint * singular[0] and step > _STEPS[-1]
             return find_directions(problem, most, step / 10.0) if doubtful else None
     basis = _echelon(basis)
     return np.where(np.abs(basis) < _SNAP, 0.0, basis) / domain.lengths
@@ -230,7 +227,7 @@ def _scaled_gradients(given: Given, x: Array, lengths: Array, time: tuple[float,
         largest = max(largest, float(np.max(np.abs(values))))
         result[:, axes] = values.reshape(n, len(axes), 6) @ coefficients
     size = float(np.max(np.linalg.norm(result, axis=1)))
-    return result / size if size > _ROUND_OFF * largest else np.zeros((0, d))
+    return result / size if size > ROUND_OFF * largest else np.zeros((0, d))
 
 
 def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
@@ -238,6 +235,7 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
 
     Points all over the domain may miss what is narrow; so formulas say where else to look.
     """
+    equal = 1e-9  # data that differ by less than this fraction are the same
     x = problem.domain.sample(COMPARED, "random", Seed.RESTRICTION).x
     image, draw = subspace.lift(subspace.project(x)), np.arange(COMPARED)
     narrow, moments = _narrow_places(problem)
@@ -248,14 +246,15 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
             here = np.concatenate([here, given.during(narrow, moments)])
             there = np.concatenate([there, given.during(aside, moments)])
         scale = float(np.max(np.abs(here)))
-        if not (np.isfinite(scale) and np.max(np.abs(here - there)) <= _EQUAL * scale):
+        if not (np.isfinite(scale) and np.max(np.abs(here - there)) <= equal * scale):
             return False
     return True
 
 
 def _narrow_places(problem: Problem) -> tuple[Array, Array]:
     """Return places (n, d) and times (n,) in what is narrow in the formulas of a problem."""
-    cells = [(f.low + f.high)[:_PER_FEATURE] / 2.0 for f in formula_scales(problem).features]
+    per_feature = 16  # places in each narrow feature of the formulas at which they are compared, too
+    cells = [(f.low + f.high)[:per_feature] / 2.0 for f in formula_scales(problem).features]
     found = np.concatenate([np.zeros((0, problem.domain.dimension + 1)), *cells])
     return found[:, :-1], found[:, -1]
 
@@ -348,10 +347,11 @@ class Given(NamedTuple):
 
     def at(self, x: Array, draw: Array, time: tuple[float, float]) -> Array:
         """Return the values at points, at times all over an interval; equal draws have equal times."""
+        one_by_one = 32  # times of Python functions, which take one at a time
         start, end = time
         if not self.changes:
             return self.values(x, draw, start)
-        count = COMPARED if self.vectorised else _ONE_BY_ONE
+        count = COMPARED if self.vectorised else one_by_one
         moments = start + (end - start) * np.random.default_rng(Seed.GRADIENTS_IN_TIME).permutation(
             np.linspace(0.0, 1.0, count)
         )

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
-_WAVE_NUMBERS = (1e2, 1e3)  # in units of one over the size of the domain
 _CELLS = 9  # that hold a narrow feature, at which coefficients are looked at
 FED = 20.0  #: growth exp(20) of a layer at a side
 _THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are looked at: one over this part of the domain
@@ -90,12 +89,13 @@ def _symbol_findings(problem: Problem) -> list[Finding]:
 
 def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
     """Compare the growth of waves of two lengths in several directions, at several points."""
+    wave_numbers = (1e2, 1e3)  # in units of one over the size of the domain
     rng = np.random.default_rng(0)
     domain, duration = problem.domain, problem.time[1] - problem.time[0]
     spots = [*(_Spot(x, USUAL, duration) for x in domain.sample(5, "random", rng).x), *_narrow_spots(problem)]
     directions = [*np.eye(domain.dimension)[:3], *rng.normal(size=(2, domain.dimension))]
     waves = 1j * np.stack([d / np.linalg.norm(d) / domain.lengths for d in directions])
-    exponents = np.multiply.outer(_WAVE_NUMBERS, waves)
+    exponents = np.multiply.outer(wave_numbers, waves)
     # in other coordinates operators are symmetric with a weight, which adds lower derivatives
     least = 1e-6 if problem.frame is None else 0.1
     seen: list[list[float]] = []
@@ -109,7 +109,7 @@ def _judge_growth(problem: Problem, symbol: Symbol) -> Finding | None:
         speed = np.fmax.reduce(np.abs(rates[1]), axis=-1, initial=0.0)
         explodes = (fast > 2 * np.maximum(slow, 0.0)) & (fast > least * speed) & (fast * lasts > 50)
         if np.any(explodes):
-            return _explosion(symbol, x, share, float(fast[explodes][0]), _WAVE_NUMBERS[1])
+            return _explosion(symbol, x, share, float(fast[explodes][0]), wave_numbers[1])
     return None
 
 

@@ -14,9 +14,9 @@ from frozenpinn.geometry.array_arguments import check_dimension, frozen
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, gauss, gauss_power
 from frozenpinn.runtime.arguments import reals, shown
+from frozenpinn.runtime.round_off import ROUND_OFF
 
 Array = np.ndarray
-_LOST = 1e-12  # part of the distance from the origin below which a radius can't be computed with
 GOLDEN = 0.6180339887498949
 
 
@@ -172,7 +172,7 @@ class Ball(Domain):
         self.center = _center(center, dimension, f"a {type(self).__name__.lower()}")
         self.radius = _positive(radius, f"the radius of a {type(self).__name__.lower()}")
         self.name = name
-        if self.radius < _LOST * float(np.max(np.abs(self.center))):
+        if self.radius < ROUND_OFF * float(np.max(np.abs(self.center))):
             raise ProblemError(
                 f"a radius of {self.radius:g} is lost in round-off beside the center {_tuple(self.center)}; move the "
                 "origin of the coordinates closer to it."

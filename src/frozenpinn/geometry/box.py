@@ -28,7 +28,6 @@ from frozenpinn.runtime.budget import amount, physical_memory
 
 Array = np.ndarray
 _FLAG = bool | np.bool_ | int | np.integer
-_PART = 0.5  # of the memory that the points of a grid may take
 _COMMON_NAMES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 
 
@@ -177,6 +176,7 @@ class Box(Domain):
         return Points(self.lower + unit * self.lengths, np.full(count, self.measure / count), spacing)
 
     def _tensor(self, n: int | Sequence[int], method: str) -> Points:
+        part = 0.5  # of the memory that the points of a grid may take
         if is_number(n):
             counts = [max(1, round(check_count(n) ** (1.0 / self.dimension)))] * self.dimension
         elif isinstance(n, str) or not (isinstance(n, Sequence) or (isinstance(n, np.ndarray) and n.ndim == 1)):
@@ -186,7 +186,7 @@ class Box(Domain):
         if len(counts) != self.dimension:
             raise SettingsError(f"one number of points per axis is needed ({self.dimension}), got {len(counts)}.")
         needed = 8.0 * (self.dimension + 1) * float(np.prod(np.array(counts, dtype=float)))
-        if needed > _PART * physical_memory():
+        if needed > part * physical_memory():
             raise SettingsError(
                 f"a tensor grid of {' × '.join(map(str, counts))} points is too large: it takes {amount(needed)}, and "
                 f"this machine has {amount(physical_memory())}; "

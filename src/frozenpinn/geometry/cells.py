@@ -28,8 +28,6 @@ _CORNERS = {  # of a cell of a grid, in the order of VTK
     2: ((0, 0), (1, 0), (1, 1), (0, 1)),
     3: ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
 }
-_FLAT = 1e-6  # of the largest volume: smaller simplices are left out
-_HALVINGS = 30  # of a crossed edge
 _CELLS = 140
 
 
@@ -85,6 +83,7 @@ def _of_grid(counts: Sequence[int]) -> Array:
 
 def _cut(inside: Callable[[Array], Array], nodes: Array, flags: Array, crossed: Array) -> tuple[Array, Array]:
     """Return all points, those on cut edges after the nodes, and the parts of crossed simplices that are inside."""
+    halvings = 30  # of a crossed edge
     if not len(crossed):
         return nodes, crossed
     size = crossed.shape[1]
@@ -95,7 +94,7 @@ def _cut(inside: Callable[[Array], Array], nodes: Array, flags: Array, crossed: 
     edges = np.concatenate([crossed[kept > i][:, [i, o]] for i in range(size - 1) for o in range(i + 1, size)])
     edges = np.unique(edges[flags[edges[:, 0]] & ~flags[edges[:, 1]]], axis=0)
     inner, outer = nodes[edges[:, 0]], nodes[edges[:, 1]]
-    for _ in range(_HALVINGS):
+    for _ in range(halvings):
         middle = (inner + outer) / 2.0
         within = np.asarray(inside(middle), dtype=bool)[:, None]
         inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
@@ -167,11 +166,12 @@ def grid_cells(axes: Sequence[Array]) -> Cells:
 
 def _simplices(domain: Domain, points: int) -> Cells:
     """Return a grid cut where the boundary crosses it, with vertices at the corners that the domain knows."""
+    flat = 1e-6  # of the largest volume: smaller simplices are left out
     x, simplices, boundary = fill(domain.contains, domain.lower, domain.upper, max(points - 1, 2))
     x = _with_corners(x, simplices, np.unique(boundary), domain)
     volumes = _volumes(x, simplices)
     turned = np.where(volumes[:, None] < 0, simplices[:, [1, 0, *range(2, domain.dimension + 1)]], simplices)
-    kept = turned[np.abs(volumes) > _FLAT * np.max(np.abs(volumes))]
+    kept = turned[np.abs(volumes) > flat * np.max(np.abs(volumes))]
     used, cells = np.unique(kept, return_inverse=True)
     return Cells(x[used], cells.reshape(kept.shape), ("triangle", "tetra")[domain.dimension - 2])
 

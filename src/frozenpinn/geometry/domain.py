@@ -34,7 +34,6 @@ Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
 DECADES = 300  # before and after the point, of volumes that are floating point numbers
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
-MANY = 2**13  # quasi-random lines that measure a solid too intricate for columns with cuts
 
 
 class Domain(ABC):
@@ -367,7 +366,8 @@ class Domain(ABC):
         from frozenpinn.geometry.rare.columns import scattered_columns
         from frozenpinn.geometry.rare.moments import moments
 
-        unit = SCATTERED_RULES["sobol"](MANY, self.dimension - 1, np.random.default_rng(0))
+        many = 2**13  # quasi-random lines that measure a solid too intricate for columns with cuts
+        unit = SCATTERED_RULES["sobol"](many, self.dimension - 1, np.random.default_rng(0))
         x, weights = scattered_columns(self._lines, self.lower, self.upper, unit, degree // 2 + 1)
         return moments(x, weights, self.lower, self.upper, degree)
 

@@ -26,7 +26,6 @@ MAX_POWER = 100
 MAX_EFFORT = 3_000  #: operations of all derivatives and kinks in one text, some two seconds of SymPy
 _FUNCTION, _KINK = 8, 40  # operations that take as long as the derivative of a function, of a minimum or maximum
 _KINKS = (sp.Min, sp.Max, sp.Abs, sp.sign, sp.Heaviside)
-_MAX_BITS = 1_100  # beyond what a float can tell apart, whole numbers only cost time
 _OVERFLOW, _BEYOND = 700.0, 1e9  # exponents of e that no float can hold, and those that are taken for a mistake
 _NOT_REAL = (sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo)
 _SYMPY_FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
@@ -98,7 +97,8 @@ def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Exp
 
 def bounded(expression: sp.Expr, what: str) -> sp.Expr:
     """Check one step of a growing expression: its size, and its value if it is a constant."""
-    if expression.is_Rational and max(abs(expression.p), expression.q).bit_length() > _MAX_BITS:
+    max_bits = 1_100  # beyond what a float can tell apart, whole numbers only cost time
+    if expression.is_Rational and max(abs(expression.p), expression.q).bit_length() > max_bits:
         check_constant(expression, what)
         return sp.Float(constant_value(expression))
     if expression.is_number:

@@ -19,7 +19,6 @@ from frozenpinn.runtime.memo import remembered
 Array = np.ndarray
 AxisProduct: TypeAlias = tuple[sp.Expr, ...]  #: one function of each coordinate
 _MOST = 8  # products of functions of one coordinate each that are evaluated one by one
-_POWERS = 4  # of sums that are multiplied out
 
 
 class Separated(NamedTuple):
@@ -109,6 +108,7 @@ def axis_products(expression: sp.Expr, axes: tuple[sp.Symbol, ...]) -> tuple[Axi
 
 
 def _products(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] | None:
+    powers = 4  # of sums that are multiplied out
     if _is_along_one(node, axes):
         return [_single(node, axes)]
     if isinstance(node, sp.Add):
@@ -120,7 +120,7 @@ def _products(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] |
         base = _products(node.base, axes)
         if base is not None and len(base) == 1:
             return [tuple(factor**node.exp for factor in base[0])]
-        return _multiplied([base] * int(node.exp)) if 0 < node.exp <= _POWERS else None
+        return _multiplied([base] * int(node.exp)) if 0 < node.exp <= powers else None
     if isinstance(node, sp.exp | sp.sin | sp.cos):
         return _of_sum(node, axes)
     return None

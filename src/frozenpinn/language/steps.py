@@ -7,12 +7,11 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.round_off import LAST_DIGITS
 
 _SWITCHES = (sp.Heaviside, sp.sign, sp.Abs, sp.Max, sp.Min, Relational)
 _LOOKS = np.linspace(0.04, 0.96, 24)  # parts of a stretch of time at which a switch must have the same state
-_SAMPLES = 2000  # at which signs of functions of time are looked at
 _HALF = sp.Rational(1, 2)
-_NOTHING = 1e-14  # a jump that is round-off
 
 
 def switches_of(expression: sp.Expr, t: sp.Symbol) -> list[sp.Basic]:
@@ -75,13 +74,14 @@ def jumps_in_time(expression: sp.Expr, t: sp.Symbol, time: tuple[float, float]) 
     for before, now, after in zip(edges, edges[1:], edges[2:], strict=False):
         at = {t: sp.Float(now)}
         size = settled(expression, t, (now, after)).xreplace(at) - settled(expression, t, (before, now)).xreplace(at)
-        if size != 0 and not (size.is_number and abs(float(size)) < _NOTHING):
+        if size != 0 and not (size.is_number and abs(float(size)) < LAST_DIGITS):
             found.append((now, size))
     return found
 
 
 def _roots(argument: sp.Expr, t: sp.Symbol, time: tuple[float, float]) -> list[float]:
     """Return where a function of time changes its sign."""
+    samples = 2000  # at which signs of functions of time are looked at
     rate = sp.diff(argument, t)
     if rate.is_number and rate != 0:
         root = float(-argument.xreplace({t: sp.Integer(0)}) / rate)
@@ -94,7 +94,7 @@ def _roots(argument: sp.Expr, t: sp.Symbol, time: tuple[float, float]) -> list[f
         with np.errstate(all="ignore"):
             return np.broadcast_to(program(s)[0], np.shape(s))
 
-    places = time[0] + (time[1] - time[0]) * (np.arange(_SAMPLES) + 0.3819660) / _SAMPLES
+    places = time[0] + (time[1] - time[0]) * (np.arange(samples) + 0.3819660) / samples
     signs = np.sign(value(places))
     pairs = [places[k : k + 2] for k in np.flatnonzero(signs[1:] * signs[:-1] < 0)]
     return [float(brentq(lambda s: float(value(s)), a, b, xtol=1e-15 * (abs(a) + abs(b)))) for a, b in pairs]

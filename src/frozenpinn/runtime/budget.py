@@ -17,10 +17,8 @@ from frozenpinn.runtime.arguments import between, shown
 from frozenpinn.runtime.threads import threads_restored
 
 Progress = Callable[[str], None]
-_PATIENCE = 60.0  # seconds for growing if no limit is given
 _GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may go on before it is broken off
 _PART = 0.6  # of the free memory that may be used if no limit is given
-_AGAIN = 0.25  # seconds after which it is tried again: some callbacks of C code swallow exceptions
 
 
 class OverrunError(BudgetError):
@@ -72,6 +70,7 @@ class _Watch:
 
     def run(self) -> None:
         """Raise when the time is over, and again while the block goes on."""
+        again = 0.25  # seconds after which it is tried again: some callbacks of C code swallow exceptions
         wait = min(self._seconds, _thread.TIMEOUT_MAX)
         while not self._gate.acquire(timeout=wait):
             self._raising = True
@@ -81,7 +80,7 @@ class _Watch:
             self._raising = False
             if self.over:
                 return
-            wait = _AGAIN
+            wait = again
 
     def stop(self) -> None:
         """Let the block go on without a limit; what has been raised but not yet arrived arrives here."""
@@ -128,7 +127,8 @@ class Budget:
     @property
     def left(self) -> float:
         """Seconds that may still be used for growing."""
-        return (_PATIENCE if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
+        patience = 60.0  # seconds for growing if no limit is given
+        return (patience if self.seconds is None else float(self.seconds)) - (time.perf_counter() - self.started)
 
     @property
     def bytes(self) -> float:

@@ -17,9 +17,7 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import shown
 
 Progress = Callable[[str], None]
-_NOW_AND_THEN = 0.2  # seconds between two announcements of progress
 DELAY = 2.0
-_REFRESH = 0.1  # seconds between two changes in a notebook
 
 
 class _Stage:
@@ -60,8 +58,9 @@ class Stopwatch:
 
     def reached(self, share: float) -> None:
         """Announce how much of the time is integrated, now and then."""
+        now_and_then = 0.2  # seconds between two announcements of progress
         now = time.perf_counter()
-        if self.progress is not None and now - self._told > _NOW_AND_THEN:
+        if self.progress is not None and now - self._told > now_and_then:
             self._told = now
             self.progress(f"integration, {100 * share:.0f} %")
 
@@ -107,8 +106,9 @@ class CellBar:
 
     def __call__(self, text: str) -> None:
         """Tell what is being done."""
+        refresh = 0.1  # seconds between two changes in a notebook
         now = time.perf_counter()
-        if now - self._start < self._delay or now - self._told < _REFRESH:
+        if now - self._start < self._delay or now - self._told < refresh:
             return
         self._told = now
         share = re.search(r", (\d+) %$", text)

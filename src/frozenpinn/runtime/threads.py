@@ -14,7 +14,6 @@ from typing import Any
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
 REFLECTIONS = 1e11  #: the same of QR factorisations, whose panels gain little: with 300 to 960 columns they take 1.4 to
 #: 2.8 times as long on two threads, and up to ten times beside other programs, as threads wait for each other so often
-_CREW = 4  # threads of Python that work beside each other, at most
 
 
 def _libraries() -> tuple[Any, ...]:
@@ -55,11 +54,12 @@ class Crew:
     """
 
     def __init__(self) -> None:
+        crew = 4  # threads of Python that work beside each other, at most
         self._stack = ExitStack()
         self._pool: ThreadPoolExecutor | None = None
         self._open: deque[Future[None]] = deque()
         self._count = min(
-            _CREW, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            crew, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
 
     def __enter__(self) -> Crew:

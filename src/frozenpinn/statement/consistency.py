@@ -17,6 +17,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL, Quantity
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import ROUND_OFF
 from frozenpinn.statement.findings import UNDERFLOW, Finding
 from frozenpinn.statement.fronts import fronts_of
 
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _CONTRADICTS = 1e-8  # relative to the size of the terms of a condition
-_WRONG = 1e-6  # the same for exact solutions, which may be written with few digits, …
-_MISSED = 1e-5  # … and at boundaries, where data of an infinite domain are cut off
-_ROUND_OFF = 1e-12
-_SMALL = 1e-6  # of a kernel half a period away, beside its largest value
+_WRONG = 1e-6  # relative to the size of an exact solution, which may be written with few digits
+_MISSED = 1e-5  # relative to the size of an exact solution at boundaries, where data of an infinite domain are cut off
 
 
 @remembered
@@ -168,7 +167,7 @@ def _gap(
     largest = max(float(np.max(np.abs(values))) for values in later)
     if not any(jet.order for jet in condition.jets):
         largest = max(largest, *(data[jet.field].size_of_terms(points.x, t) for jet in condition.jets))
-    return gap if gap > tolerance * scale and not gap <= _ROUND_OFF * largest else 0.0
+    return gap if gap > tolerance * scale and not gap <= ROUND_OFF * largest else 0.0
 
 
 def _values(problem: Problem, datum: Datum, jet: Jet, x: Array, t: float) -> Array | None:
@@ -369,7 +368,7 @@ def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
     difference = np.abs(a - b)
     where = int(np.argmax(difference))
     largest = max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
-    if difference[where] <= max(_ROUND_OFF * max(size, largest), UNDERFLOW):
+    if difference[where] <= max(ROUND_OFF * max(size, largest), UNDERFLOW):
         return 0.0, where
     return float(difference[where]) / (largest or 1.0), where
 
@@ -396,6 +395,7 @@ def refuse_quantities(problem: Problem, what: str) -> None:
 
 
 def _check(problem: Problem, quantity: Quantity) -> None:
+    small = 1e-6  # of a kernel half a period away, beside its largest value
     domain = problem.domain
     if quantity.kind == FRACTIONAL and (not isinstance(domain, Box) or not all(domain.periodic)):
         raise ProblemError(
@@ -414,7 +414,7 @@ def _check(problem: Problem, quantity: Quantity) -> None:
             here, there = (np.broadcast_to(program(*domain.center, *x.T)[0], len(x)) for x in (around, beyond))
         size = float(np.max(np.abs(here))) if np.all(np.isfinite(here)) else np.inf
         ends = float(max(abs(here[0]), abs(here[-1])))
-        if not (ends <= _SMALL * size or np.max(np.abs(here - there)) <= _SMALL * size):
+        if not (ends <= small * size or np.max(np.abs(here - there)) <= small * size):
             raise ProblemError(
                 f"the kernel of '{quantity.name}' does not decay: half a period away along "
                 f"'{domain.coordinates[axis]}' it is still {ends:.3g}, of {size:.3g} at most, and it does not have the "

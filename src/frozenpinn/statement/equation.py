@@ -42,7 +42,6 @@ Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, Equa
 MAX_EQUATIONS = 1000
 ZERO = sp.Integer(0)
 Mass: TypeAlias = dict["Jet", sp.Expr]
-_NEVER = -1e6  # what it costs to give a field an equation without its time derivative
 
 
 @dataclass(frozen=True)
@@ -358,13 +357,14 @@ def rows_by_field(masses: Sequence[Mass], fields: Sequence[str]) -> list[int]:
     """Return which equation goes under the name of each field: one with its time derivative, all in all."""
     from scipy.optimize import linear_sum_assignment
 
-    table = np.full((len(fields), len(masses)), _NEVER)
+    never = -1e6  # what it costs to give a field an equation without its time derivative
+    table = np.full((len(fields), len(masses)), never)
     for row, mass in enumerate(masses):
         for jet in mass:  # most of all a derivative that stands alone
             i = fields.index(jet.field)
             table[i, row] = max(table[i, row], 1.0 / (1.0 + jet.order) + float(len({j.field for j in mass}) == 1))
     rows = linear_sum_assignment(-table)[1]
-    if np.min(table[np.arange(len(fields)), rows]) == _NEVER:
+    if np.min(table[np.arange(len(fields)), rows]) == never:
         raise ProblemError(
             f"the equations can't be solved for the highest time derivatives of {choices(fields)}: "
             "each field needs an equation with its own time derivative."

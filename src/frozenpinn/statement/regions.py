@@ -20,7 +20,6 @@ from frozenpinn.language.scope import HALF, Scope
 Array = np.ndarray
 Region: TypeAlias = str | Domain
 REST = "rest"  #: the region that is all that the others leave
-_PLACES = 4000  # at which regions are looked at
 
 
 def read_regions(given: Mapping[str, Region] | None, domain: Domain, jets: JetSpace) -> dict[str, sp.Expr]:
@@ -109,7 +108,8 @@ def _compared(name: str, text: str, jets: JetSpace) -> list[sp.Expr]:
 
 
 def _check_cover(inside: Mapping[str, sp.Expr], domain: Domain, jets: JetSpace, rest: bool) -> None:
-    x = domain.sample(_PLACES, "random", rng=0).x
+    places = 4000  # at which regions are looked at
+    x = domain.sample(places, "random", rng=0).x
     values = Program(list(inside.values()), list(jets.x))(*x.T)
     table = np.stack([np.broadcast_to(v, len(x)) for v in values])
     flags = table > 0.5

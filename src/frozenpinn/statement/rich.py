@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from frozenpinn.statement.findings import Findings
     from frozenpinn.statement.problem import Problem
 
-_LONG = 500  # letters of an equation that is shown as text
 _WIDTH, _HEIGHT = 170, 120  # of the picture, at most
 _MARKS = {"error": "✖", "warning": "▲", "note": "●"}
 
@@ -49,9 +48,10 @@ def problem_html(problem: Problem) -> str:
 
 def _formula(problem: Problem, equation: Equation) -> str:
     """Return an equation as MathML, which browsers typeset, or as text if it is long."""
+    long = 500  # letters of an equation that is shown as text
     text = str(equation)
-    if len(text) > _LONG:
-        return f"<code>{escape(text[:_LONG])} …</code>"
+    if len(text) > long:
+        return f"<code>{escape(text[:long])} …</code>"
     try:
         from sympy.printing.mathml import mathml
 

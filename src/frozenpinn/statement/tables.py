@@ -18,8 +18,6 @@ from frozenpinn.statement.composites import ComplexTable
 from frozenpinn.tables.table import Table, is_data_array
 
 Array = np.ndarray
-_ORDER = 2  # highest derivative of a table in equations, all coordinates together
-_SPARSE = 4.0  # typical distances of scattered points without any point near a place of the domain
 _PLACES = 400  # where the domain is looked at
 
 
@@ -102,6 +100,7 @@ def _check_scattered(table: Table, domain: Domain, ends: Mapping[str, tuple[floa
     """Refuse scattered points that leave a part of the domain empty."""
     from scipy.spatial import cKDTree
 
+    sparse = 4.0  # typical distances of scattered points without any point near a place of the domain
     low, high = np.array(list(ends.values())).T
     points = (np.stack(list(table.coordinates.values()), axis=1) - low) / (high - low)
     rng = np.random.default_rng(0)
@@ -112,7 +111,7 @@ def _check_scattered(table: Table, domain: Domain, ends: Mapping[str, tuple[floa
     distance = cKDTree(points).query(places)[0]
     typical = len(points) ** (-1.0 / len(ends))
     worst = int(np.argmax(distance))
-    if distance[worst] > _SPARSE * typical:
+    if distance[worst] > sparse * typical:
         where = ", ".join(f"{name} = {inside[name][worst]:.3g}" for name in ends)
         raise ProblemError(
             f"{what}: the scattered points do not cover the domain; none is near {where}. Give values there, or state "
@@ -122,10 +121,11 @@ def _check_scattered(table: Table, domain: Domain, ends: Mapping[str, tuple[floa
 
 def table_functions(name: str, table: Table, jets: JetSpace, taken: Mapping[str, Any]) -> dict[str, UserFunction]:
     """Return the functions that stand for a table and its derivatives, but for names that a user has given himself."""
+    order = 2  # highest derivative of a table in equations, all coordinates together
     legal = (*jets.coordinates, TIME)
     found = {}
-    for orders in product(range(_ORDER + 1), repeat=len(table.coordinates)):
-        if sum(orders) > _ORDER:
+    for orders in product(range(order + 1), repeat=len(table.coordinates)):
+        if sum(orders) > order:
             continue
         by_name = dict(zip(table.coordinates, orders, strict=True))
         jet = Jet(name, tuple(by_name.get(c, 0) for c in jets.coordinates), 0, by_name.get(TIME, 0))

@@ -20,8 +20,6 @@ from frozenpinn.sweeps.store import Rows
 Put: TypeAlias = Callable[[int, bytes | None], None]
 Work: TypeAlias = Callable[[int], bytes | None]
 TRIES = 5  #: of a run whose process dies
-_PATIENCE = 0.5  # seconds after which a worker looks whether anybody is waiting for it
-_AHEAD = 3  # runs that a Dask worker has in stock
 
 
 class SweepError(FrozenPinnError, RuntimeError):
@@ -118,9 +116,10 @@ def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[i
 
 def _work(connection: Connection, work: Work, parent: int) -> None:
     """Work until nobody asks for more."""
+    patience = 0.5  # seconds after which a worker looks whether anybody is waiting for it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     while True:
-        while not connection.poll(_PATIENCE):
+        while not connection.poll(patience):
             if os.getppid() != parent:
                 return
         try:
@@ -143,6 +142,7 @@ def _work(connection: Connection, work: Work, parent: int) -> None:
 
 def on_cluster(definition: Definition, plan: Plan, pending: Sequence[int], put: Put, client: Any) -> None:
     """Make the runs on the workers of a Dask client; what they find comes back here to be stored."""
+    ahead = 3  # runs that a Dask worker has in stock
     try:
         import distributed
     except ImportError:
@@ -153,7 +153,7 @@ def on_cluster(definition: Definition, plan: Plan, pending: Sequence[int], put: 
         raise SettingsError(f"client is a dask.distributed.Client, got {type(client).__name__}.")
     try:
         shared = client.scatter((definition, plan), broadcast=True, hash=False)
-        room = max(2, _AHEAD * sum(client.nthreads().values()))
+        room = max(2, ahead * sum(client.nthreads().values()))
         todo = deque(pending)
 
         def submit() -> Any:

@@ -31,7 +31,6 @@ from frozenpinn.sweeps.definition import Definition, Table, applied
 Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
-MOST_PILOTS = 8
 TRIES = 2  #: narrower ones, each if the one before did
 WORTH = 0.9  #: part of the width from which on a narrower one saves less than it costs to try
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
@@ -73,9 +72,10 @@ def read_plan(stored: dict[str, Any], table: Table) -> Plan:
 
 def pilots_of(definition: Definition) -> tuple[int, ...]:
     """Return the runs that tell the others from which sizes to start; none if nothing can be shared."""
+    most_pilots = 8
     table, problem = definition.table, definition.problem
     grows = definition.settings.width is None and isinstance(definition.settings.sampler, str | None)
-    count = min(MOST_PILOTS, len(table) // RUNS_PER_PILOT)
+    count = min(most_pilots, len(table) // RUNS_PER_PILOT)
     if definition.tol is None or not grows or problem.is_static or problem.domain.dimension > 3 or count < 1:
         return ()
     return _spread(_coordinates(table), max(2, count))

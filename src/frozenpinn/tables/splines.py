@@ -9,12 +9,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 Array = np.ndarray
-_ALL = 2000  # points up to which every one acts everywhere; …
-_NEIGHBOURS = 80  # … beyond, so many
-_FINER = 2.0  # places of the grid for each point, along an axis
-_MOST = 40_000  # places of the grid
+_ALL = 2000  # points up to which every one acts everywhere
 _LEVELS = np.logspace(-8, 2, 21)  # penalties that are tried to make noisy values smooth
-_SEED = 0
 _PENALTIES = np.logspace(-6, 12, 73)  # penalties that are tried, in units of the mean spacing
 _ORDER = 3  # of the differences that are penalised
 
@@ -172,9 +168,12 @@ class Gridded(NamedTuple):
 
 def gridded(points: Array, values: Array, ends: Sequence[tuple[float, float]], smooth: bool | float) -> Gridded:
     """Return a cubic spline on a grid over a box."""
+    seed = 0
+    most = 40_000  # places of the grid
+    finer = 2.0  # places of the grid for each point, along an axis
     low, high = np.array(ends, dtype=float).T
     unit = (points - low) / (high - low)
-    halves = np.random.default_rng(_SEED).permutation(len(values))
+    halves = np.random.default_rng(seed).permutation(len(values))
     fit, test = halves[::2], halves[1::2]
     level, noise = 0.0, None
     if smooth is not False:
@@ -185,7 +184,7 @@ def gridded(points: Array, values: Array, ends: Sequence[tuple[float, float]], s
     else:  # how much two smooth functions differ that are made of different values
         error = 0.5 * float(np.sqrt(np.mean((half(unit) - _radial(unit[test], values[test], level)(unit)) ** 2)))
     dimension = len(ends)
-    count = int(np.clip(_FINER * len(values) ** (1 / dimension), 6, _MOST ** (1 / dimension)))
+    count = int(np.clip(finer * len(values) ** (1 / dimension), 6, most ** (1 / dimension)))
     places = np.linspace(0.0, 1.0, count)
     mesh = np.stack(np.meshgrid(*[places] * dimension, indexing="ij"), -1).reshape(-1, dimension)
     grid = _radial(unit, values, level)(mesh).reshape([count] * dimension)
@@ -196,7 +195,8 @@ def gridded(points: Array, values: Array, ends: Sequence[tuple[float, float]], s
 def _radial(points: Array, values: Array, level: float) -> Callable[[Array], Array]:
     from scipy.interpolate import RBFInterpolator
 
-    near = None if len(values) <= _ALL else _NEIGHBOURS
+    neighbours = 80  # that act at a place if there are more points than that
+    near = None if len(values) <= _ALL else neighbours
     return cast(
         Callable[[Array], Array],
         RBFInterpolator(points, values, neighbors=near, smoothing=level, kernel="cubic"),

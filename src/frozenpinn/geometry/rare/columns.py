@@ -15,9 +15,6 @@ import numpy as np
 from frozenpinn.geometry.points import gauss
 
 Array = np.ndarray
-MOST_BREAKS = 24  # known kinks of a boundary at which panels are cut
-MOST_CUTS = 4  # changes between neighbouring steps of a scan
-CHUNK = 2_000_000
 BISECTIONS = 44
 
 
@@ -53,8 +50,9 @@ class ScannedLines:
 
     def _grids(self, base: Array) -> Iterator[tuple[int, Array]]:
         """Yield the points of some lines at a time, and their number."""
+        chunk = 2_000_000
         steps = len(self._heights)
-        per_chunk = max(1, CHUNK // steps)
+        per_chunk = max(1, chunk // steps)
         for start in range(0, len(base), per_chunk):
             rows = base[start : start + per_chunk]
             yield len(rows), np.column_stack([np.repeat(rows, steps, axis=0), np.tile(self._heights, len(rows))])
@@ -272,7 +270,8 @@ def _outline(lines: Lines, lower: float, upper: float, steps: int = 65) -> Calla
 
 def _cut(owner: Array, start: Array, end: Array, breaks: Array) -> tuple[Array, Array, Array]:
     """Cut panels at known kinks, unless these are many: then each is weak or the panels would be too narrow."""
-    if not 0 < len(breaks) <= MOST_BREAKS or not len(start):
+    most_breaks = 24  # known kinks of a boundary at which panels are cut
+    if not 0 < len(breaks) <= most_breaks or not len(start):
         return owner, start, end
     narrow = 1e-9 * (np.max(end) - np.min(start))
     inner = [breaks[(breaks > a + narrow) & (breaks < b - narrow)] for a, b in zip(start, end, strict=True)]
@@ -332,7 +331,8 @@ def _cuts(
 
     Bisection finds the first change; if the state above it is not yet the last one, there are more.
     """
-    for _ in range(MOST_CUTS):
+    most_cuts = 4  # changes between neighbouring steps of a scan
+    for _ in range(most_cuts):
         low, high = left, right
         for _ in range(BISECTIONS if len(prefixes) == 1 else 36):
             middle = (low + high) / 2.0

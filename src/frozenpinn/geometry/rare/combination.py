@@ -17,9 +17,7 @@ from frozenpinn.geometry.rare.relabelled import Wrapped
 from frozenpinn.geometry.rare.simplices import scattered, simplex_rule
 
 Array = np.ndarray
-_CLOSE = 1e-4  # distance from a corner, as a part of the size, at which it is looked whether it is one of the result
 KINDS = {"union": "|", "intersection": "&", "difference": "-"}
-PROBE = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
 CHECKED = {2: 4096, 3: 16384}  # points per side that decide how much of it bounds the result
 EMPTY = {"intersection": "the parts don't overlap", "difference": "nothing is left"}
 
@@ -138,11 +136,12 @@ class Combination(Domain):
 
     def _is_wedge(self, corner: Array, start: float, opening: float) -> bool:
         """Whether the domain looks like a wedge from close by."""
+        close = 1e-4  # part of the size: so close to a corner the domain must look like a wedge
         shares = (np.arange(24) + 0.5) / 24
         inside = start + opening * shares
         outside = start + opening + (2.0 * np.pi - opening) * shares
         angles = np.concatenate([inside, outside])
-        x = corner + _CLOSE * self.size * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        x = corner + close * self.size * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         return bool(np.array_equal(self.contains(x, 0.0), np.arange(48) < 24))
 
     @cached_property
@@ -223,7 +222,8 @@ class Combination(Domain):
 
         A boundary that several parts have is left to the first of them that is inside where the result is.
         """
-        step = PROBE * min(term.domain.size for term in self._terms)
+        probe = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
+        step = probe * min(term.domain.size for term in self._terms)
         outward = step * self._terms[number].sign * normals
         found = self.contains(x - outward, 0.0) & ~self.contains(x + outward, 0.0)
         for term in self._terms[:number]:

@@ -27,8 +27,6 @@ from frozenpinn.geometry.rare.predicates import CutLevel, LevelFunction
 
 Array = np.ndarray
 STEPS = {2: 129, 3: 97}  # per line: what is narrower than this part of the bounding box may be missed
-LOOKS = 32  # cells per axis of the grid that tells whether a solid is intricate
-BISECTIONS = 46
 
 
 class Implicit(Domain):
@@ -134,9 +132,10 @@ class Implicit(Domain):
     @cached_property
     def _intricate(self) -> bool:
         """Whether a solid has edges, or is met twice by lines along the last axis, or so its shadow; unlike a ball."""
+        looks = 32  # cells per axis of the grid that tells whether a solid is intricate
         if self.dimension != 3 or len(self._level.smooth_parts) > 1:
             return self.dimension == 3
-        inside = sign_table(self._level, self.lower, self.upper, np.full(3, LOOKS))[0]
+        inside = sign_table(self._level, self.lower, self.upper, np.full(3, looks))[0]
         for axis in (2, 1, 0):
             starts = np.sum(
                 np.diff(np.pad(inside, [(0, 0)] * axis + [(1, 0)]).astype(np.int8), axis=axis) > 0, axis=axis
@@ -278,6 +277,7 @@ def uniform_chords(n: int, center: Array, radius: float, method: str, rng: np.ra
 
 def crossings(contains: Callable[[Array], Array], chords: Chords, steps: int = 96) -> Array:
     """Return the points (m, d) where chords cross the boundary, found at ``steps`` equal steps and by bisection."""
+    bisections = 46
     s = np.linspace(-1.0, 1.0, steps + 1)
     n, d = chords.middle.shape
     inside = np.empty((n, steps + 1), dtype=bool)
@@ -291,7 +291,7 @@ def crossings(contains: Callable[[Array], Array], chords: Chords, steps: int = 9
     low, high = chords.half[row] * s[step], chords.half[row] * s[step + 1]
     first = inside[row, step]
     middle, direction = chords.middle[row], chords.direction[row]
-    for _ in range(BISECTIONS):
+    for _ in range(bisections):
         half = (low + high) / 2.0
         same = contains(middle + half[:, None] * direction) == first if len(row) else first
         low, high = np.where(same, half, low), np.where(same, high, half)

@@ -40,20 +40,13 @@ Array = np.ndarray
 CELLS = 96  # of the grid along the longest axis: what is narrower than one may be missed
 FEWEST = 32  # along the shortest axis
 STRIDES = (4, 2, 1)  # of the grid that makes the triangles, the coarsest first
-LOST = 1e-3  # share of points that may fail to reach the surface before a finer grid is taken
 STRETCH = 1.05  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
-AT_NODE = 1e-6  # share of an edge within which the surface passes through its end
 SMOOTH = 0.7  # cosine between the gradient and the mean normal of triangles, which is taken at kinks
-GROWTHS = 12  # of an interval in search of the surface
 OFFSETS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])  # corners of a cube
 TETRAHEDRA = np.array(
     [[0, *np.cumsum([4 >> axis for axis in order])] for order in permutations(range(3))]
 )  # from corner 0 to corner 7, one axis after the other
-HIDDEN = 0.05  # share of crossed edges of a coarse grid that a finer one may cross more than once
-QUARTERS = 2  # times that triangles across an edge are cut into four
 FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
-MOST_POINTS = 160_000  # of the rule that measures the boundary
-HIGHEST_ORDER = 3  # Gauss points per direction on each triangle
 CLOSED = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
@@ -72,13 +65,14 @@ def shown(inside: Array, stride: int) -> bool:
     Edges of the coarse grid on which the sign changes more than once are few (a smooth surface touches some), and no
     node is far from the surface of the coarse grid and on its other side.
     """
+    hidden = 0.05  # share of crossed edges of a coarse grid that a finer one may cross more than once
     crossed, twice = 0, 0
     for axis in range(3):
         lines = np.moveaxis(inside[tuple(slice(None, None, 1 if a == axis else stride) for a in range(3))], axis, 0)
         changes = lines[1:] != lines[:-1]
         per_edge = np.sum(changes.reshape(-1, stride, *changes.shape[1:]), axis=1)
         crossed, twice = crossed + int(np.sum(per_edge > 0)), twice + int(np.sum(per_edge > 1))
-    if twice > HIDDEN * crossed:
+    if twice > hidden * crossed:
         return False
     corners = _corners(inside[::stride, ::stride, ::stride])
     alone = ~_widened(np.any(corners != corners[:1], axis=0))
@@ -200,6 +194,7 @@ class LevelSurface:
         """Return s with f(p + s d) = 0, and where none was found within reach."""
         from scipy.optimize import elementwise
 
+        growths = 12  # of an interval in search of the surface
         columns = (*p.T, *d.T)
         start, step = self.level(p), 1e-3 * self.reach
         slope = (self._beyond(np.full(len(p), step), *columns) - start) / step
@@ -207,7 +202,7 @@ class LevelSurface:
         guess = 1.5 * np.abs(start) / np.where(slope > 0, slope, np.inf)
         end = way * np.clip(guess, 1e-9 * self.reach, self.reach)
         missing = np.arange(len(p))
-        for _ in range(GROWTHS):
+        for _ in range(growths):
             beyond = self._beyond(end[missing], *(column[missing] for column in columns))
             missing = missing[(beyond < 0) == (start[missing] < 0)]
             if not len(missing):
@@ -284,6 +279,7 @@ def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
 
     The coarsest of three grids is taken that shows what the finest shows.
     """
+    lost = 1e-3  # share of points that may fail to reach the surface before a finer grid is taken
     lengths = upper - lower
     steps = 4 * np.maximum(np.ceil(CELLS * lengths / np.max(lengths) / 4), FEWEST // 4).astype(int)
     inside, axes = sign_table(part.level, lower, upper, steps)
@@ -296,7 +292,7 @@ def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
             break
         few = np.arange(0, len(surface.corners), 1 + len(surface.corners) // 4000)
         stretch = surface.at(few, np.full((len(few), 3), 1.0 / 3.0))[2]
-        if np.mean(stretch == 0) <= LOST and np.mean(stretch > STRETCH) <= 0.01:
+        if np.mean(stretch == 0) <= lost and np.mean(stretch > STRETCH) <= 0.01:
             break
     return surface
 
@@ -331,8 +327,9 @@ def _triangulated(part: SmoothPart, size: float, inside: Array, axes: list[Array
 
 def _joined(share: Array, inner: Array, outer: Array, faces: Array) -> Array:
     """Join the corners of triangles that lie at the same node of the grid, and leave out triangles without area."""
+    at_node = 1e-6  # share of an edge within which the surface passes through its end
     edge = np.arange(len(share)) + 1 + max(np.max(inner), np.max(outer))
-    place = np.where(share < AT_NODE, inner, np.where(share > 1.0 - AT_NODE, outer, edge))
+    place = np.where(share < at_node, inner, np.where(share > 1.0 - at_node, outer, edge))
     _, first, same = np.unique(place, return_index=True, return_inverse=True)
     faces = first[same][faces]
     proper = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])
@@ -365,8 +362,10 @@ class LevelBoundary:
     @cached_property
     def rule(self) -> tuple[Array, Array, Array]:
         """Points, outward normals and weights of a fine rule."""
+        highest_order = 3  # Gauss points per direction on each triangle
+        most_points = 160_000  # of the rule that measures the boundary
         total = sum(len(piece.corners) for piece in self.pieces if not piece.order)
-        order = int(np.clip((MOST_POINTS / max(total, 1)) ** 0.5, 1, HIGHEST_ORDER))
+        order = int(np.clip((most_points / max(total, 1)) ** 0.5, 1, highest_order))
         parts = [piece.rule(piece.order or order) for piece in self.pieces]
         x, slope, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
         kept = weights > 0
@@ -457,6 +456,7 @@ def level_boundary(whole: LevelFunction, lower: Array, upper: Array, grid: tuple
 
 def clipped(surface: LevelSurface) -> tuple[LevelSurface, ...]:
     """Return the triangles that bound the solid, smaller ones near edges of it, and parts of those across an edge."""
+    quarters = 2  # times that triangles across an edge are cut into four
     if surface.margin is None:
         return (surface,)
     nodes = lattice(FIRST_LOOK)
@@ -467,14 +467,14 @@ def clipped(surface: LevelSurface) -> tuple[LevelSurface, ...]:
     rest = surface.quartered(np.flatnonzero(some & ~whole))
     nodes = lattice(LATER_LOOK)
     corner = np.argmax(nodes, axis=0)
-    for step in range(QUARTERS):
+    for step in range(quarters):
         count = len(rest.corners)
         x, _, _ = rest.at(np.tile(np.arange(count), len(nodes)), np.repeat(nodes, count, axis=0))
         margins = rest.margins(x).reshape(len(nodes), count)
         whole, some = np.all(margins > 0, axis=0), np.any(margins > 0, axis=0)
         parts.append(replace(rest.chosen(np.flatnonzero(whole)), order=1))
         across = np.flatnonzero(some & ~whole)
-        if step == QUARTERS - 1:
+        if step == quarters - 1:
             parts.append(replace(rest.cut(across, margins[corner][:, across].T), order=1))
         else:
             rest = rest.quartered(across)

@@ -13,8 +13,6 @@ from itertools import product
 import numpy as np
 
 Array = np.ndarray
-PER_POLYNOMIAL = 12  # points for each polynomial that is integrated exactly: fewer make weights uneven or negative
-HIGHEST = 10  # degree
 CHUNK = 20_000
 
 
@@ -27,8 +25,10 @@ def exponents(dimension: int, degree: int) -> Array:
 
 def degree_for(n: int, dimension: int) -> int:
     """Return the degree that n points can afford."""
+    highest = 10  # degree
+    per_polynomial = 12  # points for each polynomial that is integrated exactly: fewer make weights uneven or negative
     degree = 0
-    while degree < HIGHEST and PER_POLYNOMIAL * len(exponents(dimension, degree + 1)) <= n:
+    while degree < highest and per_polynomial * len(exponents(dimension, degree + 1)) <= n:
         degree += 1
     return degree
 

@@ -17,10 +17,6 @@ from frozenpinn.geometry.rare.simplicial import Simplicial
 
 Array = np.ndarray
 SLIVER = 1e-6  # volume of cells on the boundary that are left out, as a part of the usual one
-GROWTH = 1.25  # of alpha while the body falls apart
-MARGIN = 2.0  # of the least alpha that reaches all points
-CAVITY = 2.5  # in units of alpha: the radius of a gap inside that stays open
-SHIFT = 1e-9  # of points on a lattice, as a part of the size: cells between them must not be flat
 
 
 class PointCloud(Domain):
@@ -302,11 +298,12 @@ def delaunay(points: Array) -> tuple[Array, Array, Array]:
     """Return Delaunay cells, the neighbours of each, and the points, moved a little if they are on a lattice."""
     from scipy.spatial import Delaunay, QhullError
 
+    shift = 1e-9  # of points on a lattice, as a part of the size: cells between them must not be flat
     size = float(np.max(np.ptp(points, axis=0)))
     try:
         found = Delaunay(points)
         if np.any(flat(points[found.simplices])):
-            points = points + SHIFT * size * np.random.default_rng(0).uniform(-1.0, 1.0, points.shape)
+            points = points + shift * size * np.random.default_rng(0).uniform(-1.0, 1.0, points.shape)
             found = Delaunay(points)
     except QhullError:
         raise ProblemError("the points of the cloud lie in a line or plane; its measure is zero.") from None
@@ -335,6 +332,9 @@ def alpha_shape(points: Array, alpha: float | None) -> tuple[Array, Array, float
     Without alpha, it is a little more than the least that keeps each point in a cell and all cells together, and
     gaps inside are filled unless they are much wider.
     """
+    cavity = 2.5  # in units of alpha: the radius of a gap inside that stays open
+    margin = 2.0  # of the least alpha that reaches all points
+    growth = 1.25  # of alpha while the body falls apart
     cells, neighbours, moved = delaunay(points)
     radii = circumradii(moved[cells])
     least = _reaching(cells, radii, len(points))
@@ -347,10 +347,10 @@ def alpha_shape(points: Array, alpha: float | None) -> tuple[Array, Array, float
                 f"simplex; the least alpha that reaches all of them is {least:.4g}."
             )
         return kept, moved, float(alpha)
-    alpha = MARGIN * least
+    alpha = margin * least
     while not _connected(cells[radii <= alpha], len(points)):
-        alpha *= GROWTH
-    gaps = enclosed(radii > alpha, neighbours, radii, CAVITY * alpha)
+        alpha *= growth
+    gaps = enclosed(radii > alpha, neighbours, radii, cavity * alpha)
     return cells[(radii <= alpha) | (gaps & np.isfinite(radii))], moved, alpha
 
 

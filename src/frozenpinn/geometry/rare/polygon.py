@@ -15,7 +15,6 @@ from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-CROWDED = 60.0  # facets per vertical line, beyond which the index of shapely is faster
 
 
 def shapely_or_none() -> Any:
@@ -86,7 +85,8 @@ class Polygon(Simplicial):
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
         """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
-        if self._surface.crowd < CROWDED:
+        crowded = 60.0  # facets per vertical line, beyond which the index of shapely is faster
+        if self._surface.crowd < crowded:
             return super().contains(x, tolerance)
         shapely = need_shapely("polygons")
         return np.asarray(shapely.intersects_xy(self._widened(tolerance), np.asarray(x, dtype=float)))

@@ -18,8 +18,6 @@ from frozenpinn.geometry.rare.simplices import conical_rule, scattered, simplex_
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
-PROBE = 1e-7  # distance from a facet, as a part of the size, at which it is seen which side is inside
-FEW_FACETS = 64  # up to so many, columns through a solid are a good rule
 ORDERS = {0.3: 4, 0.1: 3, 0.03: 2}  # Gauss points per direction that suffice on facets up to this part of the box
 
 
@@ -78,7 +76,8 @@ class Faceted(Domain):
 
     @property
     def _intricate(self) -> bool:
-        return self.dimension == 3 and len(self.facets) > FEW_FACETS
+        few_facets = 64  # up to so many, columns through a solid are a good rule
+        return self.dimension == 3 and len(self.facets) > few_facets
 
     @remembered
     def _inner_moments(self, degree: int) -> Array:
@@ -117,9 +116,10 @@ class Faceted(Domain):
 
     def _outward(self, x: Array, normals: Array) -> Array:
         """Turn normals that point inward, as some do where the boundary crosses itself."""
+        probe = 1e-7  # distance from a facet, as a part of the size, at which it is seen which side is inside
         if not self.crosses:
             return normals
-        inward = self._surface.inside(x + PROBE * self.size * normals)
+        inward = self._surface.inside(x + probe * self.size * normals)
         return np.where(inward[:, None], -normals, normals)
 
     @cached_property

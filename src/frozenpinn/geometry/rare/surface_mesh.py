@@ -15,9 +15,6 @@ from frozenpinn.geometry.rare.simplicial import Faceted, indices
 
 Array = np.ndarray
 NO_VOLUME = "the surface encloses no volume; its faces lie in a plane or cancel each other."
-CELLS_PER_FACE = 20  # on average at most, in the grid that finds neighbours
-TOUCHING = 1e-9  # depth of a crossing that counts, as a share of the edges
-CHUNK = 500_000
 
 
 class SurfaceMesh(Faceted):
@@ -204,11 +201,12 @@ def _oriented(points: Array, faces: Array) -> Array:
 
 def crossing_faces(points: Array, faces: Array) -> Array:
     """Return pairs of faces (n, 2) of which an edge of one passes through the other; those that touch don't count."""
+    chunk = 500_000
     corners = points[faces]
     first, second = _neighbours(corners)
     found = [np.empty((0, 2), dtype=int)]
-    for start in range(0, len(first), CHUNK):
-        a, b = first[start : start + CHUNK], second[start : start + CHUNK]
+    for start in range(0, len(first), chunk):
+        a, b = first[start : start + chunk], second[start : start + chunk]
         crossed = np.zeros(len(a), dtype=bool)
         for one, other in ((a, b), (b, a)):
             for i in range(3):
@@ -219,6 +217,7 @@ def crossing_faces(points: Array, faces: Array) -> Array:
 
 def _neighbours(corners: Array) -> tuple[Array, Array]:
     """Return pairs of faces whose bounding boxes overlap, each pair once, by a grid of cells."""
+    cells_per_face = 20  # on average at most, in the grid that finds neighbours
     lower, upper = np.min(corners, axis=1), np.max(corners, axis=1)
     origin, extent = np.min(lower, axis=0), np.ptp(np.concatenate([lower, upper]), axis=0)
     count = len(corners)
@@ -228,7 +227,7 @@ def _neighbours(corners: Array) -> tuple[Array, Array]:
         low, high = ((side - origin) // width for side in (lower, upper))
         low, spans = low.astype(np.int64), (high - low).astype(np.int64) + 1
         covered = np.prod(spans, axis=1)
-        if bins == 1 or np.sum(covered) <= CELLS_PER_FACE * count:
+        if bins == 1 or np.sum(covered) <= cells_per_face * count:
             break
         bins = (bins + 1) // 2
     face = np.repeat(np.arange(count), covered)
@@ -254,10 +253,11 @@ def _neighbours(corners: Array) -> tuple[Array, Array]:
 
 def _passes(start: Array, end: Array, triangle: Array) -> Array:
     """Tell for each segment whether it passes through its triangle, not only up to it."""
+    touching = 1e-9  # depth of a crossing that counts, as a share of the edges
     a, b, c = triangle.transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
     size = np.sqrt(np.linalg.norm(normal, axis=1)) + np.linalg.norm(end - start, axis=1)
-    least = TOUCHING * size * np.linalg.norm(normal, axis=1)
+    least = touching * size * np.linalg.norm(normal, axis=1)
     before, after = np.sum((start - a) * normal, axis=1), np.sum((end - a) * normal, axis=1)
     through = (np.minimum(before, after) < -least) & (np.maximum(before, after) > least)
     found = np.zeros(len(start), dtype=bool)
@@ -267,6 +267,6 @@ def _passes(start: Array, end: Array, triangle: Array) -> Array:
     inside = np.ones(len(rows), dtype=bool)
     for p, q in ((a, b), (b, c), (c, a)):
         side = np.sum(np.cross(q[rows] - p[rows], x - p[rows]) * normal[rows], axis=1)
-        inside &= side > TOUCHING * np.sum(normal[rows] ** 2, axis=1)
+        inside &= side > touching * np.sum(normal[rows] ** 2, axis=1)
     found[rows] = inside
     return found
