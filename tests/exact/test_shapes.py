@@ -4,8 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.special import j0, j1, jn_zeros, jv, y0, y1
+from scipy.special import jn_zeros, jv
 
 import frozenpinn as fp
 
@@ -14,32 +13,6 @@ def solved(problem, seed=0, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("error", fp.FrozenPinnWarning)
         return fp.solve(problem, seed=seed, settings=fp.Settings(**settings))
-
-
-def radial_mode(number):
-    """Heat on the annulus 1 < r < 2: zero inside, insulated outside. Returns k and R(r)."""
-
-    def residual(k):
-        return j0(k) * y1(2 * k) - y0(k) * j1(2 * k)
-
-    grid = np.linspace(0.5, 12, 600)
-    signs = np.sign(residual(grid))
-    starts = np.flatnonzero(signs[1:] != signs[:-1])
-    k = brentq(residual, grid[starts[number]], grid[starts[number] + 1], xtol=1e-14)
-    return k, lambda r: j0(k * r) * y0(k) - y0(k * r) * j0(k)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_heat_on_an_annulus_with_a_cold_and_an_insulated_side(number):
-    k, shape = radial_mode(number)
-
-    def exact(x, y, t):
-        return shape(np.hypot(x, y)) * np.exp(-k * k * t)
-
-    conditions = {"inner": fp.Dirichlet(0), "outer": fp.Neumann(0)}
-    initial = lambda x, y: exact(x, y, 0.0)  # noqa: E731
-    problem = fp.Problem("u_t = lap(u)", fp.domains.Annulus(1, 2), (0, 0.1), initial, conditions, exact=exact)
-    assert solved(problem).error()["rel_l2"] < 1e-6
 
 
 def test_wave_on_a_disk():
@@ -56,68 +29,7 @@ def test_wave_on_a_disk():
     assert solution.system.linear.structure == "symmetric"  # no wave grows, for all times
 
 
-def test_heat_in_a_ball():
-    def exact(x, y, z, t):
-        return np.sinc(np.sqrt(x**2 + y**2 + z**2)) * np.exp(-(np.pi**2) * t)
-
-    initial = lambda x, y, z: exact(x, y, z, 0.0)  # noqa: E731
-    problem = fp.Problem("u_t = lap(u)", fp.Ball(dimension=3), (0, 0.1), initial, "u = 0", exact=exact)
-    assert solved(problem).error()["rel_l2"] < 1e-6
-
-
-def test_heat_in_a_ball_that_loses_heat_through_its_surface():
-    """Robin: sin(kr)/r with k cot k = 1 − h."""
-    h = 2.0
-    k = brentq(lambda k: k / np.tan(k) - (1 - h), 1.6, 3.1)
-
-    def exact(x, y, z, t):
-        return k * np.sinc(k * np.sqrt(x**2 + y**2 + z**2) / np.pi) * np.exp(-k * k * t)
-
-    problem = fp.Problem(
-        "u_t = lap(u)", fp.Ball(dimension=3), (0, 0.2), lambda x, y, z: exact(x, y, z, 0.0), fp.Robin(h, 1), exact=exact
-    )
-    assert solved(problem).error()["rel_l2"] < 1e-6
-
-
-def test_nonlinear_diffusion_on_a_disk_with_a_hole():
-    exact = "(1 + x**2 + y**2)*exp(-t) + 2"
-    problem = fp.Problem(
-        f"u_t = u*lap(u) - (1 + x**2 + y**2)*exp(-t) - ({exact})*4*exp(-t)",
-        fp.Disk() - fp.Disk(center=[0.2, 0.1], radius=0.3).named("hole"),
-        (0, 1),
-        "3 + x**2 + y**2",
-        {"boundary": f"u = {exact}", "hole": f"u = {exact}"},
-        exact=exact,
-    )
-    assert solved(problem, width=300).error()["rel_l2"] < 1e-7
-
-
-def test_nonlinear_diffusion_with_a_flux_through_the_hole():
-    """The same with another equation: the normal derivative is given on the hole, diffusion depends on u otherwise."""
-    exact = "exp(-t)*cos(x)*exp(y/2) + 3"
-    shape = "exp(-t)*cos(x)*exp(y/2)"
-    flux = "(-(x - 0.2)*sin(x)+ (y - 0.1)*cos(x)/2)"
-    problem = fp.Problem(
-        f"u_t = div(u*grad(u)) - {shape} + 3/4*({exact})*{shape} - exp(-2*t)*exp(y)*(sin(x)**2 + cos(x)**2/4)",
-        fp.Disk() - fp.Disk(center=[0.2, 0.1], radius=0.3).named("hole"),
-        (0, 0.5),
-        "cos(x)*exp(y/2) + 3",
-        # outward from the domain is towards the centre of the hole
-        {"boundary": f"u = {exact}", "hole": f"u_n = -exp(-t)*exp(y/2)*{flux}/0.3"},
-        exact=exact,
-    )
-    assert solved(problem, width=300).error()["rel_l2"] < 1e-6
-
-
-def test_wave_with_free_ends_on_a_triangle():
-    shape = "(cos(2*pi*x)*cos(pi*y) + cos(pi*x)*cos(2*pi*y))"
-    exact = f"{shape}*cos(sqrt(5)*pi*t)"
-    triangle = fp.Polygon([(0, 0), (1, 0), (1, 1)])
-    problem = fp.Problem("u_tt = lap(u)", triangle, (0, 2), shape, fp.Neumann(0), initial_velocity=0, exact=exact)
-    assert solved(problem, width=400).error()["rel_l2"] < 1e-8
-
-
-def test_advection_and_diffusion_in_four_dimensions():
+def test_advection_and_diffusion_in_four_dimensions_without_its_subspace():
     """u = exp(−s/2 + ct) with s = x₁ + 2x₂ − x₃ + x₄, so that Δu = 7/4 u and (∂₁ + ∂₂ + ∂₄)u = −2u."""
     shape = "-(x1 + 2*x2 - x3 + x4)/2"
     exact = f"exp({shape} + t*(7/40 + 2))"
@@ -130,7 +42,6 @@ def test_advection_and_diffusion_in_four_dimensions():
         parameters={"D": 0.1},
         exact=exact,
     )
-    assert solved(problem).error()["rel_l2"] < 1e-8
     assert solved(problem, subspace=None, width=400).error()["rel_l2"] < 1e-4
 
 
