@@ -24,6 +24,7 @@ from frozenpinn_lab.studies import find_study
 from frozenpinn_lab.tasks import DiagramPoint, StudyFigure, TableLine
 
 ALL = Selection(METHODS, RECIPES)
+REPEATS = runner.REPEATS
 QUICK = Selection(METHODS, RECIPES, ("high",), quick=True)
 
 
@@ -154,7 +155,7 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
     solves = []
     original = runner.solve
     monkeypatch.setattr(runner, "solve", lambda *a, **k: solves.append(1) or original(*a, **k))
-    monkeypatch.setattr(runner, "REPEATS", ())
+    monkeypatch.setattr(runner, "WARM_UP", 1e9)
     carry_out(run, announced.append)
     assert (len(solves), announced) == (2, ["advection frozen-pinn best/high: seed 0"])
     monkeypatch.setattr(runner, "WARM_UP", 0.0)
@@ -165,8 +166,14 @@ def test_slow_first_solves_are_no_warm_up(monkeypatch):
 @pytest.mark.parametrize(("seconds", "repeats"), [(0.001, 100), (0.01, 15), (0.3, 5), (0.6, 0)])
 def test_short_solves_are_timed_several_times(monkeypatch, seconds, repeats):
     run = BenchRun(CASES["advection"], CASES["advection"].variants[0], seeds=(0,))
-    times = iter([9.0, seconds, *range(repeats + 1, 1, -1)])
-    monkeypatch.setattr(runner, "_solved", lambda job, seed: (job.solve(seed), float(next(times))))
+    times, known = iter([9.0, seconds, *range(repeats + 1, 1, -1)]), []
+
+    def told(job, seed):
+        known[:] = known or [job.solve(seed)]
+        return known[0], float(next(times))
+
+    monkeypatch.setattr(runner, "_solved", told)
+    monkeypatch.setattr(runner, "REPEATS", REPEATS)
     monkeypatch.setattr(runner, "WARM_UP", 10.0)
     assert carry_out(run)["seconds"]["median"] == (2.0 if repeats else seconds)
     assert next(times, None) is None
