@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -99,8 +100,6 @@ class IntegrationError(FrozenPinnError, RuntimeError):
 
     def __init__(self, message: str, time: float = float("nan"), trajectory: object = None) -> None:
         super().__init__(message)
-        self.runaway: tuple[str, ...] = ()  # fields whose errors have run away from an unstable state, first ones first
-        self.unresolved = False  # whether a wider network may well have none of the growth that this one has
         self.time = time
         self.trajectory = trajectory
         self.solution: Any = None
@@ -189,18 +188,39 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
     warnings.warn(message, category, stacklevel=level)
 
 
+@contextmanager
+def silenced(category: type[Warning] = FrozenPinnWarning) -> Iterator[None]:
+    """Say nothing of what has been said already, or is said in another way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category)
+        yield
+
+
+@contextmanager
+def noted() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect warnings instead of showing them, for who decides later which of them are true in the end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+
+
+def repeat(caught: Iterable[warnings.WarningMessage]) -> None:
+    """Warn of what was noted."""
+    for warning in caught:
+        warn(warning.message)
+
+
 class Summarised:
     """Tells warnings that differ in numbers only once, with their count, when a block ends."""
 
     def __enter__(self) -> None:
-        self._recorder = warnings.catch_warnings(record=True)
+        self._recorder = noted()
         self._caught = self._recorder.__enter__()
-        warnings.simplefilter("always")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         self._recorder.__exit__(kind, error, trace)
         groups: dict[tuple[type[Warning], str], list[Warning | str]] = {}
-        for caught in self._caught or ():
+        for caught in self._caught:
             groups.setdefault((caught.category, _NUMBER.sub("#", str(caught.message))), []).append(caught.message)
         for (category, _), messages in groups.items():
             more = f" There are {len(messages) - 1} more of this kind." if len(messages) > 1 else ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from frozenpinn.errors import StorageError
+from frozenpinn.errors import StorageError, silenced
 from frozenpinn.modes.result import KIND, Modes, rebuilt_modes
 from frozenpinn.results.archive import FORMAT, Reader
 from frozenpinn.results.solution import Solution
@@ -34,8 +32,7 @@ def load(file: str) -> Solution | Modes:
     reader = Reader(file, FORMAT)
     meta, arrays = reader.read()
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # warned about when the problem was stated and solved
+        with silenced(Warning), np.errstate(all="ignore"):  # warned about when the problem was stated and solved
             if meta.get("kind") == KIND:
                 return rebuilt_modes(meta, arrays)
             return rebuilt_solution(meta, arrays)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from frozenpinn.assembly.collocation import smallest_values
-from frozenpinn.errors import FrozenPinnWarning, SettingsError, choices, suggestion
+from frozenpinn.errors import SettingsError, choices, silenced, suggestion
 from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.language.functions import real_number
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.search.kind import Hints
 from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.single import solve_once
 from frozenpinn.search.tolerances import Tolerances
-from frozenpinn.solve import solve
+from frozenpinn.solve import kind_of, solve
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown
 from frozenpinn.static.families import Pilot
@@ -45,11 +45,11 @@ class Model:
         self.names = tuple(problem.parameters.constants)
         if not self.names:
             raise SettingsError("the problem has no number among its parameters: a model would have no arguments.")
-        self._known = Knowledge()
+        self._known = Hints()
         if problem.is_static:
             self._prepare()
         else:
-            self._known = solve_once(problem, task, self._known).knowledge
+            self._known = solve_once(problem, task, self._known).hints
 
     def __repr__(self) -> str:
         return f"Model({', '.join(self.names)}: {self.problem!r})"
@@ -72,8 +72,7 @@ class Model:
     def _prepare(self) -> None:
         """Choose features and points, and factorise."""
         constants, task = self.problem.parameters.constants, self._task
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FrozenPinnWarning)
+        with silenced():
             self._numbers = Numbers(self.problem.at(**{n: Unknown(v) for n, v in constants.items()}))
             stated = self._numbers.at(self._numbers.start)
             earlier = solve_static(stated, task, None, Stopwatch(None))
@@ -133,5 +132,5 @@ def model(problem: Problem, *, tol: float | None = None, seed: int = 0, settings
         width = solve(problem, tol=tol, seed=seed, settings=settings).width
         if not (problem.is_static and isinstance(width, tuple)):  # those of a product on a box
             settings = replace(settings, width=width)
-    task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
+    task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search), kind=kind_of(problem))
     return Model(problem, task)

@@ -17,10 +17,10 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
+from frozenpinn.search.kind import Hints, Kind
 from frozenpinn.search.search import Search
 from frozenpinn.search.settings import First, Settings, Task, warn_of_contradictions
-from frozenpinn.search.single import Knowledge, solve_once
-from frozenpinn.search.sizing import check_settings
+from frozenpinn.search.single import solve_once
 from frozenpinn.search.tolerances import Tolerances, read_tolerance
 from frozenpinn.search.witness import estimate_error
 from frozenpinn.statement.findings import Findings
@@ -163,13 +163,14 @@ def solve_from(
     if all and not problem.is_static:
         raise SettingsError("all=True is for static problems; an evolution has one solution.")
     seed = int(seed) if is_whole(seed) else seed
-    task = Task(
-        settings, seed, Tolerances.of(tol, settings.rtol, settings.rules.search), start=start, first=first, asked=seed
-    )
+    if not is_whole(seed) or seed < 0:
+        raise SettingsError(f"seed must be a whole number from 0 on, got {shown(seed)}.")
+    tolerances, kind = Tolerances.of(tol, settings.rtol, settings.rules.search), kind_of(problem)
+    task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind)
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):
-        check_settings(problem, task)
+        kind.check(problem, task)
     else:  # the settings refer to the problem on the subspace
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
@@ -179,6 +180,17 @@ def solve_from(
         if all:
             return _solve_all(problem, task, budget, told)
         return _solve_one(problem, task, budget, told)
+
+
+def kind_of(problem: Problem) -> Kind:
+    """Return who solves a problem: those in time, or static ones."""
+    if problem.is_static:
+        from frozenpinn.static.kind import Static  # most problems need none of it
+
+        return Static()
+    from frozenpinn.evolution.kind import Evolution
+
+    return Evolution()
 
 
 def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
@@ -196,7 +208,7 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
         solution = Search(problem, task, budget, heard).solve()
     else:
         try:
-            solution = solve_once(problem, task, Knowledge(), heard).solution
+            solution = solve_once(problem, task, Hints(), heard).solution
         except KeyboardInterrupt:
             raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
     for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:

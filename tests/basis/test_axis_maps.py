@@ -19,7 +19,7 @@ BOX = fp.Box([0, 0], [1, 2])
 def space_of(boundary="u = x*y", width=10):
     problem, settings = fp.Problem("lap(u) + u^2 = 1", BOX, boundary=boundary), Settings()
     plan = make_plan(problem, Task(settings, 0, Tolerances.of(None, None, settings.rules.search)), (width, width))
-    return plan.build_spaces(problem, plan.place_points(problem))[0]
+    return plan.product_spaces(problem, plan.place_points(problem))[0]
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3])

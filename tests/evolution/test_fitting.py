@@ -8,8 +8,8 @@ import frozenpinn as fp
 from frozenpinn.assembly.boundary import BoundaryData, boundary_rows
 from frozenpinn.basis import svd_layer
 from frozenpinn.basis.svd_layer import compress, find_range
-from frozenpinn.evolution import fitting
-from frozenpinn.evolution.fitting import SCALES, fitted
+from frozenpinn.evolution import spaces
+from frozenpinn.evolution.spaces import SCALES, fitted
 from frozenpinn.language.separation import compiled, is_smooth, separate
 
 T = sp.Symbol("t")
@@ -29,9 +29,9 @@ def chosen(problem, width=200):
 
 def held_out(problem, scale, antithetic, width=200):
     points = problem.domain.sample(4 * width, "sobol", 0)
-    x, targets = fitting._targets(problem, points, width)
+    x, targets = spaces._targets(problem, points, width)
     layer = fp.samplers.Orthogonal(width, scale=scale, antithetic=antithetic).sample(points, 0)
-    return fitting.held_out(layer.features(x), targets, 4 * len(x) // 5)
+    return spaces.held_out(layer.features(x), targets, 4 * len(x) // 5)
 
 
 @pytest.mark.parametrize(

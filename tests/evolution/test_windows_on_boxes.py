@@ -9,7 +9,6 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.evolution.first_width import Sizes, learned
 from frozenpinn.evolution.grading import Slopes, initial_slopes, is_spread_out, steepest, total_slope
-from frozenpinn.search.rules import WindowRules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.tolerances import Tolerances
 
@@ -53,8 +52,8 @@ def followed():
 
 def test_the_steepest_slope_across_an_axis_counts():
     assert steepest(np.array([[1.0, -3.0], [0.5, 0.2]])).tolist() == [-3.0, 0.5]
-    x_slopes, y_slopes = initial_slopes(moving_front(), WindowRules())
-    assert not is_spread_out(x_slopes, WindowRules())
+    x_slopes, y_slopes = initial_slopes(moving_front())
+    assert not is_spread_out(x_slopes)
     assert total_slope(y_slopes) < 1e-12
     assert x_slopes.places[np.argmax(np.abs(x_slopes.sizes[0]))] == pytest.approx(0.3, abs=2e-3)
 
@@ -62,12 +61,12 @@ def test_the_steepest_slope_across_an_axis_counts():
 def test_an_oblique_front_is_spread_out_along_both_axes():
     box = fp.Box((0, 0), (1, 1), periodic=True)
     problem = fp.Problem("u_t = lap(u) - u**3", box, (0, 1), "tanh(sin(2*pi*(x + y))/0.1)")
-    assert all(is_spread_out(axis, WindowRules()) for axis in initial_slopes(problem, WindowRules()))
+    assert all(is_spread_out(axis) for axis in initial_slopes(problem))
 
 
 def test_errors_do_not_count_as_slopes():
     places, even = np.linspace(0, 1, 101), np.ones(101)
-    assert is_spread_out(Slopes(places, [even], [np.exp(-(((places - 0.5) / 0.01) ** 2))]), WindowRules())
+    assert is_spread_out(Slopes(places, [even], [np.exp(-(((places - 0.5) / 0.01) ** 2))]))
 
 
 # ---- windows --------------------------------------------------------------------------------------------

@@ -12,12 +12,14 @@ import frozenpinn as fp
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.evolution.integrator_choice import choose_integrator
+from frozenpinn.evolution.kind import Evolution
 from frozenpinn.integrators import INTEGRATORS, TRAJECTORIES, SciPy
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.operators import Dense, Tag, symmetric_modes
+from frozenpinn.search.kind import Hints
 from frozenpinn.search.settings import Task
-from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.single import solve_once
 from frozenpinn.search.tolerances import Tolerances
 
 STEPPERS = ["bdf", "cvode", "cvode-adams", "dop853", "lsoda", "radau", "rk23", "rk45"]
@@ -521,7 +523,9 @@ def test_an_ill_posed_equation_is_an_integration_error(equation, velocity):
     with pytest.raises(fp.ProblemError, match="ill posed"):
         fp.check(problem)
     with pytest.raises(fp.IntegrationError, match=r"not finite|overflows"):
-        solve_once(problem, Task(fp.Settings(width=60, cutoff=1e-8), 0, Tolerances.of(None, None)), Knowledge())
+        solve_once(
+            problem, Task(fp.Settings(width=60, cutoff=1e-8), 0, Tolerances.of(None, None), kind=Evolution()), Hints()
+        )
 
 
 # ---- accuracy of modes, narrow pulses -----------------------------------------------------------------

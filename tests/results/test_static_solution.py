@@ -7,8 +7,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.errors import EvaluationError, SettingsError
-from frozenpinn.search.estimate import alone
 from frozenpinn.search.rules import EstimateRules
+from frozenpinn.static.estimate import alone
 
 DISK = fp.Problem("lap(u) - u = 0", fp.Disk(), boundary="u = exp(x)*cos(0*y)", exact="exp(x)")
 SQUARE = fp.Box([0, 0], [1, 1])

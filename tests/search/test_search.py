@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.evolution.estimate import compare, judge_pair
 from frozenpinn.integrators.protocol import kept_bytes
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
 from frozenpinn.search.convergence import residual_ratio
 from frozenpinn.search.cost_forecast import Foresight
-from frozenpinn.search.estimate import compare, judge_pair
+from frozenpinn.search.kind import Failure
 from frozenpinn.search.rules import EstimateRules, Rules, SearchRules
-from frozenpinn.search.search import Search
+from frozenpinn.search.search import Search, duration
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.tolerances import Tolerances
-from frozenpinn.search.verdicts import duration
+from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.calibration import collection
 
@@ -52,7 +53,7 @@ def rough():
 
 
 def search_for(problem, tol=1e-6, budget=None, **settings):
-    task = Task(Settings(**settings), 0, Tolerances.of(tol, None))
+    task = Task(Settings(**settings), 0, Tolerances.of(tol, None), kind=kind_of(problem))
     return Search(problem, task, budget or Budget(), lambda stage: None)
 
 
@@ -228,7 +229,7 @@ def test_more_memory_than_foreseen_is_remembered(monkeypatch):
     monkeypatch.setattr("frozenpinn.search.cost_forecast.peak_memory", lambda: peak_memory() + 2e8 + 7 * plan.bytes)
     last = search.attempts[-1]
     search._foresight._peak = peak_memory()
-    search._foresight.learn(last.task, last.solution, search._knowledge.sizes, 1.0)
+    search._foresight.learn(last.solution, search._hints.lesson, 1.0)
     assert search._foresight.bytes(task) == pytest.approx(7 * before, rel=0.5)
 
 
@@ -238,7 +239,7 @@ def test_states_at_the_steps_count_as_memory():
     task, solution = search._finer(1.25, 0.3), last.solution
     before, plans = search._foresight.bytes(task), [search._foresight._plan(t).bytes for t in (last.task, task)]
     longer = replace(solution, pieces=solution.pieces * 1000)
-    search._foresight.learn(last.task, longer, search._knowledge.sizes, 1.0)
+    search._foresight.learn(longer, search._hints.lesson, 1.0)
     more = 999 * sum(kept_bytes(piece.trajectory) for piece in solution.pieces) * plans[1] / plans[0]
     assert more > 0
     assert search._foresight.bytes(task) - before == pytest.approx(more, rel=1e-6)
@@ -312,7 +313,7 @@ def test_without_time_for_a_finer_solve_a_coarser_one_tells_the_error(monkeypatc
 
 def test_without_time_for_another_solve_the_first_is_returned(monkeypatch):
     def no_time(self, task):
-        raise fp.BudgetError("the time limit of 3 s was over during: integration.")
+        return Failure(fp.BudgetError("the time limit of 3 s was over during: integration."))
 
     monkeypatch.setattr(Search, "_another", no_time)
     with pytest.warns(fp.FrozenPinnWarning, match=r"can't be estimated: the time limit of 3 s was over during: integr"):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.evolution.estimate import compare
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.search.estimate import compare
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import CASES

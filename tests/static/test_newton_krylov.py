@@ -26,7 +26,7 @@ def system_of(equation, width, boundary="u = x*y"):
     problem = fp.Problem(equation, fp.Box([0, 0], [1, 1]), boundary=boundary)
     settings = Settings()
     plan = make_plan(problem, Task(settings, 0, Tolerances.of(None, None, settings.rules.search)), (width, width))
-    spaces = plan.build_spaces(problem, plan.place_points(problem))
+    spaces = plan.product_spaces(problem, plan.place_points(problem))
     return discretise(problem, spaces, stage=Stage((0.0, 0.0), {}, {}))
 
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from frozenpinn.cli import values
 from frozenpinn.cli.console import FAILED, INTERRUPTED, REACHED, log, read_problem
 from frozenpinn.cli.console import out as console
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import SettingsError, silenced
 
 
 def register(app: typer.Typer) -> None:
@@ -29,13 +29,10 @@ def check(
     ] = None,
 ) -> None:
     """Check that a problem is well posed, without solving it: what it says, and what is to be said about it."""
-    import warnings
-
     import frozenpinn as fp
 
     problem, _ = read_problem(what, set_=set_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the findings tell
+    with silenced(Warning):  # the findings tell
         findings = fp.check(problem)
     console.print(escape(f"{problem!r}\n{findings}"))
 

@@ -257,7 +257,7 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
     restarts = 4 if plan.task.effort > 2.0 else 1  # of GMRES
     try:
         own.check_memory()
-        spaces = own.build_spaces(around, own.place_points(around))
+        spaces = own.product_spaces(around, own.place_points(around))
         system = discretise(around, spaces, stage=Stage.whole(around))
         found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.told or nobody, restarts)
     except BudgetError:

@@ -23,11 +23,11 @@ _LARGE = 10.0  # by which it may have grown until then
 _TIMES = 65
 
 
-def explained(error: IntegrationError, system: Discretisation | None) -> IntegrationError:
-    """Return an error that tells of fields which have become negative before all got out of hand; else the same one."""
+def explained(error: IntegrationError, system: Discretisation | None) -> tuple[IntegrationError, tuple[str, ...]]:
+    """Name the fields that turned negative before the blow-up, in the error, too; otherwise return it unchanged."""
     trajectory = cast(Trajectory | None, error.trajectory)
     if system is None or trajectory is None or system.problem.is_linear:
-        return error
+        return error, ()
     times = np.linspace(system.time[0], trajectory.end, _TIMES)
     with np.errstate(all="ignore"):
         states = trajectory(times)
@@ -44,9 +44,9 @@ def explained(error: IntegrationError, system: Discretisation | None) -> Integra
         if wrong and not ranges[-1][0] >= -size and max(high for _, high in ranges[: wrong[0] + 1]) <= _LARGE * size:
             first[name] = wrong[0]
     if not first:
-        return error
+        return error, ()
     names = tuple(sorted(first, key=lambda name: first[name]))
-    return _composed(error, names, float(times[first[names[0]]]), system.problem.time[1])
+    return _composed(error, names[0], float(times[first[names[0]]]), system.problem.time[1]), names
 
 
 def _range(system: Discretisation, name: str, y: Array, t: float) -> tuple[float, float]:
@@ -59,9 +59,8 @@ def _range(system: Discretisation, name: str, y: Array, t: float) -> tuple[float
     return float(np.min(values)), float(np.max(values))
 
 
-def _composed(error: IntegrationError, names: tuple[str, ...], since: float, end: float) -> IntegrationError:
-    name = names[0]
-    told = IntegrationError(
+def _composed(error: IntegrationError, name: str, since: float, end: float) -> IntegrationError:
+    return IntegrationError(
         f"the computation stopped at t = {error.time:.6g} (of {end:g}): errors ran away. '{name}', which is nowhere "
         f"negative at the start, has become so by t = {since:.3g} and ever more since, while the solution itself may "
         "well stay bounded: in front of what spreads, such equations multiply every error. More neurons or a smaller "
@@ -70,5 +69,3 @@ def _composed(error: IntegrationError, names: tuple[str, ...], since: float, end
         time=error.time,
         trajectory=error.trajectory,
     )
-    told.solution, told.runaway = error.solution, names
-    return told

@@ -7,7 +7,6 @@ tells whether it does: a front calls for a basis that follows it, detail everywh
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,13 +17,12 @@ import numpy as np
 from frozenpinn.analysis.probing import probe
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.basis.samplers import Sampler
-from frozenpinn.errors import FrozenPinnError
-from frozenpinn.evolution.fitting import data_at, held_out
-from frozenpinn.evolution.following import fronts_to_follow
+from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.evolution.grading import is_spread_out
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.product_trial import lattice_width, width_for_solution
 from frozenpinn.evolution.resolution import Watch
+from frozenpinn.evolution.spaces import build_spaces, data_at, held_out
 from frozenpinn.evolution.stability import stable_discretisation
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.integrators import Integrator, Observer
@@ -32,8 +30,8 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.axis_misfit import axis_misfits
-from frozenpinn.search.rules import Rules, SizingRules
+from frozenpinn.search.axis_misfit import SHARES, axis_misfits
+from frozenpinn.search.rules import Rules, SizingRules, WindowRules
 from frozenpinn.search.settings import First, Settings, Task
 from frozenpinn.search.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
 from frozenpinn.search.tolerances import Tolerances
@@ -61,28 +59,31 @@ class Lesson:
 
     Attributes
     ----------
-    solution, task
-        What was found, and what was asked.
+    solution, cost
+        What was found, and the plan of the solve.
     before
         The sizes that it started from.
     """
 
     solution: Solution
-    task: Task
+    cost: Plan
     before: Sizes
 
     @cached_property
     def sizes(self) -> Sizes:
         """The sizes to go on with."""
-        return learned(self.solution, self.before, self.task)
+        return learned(self.solution, self.before, self.cost.task)
 
     def for_effort(self, effort: float) -> Sizes:
         """Return the sizes of a solve of some effort: a coarser one has nothing to learn."""
-        return self.before if effort < self.task.effort else self.sizes
+        return self.before if effort < self.cost.task.effort else self.sizes
 
 
 def first_sizes(problem: Problem, task: Task) -> Sizes:
     """Find width and renewal where an accuracy is asked for and they are left open; what is found is remembered."""
+    many = 200  # neurons in many dimensions, to begin with
+    following = 140  # neurons of a basis that follows the solution: fewer need many windows
+    further = 1.5  # how far beyond the width of the trial its outcome is trusted
     settings, rules = task.settings, task.rules.sizing
     line = problem.domain.dimension == 1
     if line and "trial of waves" not in settings.without and (waves := lattice_width(problem, task)) is not None:
@@ -96,19 +97,19 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     if not task.grows:
         return Sizes(None, follows)
     if problem.domain.dimension > rules.dimensions:
-        return Sizes(rules.many_start, follows)
+        return Sizes(many, follows)
     assert task.tolerances.solution is not None
     width, decisions = _width_for_data(problem, settings, task.tolerances.solution), list[Decision]()
     if isinstance(width, int) and line and not problem.is_linear:
         if follows and Frame.of(problem, settings).renewal is not None:
-            width = max(width, rules.following)
+            width = max(width, following)
             if trial is not None:
                 decisions.append(Decision("trial basis", "one basis fails a rough solve, or the solution gets steep"))
         elif tried:
             share = (trial or _trial(problem, settings.integrator, task.rules, task.seed)).share
             # as if the shares of ever finer functions fell exponentially
             ratio = np.log(task.tolerances.solution) / np.log(np.clip(share, 1e-12, 0.99))
-            width = max(width, int(min(ratio, rules.further) * rules.trial_width))
+            width = max(width, int(min(ratio, further) * rules.trial_width))
             why = f"the finest functions of {rules.trial_width} neurons carry {share:.1g} of a rough solve"
             decisions.append(Decision("trial basis", f"{why}: the first width is {width}"))
     if (
@@ -149,7 +150,7 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
     """Return the width of a solve that takes some effort."""
     if not isinstance(sizes.width, tuple):
         return None if sizes.width is None else round(task.effort * sizes.width)
-    more = task.rules.sizing.another
+    more = 1.05
     held = sizes.held or (0,) * len(sizes.width)
     # an axis that is resolved gets a few more neurons: a witness must have other functions
     return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
@@ -157,13 +158,16 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
 
 def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
+    resolved = 1e-2  # what the slower neurons of an axis miss beside those of another one
+    negligible = 1e-2  # the same beside the tolerance
+    fewer = 1.5  # times: a basis that follows a front needs fewer neurons across it
     asked = task.tolerances.solution
     if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
         return sizes
-    misfits, rules, without = axis_misfits(solution), task.rules.sizing, task.settings.without
+    misfits, without = axis_misfits(solution), task.settings.without
     widths = (solution.width,) * len(misfits) if isinstance(solution.width, int) else solution.width
     if isinstance(sizes.width, tuple) and "resolved axes" not in without:
-        limit = min(rules.resolved * max(misfits), rules.negligible * asked)
+        limit = min(resolved * max(misfits), negligible * asked)
         held = tuple(w if m <= limit else 0 for m, w in zip(misfits, widths, strict=True))
         sizes = sizes._replace(held=held)
         if any(held):
@@ -175,7 +179,7 @@ def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     if not any(fronts) or "fronts along axes" in without:
         return sizes
     if isinstance(sizes.width, tuple):
-        narrower = tuple(round(w / rules.narrower) if f else w for w, f in zip(sizes.width, fronts, strict=True))
+        narrower = tuple(round(w / fewer) if f else w for w, f in zip(sizes.width, fronts, strict=True))
         sizes = sizes._replace(width=narrower)
     why = Decision("fronts along axes", "a front along an axis needs a much wider network that does not follow it")
     return sizes._replace(follows=True, decisions=(*sizes.decisions, why))
@@ -188,29 +192,36 @@ def _resolved(names: Sequence[str]) -> Decision:
 @remembered
 def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
+    on_shapes = (100, 150, 220, 330, 500, 800)  # the ladder of widths there
+    widest_on_shapes = 220
+    widest_first = (400, 96, 32)  # where there is no closed form in time, by dimension
+    in_closed_form = 0.5  # of the tolerance, as widths cost little where time takes no steps
+    patience = 2  # widths in a row with a slow gain: the steps of that ladder are short
+    on_lines = 0.02  # of the tolerance, as widths are cheap
+    margin_on_shapes = 10.0  # times the tolerance
     rules, dimension = settings.rules.sizing, problem.domain.dimension
     frame = Frame.of(problem, settings)
     line = dimension == 1
-    ladder = rules.ladder[dimension - 1] if frame.product or line else rules.ladder_on_shapes
+    ladder = rules.ladder[dimension - 1] if frame.product or line else on_shapes
     if not problem.is_linear or any(equation.linear_in_time for equation in problem.equations):
-        widest = rules.stepping[dimension - 1] if frame.product or line else rules.stepping_on_shapes
+        widest = widest_first[dimension - 1] if frame.product or line else widest_on_shapes
         ladder = tuple(width for width in ladder if width <= widest)
     if frame.product:
         # widths cost little where time takes no steps
         closed = has_constant_coefficients(problem)
-        margin = (rules.margin_in_closed_form if closed else rules.margin_on_products) * tol
+        margin = (in_closed_form if closed else rules.margin_on_products) * tol
         return tuple(
             _climb(
                 ladder,
                 margin,
                 rules,
                 lambda width, a=axis: _misfit_on_axis(problem, frame, settings, a, width),  # type: ignore[misc]
-                rules.patience,
+                patience,
                 closely=closed,
             )
             for axis in range(dimension)
         )
-    margin = (rules.margin_on_lines if line else rules.margin_on_shapes) * tol
+    margin = (on_lines if line else margin_on_shapes) * tol
     return _climb(
         ladder, margin, rules, lambda width: _misfit(problem, frame.samplers(problem, settings, width)[0], rules.ridge)
     )
@@ -229,13 +240,14 @@ def _climb(
     Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
     ``closely`` also looks half-way between two widths.
     """
+    slow_gain = 0.5  # a fit that gets better by less is limited by the data
     before, slow = np.inf, 0
     for k, width in enumerate(ladder):
         found = misfit(width)
         if found <= margin:
             between = 2 * ((ladder[k - 1] + width) // 4) if closely and k else width
             return between if between < width and misfit(between) <= margin else width
-        slow = slow + 1 if rules.blind > before and found > rules.slow * before else 0
+        slow = slow + 1 if rules.blind > before and found > slow_gain * before else 0
         if slow == patience:
             return ladder[k - patience]
         before = found
@@ -256,13 +268,14 @@ def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
 
 def _misfit_on_axis(problem: Problem, frame: Frame, settings: Settings, axis: int, width: int) -> float:
     """Return the same for one axis of a product, along lines parallel to it."""
+    lines = 4  # parallel to the axis
     rng, domain, rules = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain, settings.rules.sizing
     line = domain.axis(axis)  # type: ignore[attr-defined]
     sampler = frame.samplers(problem, settings, (width,) * domain.dimension)[axis]
     train = line.sample(2 * width, frame.method)
     along = np.concatenate([train.x, line.sample(max(40, width // 2), "random", rng).x])
     tables = []
-    for point in domain.sample(rules.lines, "random", rng).x:
+    for point in domain.sample(lines, "random", rng).x:
         x = np.tile(point, (len(along), 1))
         x[:, axis] = along[:, 0]
         targets = data_at(problem, x)
@@ -285,16 +298,16 @@ class Trial(NamedTuple):
 @remembered
 def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int) -> Trial:
     """Try one basis, roughly: it must get to the end, and the solution must not be steep there in places only."""
+    rtol = 1e-3  # rough
     rules, windows = all_rules.sizing, all_rules.windows
     settings = Settings(width=rules.trial_width, windows=None, rules=all_rules)
-    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rules.trial_rtol)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
+    with silenced(Warning):
         try:
-            spaces = plan.build_spaces(problem, plan.place_points(problem))
+            spaces = build_spaces(plan, problem, plan.place_points(problem))
             system = stable_discretisation(problem, spaces, None, Stage.whole(problem), all_rules.cutoff)
             watch = Watch(system, rules.trial_share, windows)
-            stepper = choose_integrator(system, integrator, rules.trial_rtol, all_rules.integrators)
+            stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
             trajectory = stepper.integrate(system, Observer(stop=watch))
         except FrozenPinnError:
             return Trial(True)
@@ -302,5 +315,43 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     if watch.until(trajectory, start) < end:
         return Trial(True)
     states = trajectory(np.linspace(start, end, 9))
-    follow = not all(is_spread_out(axis, windows) for axis in state_slopes(system, states[-1], end))
+    follow = not all(is_spread_out(axis) for axis in state_slopes(system, states[-1], end))
     return Trial(follow, max(watch.share(y) for y in states))
+
+
+# ---- fronts --------------------------------------------------------------------------------------------------------
+
+
+def fronts_to_follow(solution: Solution, misfits: Sequence[float], widths: Sequence[int], task: Task) -> list[bool]:
+    """Tell for each axis whether there is a front along it that a basis should follow.
+
+    Parameters
+    ----------
+    solution
+        Found with one basis.
+    misfits, widths
+        What narrower networks miss along each axis, and its neurons.
+    task
+        What was asked.
+    """
+    from_width = (64, 36)  # neurons of an axis that has a front and does not resolve it, in two and three dimensions
+    wider = (1.7, 2.5)  # by how much it would have to be wider, at least
+    rules, asked, d = task.rules.sizing, task.tolerances.solution, len(widths)
+    assert asked is not None
+    least, worth = from_width[d - 2], wider[d - 2]
+    wanted = SHARES[-1] * np.log(rules.trial_margin * asked)  # as if misfits fell exponentially with the width
+    lacking = [w >= least and wanted < worth * np.log(min(m, 0.9)) for w, m in zip(widths, misfits, strict=True)]
+    if not any(lacking):
+        return lacking
+    return [a and b for a, b in zip(lacking, _fronts(solution, task.rules.windows), strict=True)]
+
+
+def _fronts(solution: Solution, rules: WindowRules) -> list[bool]:
+    """Tell for each axis whether the solution is steep on a small part of it, as long as it can be trusted."""
+    trusted = 2e-2  # share of the finest functions
+    piece = solution.pieces[-1]
+    system, times = solution.system, np.linspace(piece.start, piece.end, 33)
+    watch, states = Watch(system, 1.0, rules), piece.trajectory(times)
+    shares = np.array([watch.share(y) for y in states])
+    worst = int(np.argmax(np.where(shares <= trusted, shares, 0.0)))
+    return [not is_spread_out(axis) for axis in state_slopes(system, states[worst], float(times[worst]))]

@@ -33,6 +33,10 @@ def choose_integrator(
     steep are collocated exponentially. Otherwise the Jacobian at the start decides: DOP853 for gentle or oscillatory
     systems, CVODE with BDF for stiff ones, and Radau where BDF gets stuck.
     """
+    oscillatory = 3e3  # norm of the Jacobian × duration up to which explicit steps do for waves
+    contraction = 0.6  # of the iteration with coefficients in time
+    semilinear = 150.0  # norm of the nonlinear part × duration up to which its iteration is cheapest
+    coarse = 1e-9  # accuracy beyond which gentle systems with a closed linear part are collocated
     if isinstance(wanted, str):
         return integrator_by_name(wanted, tolerance)
     if wanted is not None:
@@ -56,16 +60,16 @@ def choose_integrator(
     rest = _norm(jacobian - linear.matrix)
     steepness = (rest if linear.order == 1 else np.sqrt(rest)) * duration  # of z' = n, or of z'' = n
     # coefficients in time on a stiff operator: the iteration contracts by their ratio, whatever the stiffness
-    contracts = system.is_linear and rest <= rules.contraction * _norm(linear.matrix)
+    contracts = system.is_linear and rest <= contraction * _norm(linear.matrix)
     # long steps of BDF damp what should oscillate for ever: waves are left to it only as a fallback
     diagonal = is_diagonalisable(system)
-    waves = diagonal and (linear.order != 1 or not _is_damped(system, jacobian, rules))
-    if diagonal and (steepness <= rules.semilinear or contracts or (waves and radius > rules.oscillatory)):
-        gentle = radius < rules.gentle and tolerance > rules.coarse
+    waves = diagonal and (linear.order != 1 or not _is_damped(system, jacobian))
+    if diagonal and (steepness <= semilinear or contracts or (waves and radius > oscillatory)):
+        gentle = radius < rules.gentle and tolerance > coarse
         return SciPy("dop853", rtol=tolerance) if gentle else ExponentialCollocation(tolerance, fallback=stiff)
     if radius < rules.gentle:
         return SciPy("dop853", rtol=tolerance)
-    if radius < rules.explicit and not _is_damped(system, jacobian, rules):
+    if radius < rules.explicit and not _is_damped(system, jacobian):
         return SciPy("dop853", rtol=tolerance)
     return stiff
 
@@ -76,6 +80,9 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
     What is diagonalised axis by axis is solved exactly. If that is the fast part, the rest takes exponential steps;
     otherwise the Jacobian at the start decides between explicit steps and CVODE with GMRES.
     """
+    pays = 30.0  # fastest rate that is solved exactly × duration
+    leading = 0.3  # part of the norm of the Jacobian that it must be
+    dearer = 50.0  # cost of a CVODE step in FFT-based ETD steps
     if can_propagate(system):
         return ExactPropagator(tolerance, fallback=CVODE(rtol=tolerance))
     stiff = CVODE(rtol=tolerance)
@@ -88,9 +95,9 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
         fast = float(np.max(parts.modes.rates)) * (end - start)
         if parts.modes.order == 2:
             return ExponentialCollocation(tolerance, fallback=SciPy("dop853", rtol=tolerance))
-        if fast > rules.exponential and fast > rules.leading * radius:
+        if fast > pays and fast > leading * radius:
             own = ETD(tolerance, fallback=stiff)
-            return replace(own, dearer=rules.dearer_than_transforms) if _has_one_axis(parts.vectors) else own
+            return replace(own, dearer=dearer) if _has_one_axis(parts.vectors) else own
     explicit = SciPy("dop853", rtol=tolerance)
     if radius < rules.gentle or (radius < rules.explicit and not _decays(system)):
         return explicit
@@ -147,9 +154,10 @@ def _norm(matrix: np.ndarray, iterations: int = 8) -> float:
     return float(np.linalg.norm(image))
 
 
-def _is_damped(system: OdeSystem, jacobian: np.ndarray, rules: IntegratorRules) -> bool:
+def _is_damped(system: OdeSystem, jacobian: np.ndarray) -> bool:
     """Whether decay dominates oscillation, from the structure or, failing that, the spectrum."""
+    damped = 0.1  # real against imaginary parts of eigenvalues, beyond which decay dominates
     if is_structured(system) and system.linear.order == 1:
         return system.linear.structure == "symmetric"
     eigenvalues = np.linalg.eigvals(jacobian)
-    return float(np.max(np.abs(eigenvalues.real))) > rules.damped * float(np.max(np.abs(eigenvalues.imag)))
+    return float(np.max(np.abs(eigenvalues.real))) > damped * float(np.max(np.abs(eigenvalues.imag)))

@@ -13,7 +13,6 @@ from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.evolution.grading import Slopes
 from frozenpinn.evolution.window_transfer import StateField, continue_from, state_slopes
-from frozenpinn.search.rules import WindowRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.moving_frame import MovingFrame, can_move
 
@@ -58,25 +57,30 @@ class _Front(NamedTuple):
 
 
 def frame_for(
-    problem: Problem, system: Discretisation, y: Array, t: float, frame: MovingFrame | None, rules: WindowRules
+    problem: Problem, system: Discretisation, y: Array, t: float, frame: MovingFrame | None
 ) -> MovingFrame | None:
     """Return coordinates that follow the fronts of a state; None if there are none that are thin and travel far."""
+    most = 3  # fronts
+    thin = 0.02  # width of fronts, as part of the interval
+    travels = 4.0  # widths in one window, at least
     if not can_move(problem):
         return None
-    fronts = _fronts(system, y, t, frame, rules)
+    fronts = _fronts(system, y, t, frame)
     ends, left = (float(problem.domain.lower[0]), float(problem.domain.upper[0])), problem.time[1] - t
-    if not 0 < len(fronts) <= rules.most_fronts or max(f.width for f in fronts) > rules.thin * (ends[1] - ends[0]):
+    if not 0 < len(fronts) <= most or max(f.width for f in fronts) > thin * (ends[1] - ends[0]):
         return None
-    if not any(abs(f.velocity) * left > rules.travels * f.width for f in fronts):
+    if not any(abs(f.velocity) * left > travels * f.width for f in fronts):
         return None
     knots = (ends[0], *(f.place for f in fronts), ends[1])
     found = MovingFrame(t, knots, (0.0, *(f.velocity for f in fronts), 0.0))
-    far = any(abs(f.velocity) * min(found.longest, left) > rules.travels * f.width for f in fronts)
+    far = any(abs(f.velocity) * min(found.longest, left) > travels * f.width for f in fronts)
     return found if far else None
 
 
-def _fronts(system: Discretisation, y: Array, t: float, frame: MovingFrame | None, rules: WindowRules) -> list[_Front]:
+def _fronts(system: Discretisation, y: Array, t: float, frame: MovingFrame | None) -> list[_Front]:
     """Return the places where a state is steep, and how fast they move; nothing if something else happens there."""
+    steepness = 0.1  # part of the largest slope that makes a place a part of a front
+    most_change = 0.3  # of shape, as part of what the motion changes
     (own,) = state_slopes(system, y, t)
     xi = own.places
     x, stretch, drift = xi, np.ones_like(xi), np.zeros_like(xi)
@@ -95,14 +99,14 @@ def _fronts(system: Discretisation, y: Array, t: float, frame: MovingFrame | Non
         changes.append((change - drift * slope) / unit)
     steep, moves = np.array(slopes), np.array(changes)
     fronts = []
-    for low, high in _steep_parts(x, np.max(np.abs(steep), axis=0), rules.steep):
+    for low, high in _steep_parts(x, np.max(np.abs(steep), axis=0), steepness):
         part = slice(low, high)
         square = float(np.trapezoid(np.sum(steep[:, part] ** 2, axis=0), x[part]))
         velocity = -float(np.trapezoid(np.sum(steep[:, part] * moves[:, part], axis=0), x[part])) / square
         place = float(np.trapezoid(np.sum(steep[:, part] ** 2, axis=0) * x[part], x[part])) / square
         rest = float(np.trapezoid(np.sum((moves + velocity * steep)[:, part] ** 2, axis=0), x[part]))
         width = float(x[high - 1] - x[low])
-        if rest > rules.travelling**2 * velocity**2 * square and rest * (system.time[1] - t) ** 2 > square * width**2:
+        if rest > most_change**2 * velocity**2 * square and rest * (system.time[1] - t) ** 2 > square * width**2:
             return []
         fronts.append(_Front(place, velocity, width))
     return fronts

@@ -21,7 +21,6 @@ from frozenpinn.results.residuals import imbalance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.rules import EstimateRules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -191,23 +190,24 @@ class Missed(NamedTuple):
     errors: dict[str, float]
 
 
-def missed_features(solution: Solution, name: str, times: Array, rules: EstimateRules) -> Array:
+def missed_features(solution: Solution, name: str, times: Array) -> Array:
     """Return the error of a field that missed features cause, over time."""
     errors = np.zeros(len(times))
-    for missed in features_missed(solution, rules):
+    for missed in features_missed(solution):
         errors += np.where(times >= missed.start, missed.errors.get(name, 0.0), 0.0)
     return errors
 
 
 @remembered
-def features_missed(solution: Solution, rules: EstimateRules) -> tuple[Missed, ...]:
+def features_missed(solution: Solution) -> tuple[Missed, ...]:
     """Find the features of the formulas of a problem that a solution has missed."""
     problem = solution.problem
     features = [f for f in formula_scales(problem).features if f.lasting][:_FEATURES]
-    return tuple(found for f in features if (found := _missed(solution, f, rules)) is not None)
+    return tuple(found for f in features if (found := _missed(solution, f)) is not None)
 
 
-def _missed(solution: Solution, feature: Feature, rules: EstimateRules) -> Missed | None:
+def _missed(solution: Solution, feature: Feature) -> Missed | None:
+    ignored = 0.3  # part of the terms
     problem, rng = solution.problem, np.random.default_rng(Seed.FORMULA_SCALES)
     rows = rng.choice(len(feature.low), min(_CELLS, len(feature.low)), replace=False)
     start, end = problem.time
@@ -219,7 +219,7 @@ def _missed(solution: Solution, feature: Feature, rules: EstimateRules) -> Misse
             continue
         for equation in problem.equations:
             gap, scale = imbalance(solution, equation, x, times, interpolated=True)
-            if not np.isfinite(gap) or gap <= rules.ignored * scale or scale == 0:
+            if not np.isfinite(gap) or gap <= ignored * scale or scale == 0:
                 continue
             size = gap / np.sqrt(len(x) * len(times)) if np.isfinite(gap) else np.inf
             lasts = _share(feature, problem, range(len(feature.narrow) - 1, len(feature.narrow))) * (end - start)

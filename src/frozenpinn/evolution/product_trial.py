@@ -7,7 +7,6 @@ that few neurons could follow a front which diffusion holds together.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +14,11 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.assembly.discretisation import discretise
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.evolution.grading import is_spread_out
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.resolution import Watch
+from frozenpinn.evolution.spaces import build_spaces
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.integrators import Integrator, Observer
 from frozenpinn.runtime.memo import remembered
@@ -32,13 +32,14 @@ from frozenpinn.statement.problem import Problem
 
 def lattice_width(problem: Problem, task: Task) -> tuple[int] | None:
     """Return how many waves a problem on a periodic interval needs; None if waves do not suit it."""
+    trials = (128, 480)  # waves, the second if one needs more
     rules, asked, settings = task.rules.sizing, task.tolerances.solution, task.settings
     assert asked is not None
     free = task.grows and settings.windows == "auto" and settings.points is None and settings.integrator is None
     if not free or not _is_semilinear(problem) or not Frame.of(problem, settings, (2,)).product:
         return None
     length, narrowest = float(problem.domain.lengths[0]), _narrowest(problem)
-    for width in rules.trial_on_lattices:
+    for width in trials:
         if length > rules.points_on_cycles * width * narrowest:  # it would fall between the points
             continue
         trial = _trial(problem, None, task.rules, task.seed, (width,))
@@ -91,9 +92,10 @@ def _narrowest(problem: Problem) -> float:
 
 def width_for_solution(problem: Problem, task: Task, widths: tuple[int, ...]) -> tuple[int, ...]:
     """Return widths of the axes of a product that suit the solution, as a rough trial has shown it."""
+    trials = (36, 20)  # neurons per axis in two and three dimensions
     rules, asked = task.rules.sizing, task.tolerances.solution
     assert asked is not None
-    first = rules.trial_on_products[problem.domain.dimension - 2]
+    first = trials[problem.domain.dimension - 2]
     trial = _trial(problem, task.settings.integrator, task.rules, task.seed, (first,) * problem.domain.dimension)
     if trial is None:
         return widths
@@ -126,18 +128,18 @@ def _trial(
     problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: tuple[int, ...]
 ) -> Trial | None:
     """Try a product, roughly; None if it does not get far."""
+    most_steps = 250  # an epidemic in 2-d would need 1100 and take 14 s
     settings = Settings(width=width, windows=None, rules=all_rules)
     rtol = all_rules.sizing.trial_noise
     plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silenced(Warning):
         try:
-            spaces = plan.build_spaces(problem, plan.place_points(problem))
+            spaces = build_spaces(plan, problem, plan.place_points(problem))
             system = discretise(problem, spaces)
             stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
             sizing = all_rules.sizing
             alone = len(width) == 1
-            stop = Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(sizing.trial_steps)
+            stop = Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(most_steps)
             trajectory = stepper.integrate(system, Observer(stop=stop))
         except FrozenPinnError:
             return None
@@ -150,5 +152,5 @@ def _trial(
     if not np.all(np.isfinite(worst)):
         return None
     slopes = state_slopes(system, states[-1], float(times[-1]))
-    front = not all(is_spread_out(axis, all_rules.windows) for axis in slopes)
+    front = not all(is_spread_out(axis) for axis in slopes)
     return Trial(tuple(map(tuple, worst.tolist())), front)

@@ -59,12 +59,15 @@ def _stable_on_shapes(system: Discretisation, rules: CutoffRules) -> float:
     Symmetry does not help here: conditions and integrals are met up to small errors only, which can push eigenvalues of
     rough functions to the right.
     """
+    rougher = (1e-10, 1e-9)  # cut-offs for nonlinear equations
+    desperate = (1e-7, 1e-6, 1e-5)  # cut-offs, if nothing else is stable
+    fatal = 12.0  # spurious growth by exp(12) leaves three digits of an error of 1e-8
     problem, (start, end), singular = system.problem, system.time, system.singular_values
     duration, linear = end - start, system.linear
     if not problem.is_linear:
         jacobian = system.jacobian(start, system.initial_state)
         return stable_cutoff(
-            lambda kept: linear.restricted(kept, jacobian), singular, duration, rules.rougher, rules.coarsest
+            lambda kept: linear.restricted(kept, jacobian), singular, duration, rougher, rules.coarsest
         )
     bound = growth_bound(problem)
     if bound is None:
@@ -72,7 +75,7 @@ def _stable_on_shapes(system: Discretisation, rules: CutoffRules) -> float:
     relative = singular / singular.max()
     abscissas: dict[float, float] = {}
     count = -1
-    for cutoff in (0.0, *rules.candidates, rules.coarsest, *rules.desperate):
+    for cutoff in (0.0, *rules.candidates, rules.coarsest, *desperate):
         kept = relative > cutoff
         if np.count_nonzero(kept) == count:
             continue
@@ -81,7 +84,7 @@ def _stable_on_shapes(system: Discretisation, rules: CutoffRules) -> float:
         if abscissas[cutoff] <= bound + 1.0 / duration:
             return cutoff
     best = min(abscissas, key=lambda cutoff: abscissas[cutoff])
-    if (abscissas[best] - bound) * duration > rules.fatal:
+    if (abscissas[best] - bound) * duration > fatal:
         warn(
             f"the basis has modes that grow like exp({abscissas[best]:.3g}·t), while the equation has none faster than "
             f"exp({bound:.3g}·t); the solution may be wrong. Use more points, or another seed."

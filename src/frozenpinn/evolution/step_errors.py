@@ -9,6 +9,7 @@ solution itself is made of; rough functions have residuals that tell.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation
-from frozenpinn.evolution.error_directions import directions
+from frozenpinn.basis.protocol import Basis
 from frozenpinn.evolution.narrow_features import is_abrupt
 from frozenpinn.geometry.points import gauss
 from frozenpinn.integrators.protocol import Trajectory, states_and_rates
@@ -66,19 +67,22 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     Few directions see growth that others would damp. So what they tell is doubted where it exceeds the distance of two
     solutions, and ``closely`` follows errors in many directions, at several times the cost.
     """
+    many = 400  # coefficients of a product, where looking at many states costs as much as steps
+    per_group = 8  # steps
+    fewest = 4  # groups of a window, if there are many
     pieces, problem = solution.pieces, solution.problem
     if problem.is_static or not any(piece.trajectory.steps for piece in pieces):
         return None
     if not all(_can_be_judged(piece) for piece in pieces):
         return None
     total = sum(max(1, piece.trajectory.steps) for piece in pieces)
-    large = max(piece.layout.size for piece in pieces) > rules.large and pieces[0].expansions[0].basis.is_product
+    large = max(piece.layout.size for piece in pieces) > many and pieces[0].expansions[0].basis.is_product
     effort = rules.brief if large else rules.closer if closely else rules.usual
-    groups = min(max(effort.groups[0], total // rules.per_group), effort.groups[1])
+    groups = min(max(effort.groups[0], total // per_group), effort.groups[1])
     times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
-        count = max(rules.fewest, round(groups * max(1, piece.trajectory.steps) / total))
+        count = max(fewest, round(groups * max(1, piece.trajectory.steps) / total))
         part = _of_piece(piece, count, effort, rules, is_abrupt(problem))
         if part is None:
             return None
@@ -247,11 +251,13 @@ def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tupl
 
     Long steps, on which states turn far, are divided.
     """
+    most = 1600  # groups; "cubic rotation" of the study "nasty" needs 310
+    turn = 0.3  # by which a state may change, beside its size, during a group of steps
     stride, path = _path(trajectory, breaks, rules)
-    if (parts := int(min(path[-1] / rules.turn, rules.turns) / (len(breaks) - 1))) > 0:
+    if (parts := int(min(path[-1] / turn, most) / (len(breaks) - 1))) > 0:
         breaks = _divided(breaks, 1 + parts)
         stride, path = _path(trajectory, breaks, rules)
-    count = int(min(path[-1] / rules.turn, rules.turns))
+    count = int(min(path[-1] / turn, most))
     cuts = stride * np.searchsorted(path, np.linspace(0.0, path[-1], count + 1))
     return breaks, np.unique(np.clip(cuts, 0, len(breaks) - 1))
 
@@ -297,6 +303,7 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRul
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
+    corners = 3.0  # by how much these are underestimated: no quadrature is exact at a corner
     assert piece.system is not None
     found = []
     for moments in np.split(
@@ -313,7 +320,7 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRul
         steps.append(k)
         share = float(breaks[k + 1] - breaks[k]) / length
         shares.append(share)
-        weights.append(rules.corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
+        weights.append(corners * whole / sizes[k] * share if sizes[k] > 0 else 1.0)
     return _Choice(np.array(steps), np.array(weights), np.array(shares))
 
 
@@ -376,3 +383,48 @@ def _growths(maps: list[Array], seen: slice) -> Array:
             product = map_ @ product
             found.append(min(float(np.linalg.norm(product[seen, seen])), _LARGEST))
     return np.nan_to_num(np.array(found), nan=_LARGEST) / np.sqrt(max(1, len(product[seen])))
+
+
+# ---- directions in which errors are followed -----------------------------------------------------------------------
+
+
+def directions(system: Discretisation, states: Sequence[Array], effort: Effort) -> Array:
+    """Return orthonormal directions in which errors are followed, as columns; velocities have the same ones."""
+    layout, n = system.layout, system.layout.coefficients
+    columns = []
+    for block, space in zip(layout.blocks, system.spaces, strict=True):
+        for k in _smoothest(space.network.sizes, max(effort.each, effort.smooth // len(system.spaces))):
+            columns.append(np.eye(1, n, block.start + k)[0])
+        smooth = [_bubble(system, space.network)] if space.network.is_product else []
+        for part in (*smooth, *(state[:n][block] for state in states)):
+            own = np.zeros(n)
+            own[block] = part
+            size = float(np.linalg.norm(own))
+            if size > 0:
+                columns.append(own / size)
+    left, values, _ = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
+    kept = left[:, values > 1e-6 * values[0]]
+    if not len(layout.moving):
+        return kept
+    zero = np.zeros((len(layout.moving), kept.shape[1]))
+    return np.block([[kept, np.zeros_like(kept)], [zero, kept[layout.moving]]])
+
+
+def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
+    """Return the indices of the smoothest functions of a basis, which go from smooth to rough along each axis."""
+    if len(sizes) == 1:
+        return np.arange(min(count, sizes[0]))
+    few = [min(n, count) for n in sizes]
+    index = np.indices(few).reshape(len(few), -1)
+    first = np.argsort(index.sum(axis=0), kind="stable")[:count]
+    return np.asarray(np.ravel_multi_index(tuple(index[:, first]), sizes))
+
+
+def _bubble(system: Discretisation, network: Basis) -> Array:
+    """Return the coefficients of a function with one hump in a box: what grows most is smooth.
+
+    The first functions of a product need not be, as sines are sorted by how well they can be told apart.
+    """
+    domain = system.problem.domain
+    s = (system.points.x - domain.lower) / domain.lengths
+    return np.asarray(network.projector() @ np.prod(4.0 * s * (1.0 - s), axis=1))

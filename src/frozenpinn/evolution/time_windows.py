@@ -3,7 +3,7 @@
 A frozen basis is good for as long as the solution stays as smooth as the basis is fine. The functions are ordered from
 smooth to rough by the SVD layer, so the last tenth of the coefficients tells when that ends: a :class:`Watch` asks the
 integrator to stop there. The solution at that moment gives a grading of the interval, or of each axis of a box, by
-which new points and neurons are placed (graded_axes.py); the solution is projected onto the new basis and goes on.
+which new points and neurons are placed (grading.py); the solution is projected onto the new basis and goes on.
 """
 
 from __future__ import annotations
@@ -22,15 +22,13 @@ from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.samplers import adapted
 from frozenpinn.basis.special import parts_of
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
-from frozenpinn.evolution.diagnose_growth import explained
-from frozenpinn.evolution.graded_axes import place
-from frozenpinn.evolution.grading import Slopes, falls_between, initial_slopes
+from frozenpinn.evolution.grading import Slopes, falls_between, initial_slopes, place
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.moving import frame_for, handed_over, slopes_at
 from frozenpinn.evolution.narrow_features import PartOfTime, conditions_switch, narrow_places, parts_of_time
 from frozenpinn.evolution.resolution import Watch
+from frozenpinn.evolution.spaces import build_spaces
 from frozenpinn.evolution.stability import stable_discretisation
-from frozenpinn.evolution.window_facts import label, listed, stepping
 from frozenpinn.evolution.window_transfer import continued, projection_loss, state_slopes, with_errors
 from frozenpinn.integrators import CVODE, Integrator, Observer, SciPy, Trajectory
 from frozenpinn.integrators.protocol import typical_size
@@ -50,9 +48,11 @@ class March:
     """Solves a problem window by window; most problems need one."""
 
     def __init__(self, problem: Problem, plan: Plan, watch: Stopwatch) -> None:
+        visible = 1e-3  # a share of the solution beyond which nothing of it can be trusted
         self.problem, self.plan, self.watch = problem, plan, watch
         self.rules, self.tolerances = plan.task.rules.windows, plan.task.tolerances
         self.pieces: list[Piece] = []
+        self.system: Discretisation | None = None  #: the last one that was integrated
         self._widths = self._first = tuple(sampler.width for sampler in plan.samplers)
         self._built = 0
         self._later: list[PartOfTime] = []
@@ -60,7 +60,7 @@ class March:
         self._short = self._tiny = 0
         self.threshold = self.tolerances.windows
         self._given_up: float | None = None
-        self._tolerated = self.rules.visible
+        self._tolerated = visible
         self._size: float | None = None
         self._frame: MovingFrame | None = None  # the coordinates of this window, …
         self._seen = problem  # … and the problem in them
@@ -142,7 +142,7 @@ class March:
         edges = np.linspace(*self.problem.time, windows.count + 1)
         if conditions_switch(self.problem):
             edges = np.union1d(edges, [part.time[0] for part in self._later])
-        slopes = initial_slopes(self.problem, self.rules)
+        slopes = initial_slopes(self.problem)
         for a, b in pairwise(edges):
             system, loss = self._graded(stage._replace(time=(float(a), float(b))), slopes, windows)
             trajectory = self._integrate(system, loss)
@@ -155,11 +155,11 @@ class March:
             self.threshold = windows.threshold
         self._size = self._size or typical_size(system)
         even = system
-        missed = falls_between(system, self.rules)
+        missed = falls_between(system)
         steep = missed or self._look(system).first > self.threshold
         if steep and "initial slopes" not in self._without:
             self._note("initial slopes", "evenly spread neurons do not resolve the initial data")
-            graded = self._renewed(system.stage, initial_slopes(self.problem, self.rules), windows)
+            graded = self._renewed(system.stage, initial_slopes(self.problem), windows)
             system, loss = graded if missed else self._better(system, graded)
             rough = self.rules.slack * self._misfit(system, loss)  # rough data stay rough
             self._tolerated = max(self._tolerated, rough)
@@ -191,7 +191,7 @@ class March:
         """Take coordinates that move with thin fronts, for as long as they are good, or those of the problem."""
         t, end = stage.time
         wanted = self.plan.task.settings.integrator is None and "moving coordinates" not in self._without
-        self._frame = frame_for(self.problem, system, y, t, self._frame, self.rules) if wanted else None
+        self._frame = frame_for(self.problem, system, y, t, self._frame) if wanted else None
         self._seen = self.problem if self._frame is None else self._frame.seen(self.problem)
         if self._frame is not None:
             self._note("moving coordinates", "a front is thin and travels many times its width")
@@ -213,7 +213,7 @@ class March:
         start, end = self.problem.time
         short = len(self.pieces) == 1 and self.pieces[0].end - start < self.rules.short * (end - start)
         smooths = system.linear.structure == "symmetric" and system.linear.order == 1  # diffusion rounds corners off
-        return short and not smooths and system is not even and not falls_between(even, self.rules)
+        return short and not smooths and system is not even and not falls_between(even)
 
     def _restart(self, even: Discretisation) -> Discretisation:
         """Begin again with the first basis, and with the accuracy that it has for such data."""
@@ -226,15 +226,18 @@ class March:
 
     def _judge(self, shares: tuple[float, ...], t: float, windows: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""
+        tiny = 1e-5  # part of the whole time; three windows in a row that are shorter never help
+        most = 80  # windows: if there would be more, less accuracy makes them longer
+        hasty = 1e-5  # down to this
         start, end = self.problem.time
         length = self.pieces[-1].end - self.pieces[-1].start
         self._short = self._short + 1 if length < self.rules.short * (end - start) else 0
-        self._tiny = self._tiny + 1 if length < self.rules.tiny * (end - start) else 0
+        self._tiny = self._tiny + 1 if length < tiny * (end - start) else 0
         if self._tiny >= 3:
             raise self._failure(max(shares), t)
         count = len(self.pieces)
-        many = count % 8 == 0 and count * (end - start) > self.rules.many * (t - start)
-        if many and self.threshold < self.rules.hasty:
+        many = count % 8 == 0 and count * (end - start) > most * (t - start)
+        if many and self.threshold < hasty:
             self._given_up = t if self._given_up is None else self._given_up
             self.threshold *= self.rules.looser
         if self._short < 2:
@@ -256,10 +259,12 @@ class March:
 
         ``at_once`` leaves an axis that can't grow by all of a step.
         """
+        lacking = 0.1  # share of the finest functions of an axis beside the largest
+        growth = 1.5
         grown = []
         for width, first, share in zip(self._widths, self._first, shares, strict=True):
-            more, widest = self.rules.growth * width, windows.widest * first
-            grows = share >= self.rules.lacking * max(shares) and not (at_once and more > widest)
+            more, widest = growth * width, windows.widest * first
+            grows = share >= lacking * max(shares) and not (at_once and more > widest)
             grown.append(min(int(more), int(widest)) if grows else width)
         return tuple(grown) if self.plan.fits(grown) else self._widths
 
@@ -281,7 +286,7 @@ class March:
             cause = f"the solution grows without bound (by a factor {grown:.3g} so far) and may blow up in finite time"
         else:
             cause = "a front gets thinner and thinner, as a shock without viscosity does"
-        error = IntegrationError(
+        return IntegrationError(
             f"the computation stopped at t = {t:.6g} (of {self.problem.time[1]:g}): {cause}. Although "
             f"{listed(self._widths)} neurons were placed by its slope, the finest tenth of the basis carries "
             f"{share:.2g} of the solution. Add viscosity, or try a shorter time, a larger width or a larger tol. What "
@@ -289,16 +294,13 @@ class March:
             time=t,
             trajectory=last.trajectory,
         )
-        error.solution = self._until(t)
-        return explained(error, last.system)
 
     def _tell(self) -> None:
+        harmless = 1e-6  # a share that is not worth a warning
         if self._given_up is not None:
             why = f"from t = {self._given_up:.4g} on it is {self.threshold:.1g}"
             self._note("lower accuracy of windows", why)
-        if self._given_up is not None and self.threshold > max(
-            self.rules.much_looser * self.tolerances.time, self.rules.harmless
-        ):
+        if self._given_up is not None and self.threshold > max(self.rules.much_looser * self.tolerances.time, harmless):
             warn(
                 f"from t = {self._given_up:.4g} on the solution is resolved only to about {self.threshold:.1g} by "
                 f"{listed(self._widths)} neurons; use a larger width, or a larger tol if that is enough.",
@@ -312,7 +314,7 @@ class March:
         with self.watch.stage("points"):
             cloud = self.plan.place_points(self.problem)
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = self.plan.build_spaces(self.problem, cloud)
+            spaces = build_spaces(self.plan, self.problem, cloud)
         return self._assemble(spaces, stage)
 
     def _assemble(self, spaces: list[Space], stage: Stage) -> Discretisation:
@@ -331,20 +333,22 @@ class March:
 
     def _renewed(self, stage: Stage, slopes: Sequence[Slopes], windows: Windows) -> tuple[Discretisation, float]:
         """Build a basis by slope; if it can't take over the solution, place it by its errors too, then widen it."""
+        rounds = 8
+        helps = 0.5  # part of the misfit that a further round may leave
         found = self._graded(stage, slopes, windows)
-        for _ in range(self.rules.rounds):
+        for _ in range(rounds):
             if self._misfit(*found) <= self.threshold:
                 break
             slopes = with_errors(slopes, found[0])
             better = self._graded(stage, slopes, windows)
             before = self._widths
-            if self._misfit(*better) > self.rules.better * self._misfit(*found):
+            if self._misfit(*better) > helps * self._misfit(*found):
                 shares = self._look(better[0]).shares(better[0].initial_state)
                 self._widths = self._wider(windows, shares, at_once=True)
                 if self._widths != before:
                     better = self._graded(stage, slopes, windows)
                     self._note("wider windows", "a new basis of the same width could not take over the solution")
-            if self._misfit(*better) > self.rules.better * self._misfit(*found):
+            if self._misfit(*better) > helps * self._misfit(*found):
                 self._widths = before
                 break
             found = better
@@ -373,7 +377,7 @@ class March:
             known = [stage.values[n]((cloud if pool is None else pool).x, stage.time[0]) for n in self.problem.fields]
             samplers = (adapted(samplers[0], "informed", np.stack(known, axis=1)),)
         with self.watch.stage("hidden, boundary and SVD layer"):
-            spaces = replace(plan, samplers=samplers).build_spaces(self.problem, cloud, self._built, pool)
+            spaces = build_spaces(replace(plan, samplers=samplers), self.problem, cloud, self._built, pool)
         system = self._assemble(spaces, stage)
         with self.watch.stage("checks"):
             loss = projection_loss(system, placed.gradings)
@@ -386,7 +390,7 @@ class March:
         observer = Observer(
             watch, lambda t: self.watch.reached((t - start) / (end - start)), self._size, plan.room, plan.fitting
         )
-        tolerance = self.tolerances.steps
+        self.system, tolerance = system, self.tolerances.steps
         with self.watch.stage("integration"):
             if self._frame is not None:  # at rest there
                 stepper: Integrator = CVODE(tolerance, fallback=SciPy("radau", rtol=tolerance))
@@ -398,17 +402,19 @@ class March:
                 if error.trajectory is not None:
                     partial = cast(Trajectory, error.trajectory)
                     self.pieces.append(Piece.of(system, partial, loss, partial.name, self._frame))
-                error.solution = self._until(self.pieces[-1].end) if self.pieces else None
-                raise explained(error, system) from None
+                raise
         name = label(stepper, trajectory)
         if name != stepper.name and task.settings.integrator is None:
             self._note("integrator fallback", f"{stepper.name} has handed over to {name}")
         self.pieces.append(Piece.of(system, trajectory, loss, name, self._frame))
         return trajectory
 
-    def _until(self, t: float) -> Solution:
-        """Return what was computed before a failure, as the solution of the problem on a shorter time."""
-        return self._solution(self.problem.during((self.problem.time[0], t)))
+    @property
+    def solution_so_far(self) -> Solution | None:
+        """What was computed before a failure, as the solution of the problem on a shorter time; None if nothing was."""
+        if not self.pieces:
+            return None
+        return self._solution(self.problem.during((self.problem.time[0], self.pieces[-1].end)))
 
     def _solution(self, problem: Problem) -> Solution:
         plan = self.plan
@@ -451,3 +457,25 @@ def _has_special(piece: Piece) -> bool:
     hidden = [getattr(expansion.basis, "hidden", None) for expansion in piece.expansions]
     parts = [part for layer in hidden if layer is not None for part in parts_of(layer.singular)]
     return any(isinstance(part, SingularFunctions) for part in parts)
+
+
+def listed(widths: tuple[int, ...]) -> str:
+    """Write numbers of neurons, one or one per axis."""
+    return " × ".join(map(str, widths))
+
+
+def stepping(piece: Piece) -> float:
+    """Return about how many operations the steps of a window have taken."""
+    work = piece.trajectory.work
+    if not (work.rhs or work.jacobians):
+        return 0.0
+    size = piece.layout.size
+    each = sum(e.basis.flops for e in piece.expansions)  # of one map from coefficients to values
+    matrices = 0 if any(e.basis.is_product for e in piece.expansions) else size * work.jacobians
+    return 2.0 * each * (work.rhs + matrices)
+
+
+def label(stepper: Integrator, trajectory: Trajectory) -> str:
+    """Name the integrator that did the work: a fallback leaves its own name on the trajectory."""
+    stepped = trajectory.name not in ("modal", "scaling-and-squaring", "hermite")
+    return trajectory.name if stepped else stepper.name

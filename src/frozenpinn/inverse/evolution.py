@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.basis.samplers import MultiScale, Waves
-from frozenpinn.errors import FrozenPinnWarning, warn
+from frozenpinn.errors import FrozenPinnWarning, noted, silenced, warn
 from frozenpinn.geometry import Box
 from frozenpinn.inverse.columns import Step, integrate_columns
 from frozenpinn.inverse.fit import Fit
@@ -23,8 +22,9 @@ from frozenpinn.inverse.tangent import Tangent, TangentSpace, tangent_space
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.kind import Hints
 from frozenpinn.search.settings import Task
-from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.single import solve_once
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -39,9 +39,8 @@ class Run(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, task: Task) -> Run:
         """Solve a problem without a word."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", FrozenPinnWarning)
-            solution = solve_once(problem, task, Knowledge()).solution
+        with noted() as caught:
+            solution = solve_once(problem, task, Hints()).solution
         return cls(solution, tuple(w.message for w in caught if issubclass(w.category, FrozenPinnWarning)))
 
     def after(self, step: Array) -> None:
@@ -109,8 +108,7 @@ class EvolutionModel:
 
     def _stated(self, theta: Array) -> Problem:
         if self._is_special:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FrozenPinnWarning)  # of what a solve will tell again
+            with silenced():  # a solve will warn again
                 return self.numbers.problem.at(**self.numbers.values(theta))
         return self.numbers.at(theta)
 

@@ -15,6 +15,7 @@ from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents, check_present
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField
 
@@ -53,7 +54,7 @@ class Question:
             )
         _check_frame(who, problem)
         settings = Settings() if settings is None else settings
-        task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search))
+        task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search), kind=kind_of(problem))
         return cls(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)
 
     def check(self) -> None:

@@ -5,7 +5,6 @@ A file holds arrays and a JSON text (results/archive.py). Nothing in it is ever 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
-from frozenpinn.errors import EvaluationError, FrozenPinnError
+from frozenpinn.errors import EvaluationError, FrozenPinnError, silenced
 from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.expansion import Expansion, Piece
@@ -307,8 +306,7 @@ def rebuilt_modes(meta: dict[str, Any], arrays: dict[str, Array]) -> Modes:
         )
         problem = cast(Problem, outline)
     else:
-        with warnings.catch_warnings():  # warned about when the problem was stated
-            warnings.simplefilter("ignore")
+        with silenced(Warning):  # warned about when the problem was stated
             problem = problem_from_dict(meta["problem"], arrays)
     return Modes(
         problem,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.output.showing import size_of
 from frozenpinn.runtime.figures import apart
 from frozenpinn.runtime.html import aligned, card, lines, table
@@ -73,8 +72,7 @@ def _picture(result: Any) -> str:
     """Return a small picture of a result, or nothing if it can't be drawn."""
     buffer = io.BytesIO()
     try:
-        with apart(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with apart(), silenced(Warning):
             figure = result.plot()
     except FrozenPinnError:
         return ""

@@ -16,7 +16,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.tolerances import Tolerances, read_tolerance
-from frozenpinn.solve import solve
+from frozenpinn.solve import kind_of, solve
 from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.parameters import check_known
@@ -96,7 +96,8 @@ def follow(
         settings = replace(settings, rules=rules)
     wanted = read_tolerance(tol)
     assert wanted is not None
-    task = Task(settings, seed, Tolerances.of(None, None, settings.rules.search), start=start)
+    tolerances = Tolerances.of(None, None, settings.rules.search)
+    task = Task(settings, seed, tolerances, start=start, kind=kind_of(problem))
     known = _read_parameter(problem, parameter)
     refine = partial(_refined, wanted, seed)
     with listening(progress) as told:

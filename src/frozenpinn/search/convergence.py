@@ -46,13 +46,14 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
     less than that hold it up. Conditions and initial data count if the coarser one misses them visibly beside the
     distance; else they are not what is wrong. Where the equations are solved exactly, initial data are all there is.
     """
+    small = 0.1  # part of the distance: a misfit of data below it is not what is wrong
     a, b = coarser.reduced, finer.reduced
     if a is not None and b is not None and a.problem.domain.dimension == b.problem.domain.dimension:
         return residual_ratio(a, b, distance, rules)  # fewer coordinates, and fewer derivatives
     first, second = _left_over(coarser, rules), _left_over(finer, rules)
     if first.equations is None or second.equations is None:
         return _ratio(first.initial, second.initial)
-    ratio, visible = _ratio(first.equations, second.equations), rules.beside * distance
+    ratio, visible = _ratio(first.equations, second.equations), small * distance
     if first.initial > visible:
         ratio = math.sqrt(ratio * _ratio(first.initial, second.initial))
     return max(ratio, _ratio(first.boundary, second.boundary)) if first.boundary > visible else ratio
@@ -79,7 +80,7 @@ def _where(problem: Problem, rules: EstimateRules, on_axes: bool) -> tuple[Array
     rng, (start, end) = np.random.default_rng(Seed.RESIDUALS), problem.time
     x = _grid(problem, rules, rng) if on_axes else problem.domain.sample(rules.residual_points, "random", rng).x
     shares = (np.arange(rules.residual_times) + rng.random(rules.residual_times)) / rules.residual_times
-    return read_only(x), read_only(start + (end - start) * (shares[:1] if problem.is_static else shares))
+    return read_only(x), read_only(start + (end - start) * (shares if end > start else shares[:1]))
 
 
 def known_error(solution: Solution, rules: EstimateRules) -> float | None:
@@ -93,6 +94,8 @@ def is_invariant(solution: Solution) -> bool:
 
     Then it solves its equations exactly, and residuals are round-off.
     """
+    if solution.facts is not None:  # it is static
+        return False
     problem, domain = solution.problem, solution.problem.domain
     if not (all(domain.periodic) and has_constant_coefficients(problem)) or problem.jets.quantities:
         return False

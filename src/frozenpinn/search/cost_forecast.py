@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frozenpinn.evolution.first_width import Lesson, Sizes, sized_plan
 from frozenpinn.integrators.protocol import kept_bytes
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import peak_memory
+from frozenpinn.search.kind import Cost, Lesson
 from frozenpinn.search.rules import SearchRules
 from frozenpinn.search.settings import Task
-from frozenpinn.search.sizing import Plan
-from frozenpinn.static.plan import StaticPlan, static_plan
 
 
 @dataclass(frozen=True)
@@ -43,18 +41,19 @@ class Foresight:
     rules: SearchRules
     _spent: list[_Spent] = field(default_factory=list)
     _solution: Solution | None = None
-    _sizes: Sizes | Lesson | None = None
+    _lesson: Lesson | None = None
     _peak: float = field(default_factory=peak_memory)
     _greed: float = 1.0
 
-    def learn(self, task: Task, solution: Solution, sizes: Sizes | Lesson, seconds: float) -> None:
+    def learn(self, solution: Solution, lesson: Lesson, seconds: float) -> None:
         """Take note of a solve."""
-        self._solution, self._sizes = solution, sizes
-        plan, peak = self._plan(task, sizes.before if isinstance(sizes, Lesson) else sizes), peak_memory()
+        others = 2e8  # bytes by which a process may grow for other reasons
+        self._solution, self._lesson = solution, lesson
+        plan, peak = lesson.cost, peak_memory()
         choosing = solution.seconds.get("choice of sizes", 0.0)  # this is done once
         kept = sum(kept_bytes(piece.trajectory) for piece in solution.pieces)
         self._spent.append(_Spent(plan.operations, plan.bytes, max(seconds - choosing, 1e-4), kept))
-        self._greed = max(self._greed, (peak - self._peak - kept - self.rules.beside_memory) / max(plan.bytes, 1.0))
+        self._greed = max(self._greed, (peak - self._peak - kept - others) / max(plan.bytes, 1.0))
         self._peak = peak
 
     def seconds(self, task: Task) -> float:
@@ -71,23 +70,23 @@ class Foresight:
         last, plan = self._spent[-1], self._plan(task)
         return self._greed * plan.bytes + last.kept * plan.bytes / max(last.bytes, 1.0)
 
-    def _plan(self, task: Task, sizes: Sizes | None = None) -> Plan | StaticPlan:
+    def _plan(self, task: Task) -> Cost:
         assert self._solution is not None
+        assert task.kind is not None
         reduced = self._solution.reduced
         problem = self._solution.problem if reduced is None else reduced.problem
-        if problem.is_static:
-            return static_plan(problem, task)
-        known = self._sizes if sizes is None else sizes
-        assert known is not None
-        return sized_plan(problem, task, known.for_effort(task.effort) if isinstance(known, Lesson) else known)
+        return task.kind.cost(problem, task, self._lesson)
 
     @property
     def _power(self) -> float:
         """The power of the operations with which seconds have grown from one solve to the next, within reason."""
+        visible = 1.2  # growth of operations whose price can be seen
+        flattest = 0.7
+        steepest = 1.6
         if len(self._spent) < 2:
             return 1.0
         a, b = self._spent[-2:]
         more = np.log(b.operations / a.operations)
-        if abs(more) < np.log(self.rules.telling):
+        if abs(more) < np.log(visible):
             return 1.0
-        return float(np.clip(np.log(b.seconds / a.seconds) / more, self.rules.flattest, self.rules.steepest))
+        return float(np.clip(np.log(b.seconds / a.seconds) / more, flattest, steepest))

@@ -8,62 +8,38 @@ and the one before it the witness; so no work is lost.
 from __future__ import annotations
 
 import time
-import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import (
     BudgetError,
-    ConvergenceError,
     IntegrationError,
     InterruptionError,
     ResolutionWarning,
+    Summarised,
+    noted,
+    silenced,
     warn,
 )
-from frozenpinn.evolution.checks import warn_if_suspicious
-from frozenpinn.evolution.first_width import Lesson, Sizes
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
-from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.search.axis_misfit import axis_misfits
 from frozenpinn.search.convergence import known_error
 from frozenpinn.search.cost_forecast import Foresight
-from frozenpinn.search.estimate import alone, judge_pair
-from frozenpinn.search.settings import Task
-from frozenpinn.search.single import Knowledge, solve_once
-from frozenpinn.search.verdicts import complaint, duration, limits
+from frozenpinn.search.kind import Attempt, Failure, Hints
+from frozenpinn.search.settings import First, Task
+from frozenpinn.search.single import attempt, solve_once
+from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.trust import doubt, stall_reason, stalls_for_good, stays_singular
 from frozenpinn.search.witness import finer
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.judging import doubt, stall_reason, stalls_for_good, stays_singular
-
-
-@dataclass(frozen=True, eq=False)
-class Attempt:
-    """One solve on the way: what it cost, what it warned of, what its error was found to be, and by which other one.
-
-    Solutions that will not be returned are forgotten. ``left`` is what a static one leaves of its equations, ``steps``
-    the part of the error that is due to steps in time.
-    """
-
-    task: Task
-    width: int | tuple[int, ...]
-    seconds: float
-    warnings: tuple[warnings.WarningMessage, ...]
-    solution: Solution | None
-    estimate: ErrorEstimate | None = None
-    witness: Solution | None = None
-    left: float = float("nan")
-    steps: float = 0.0
-
-    @property
-    def error(self) -> float:
-        """The estimated error; infinite if it is not known."""
-        worst = float("nan") if self.estimate is None else self.estimate.worst
-        return worst if np.isfinite(worst) else float("inf")
-
 
 _DOUBT = Decision("doubt", "what is left of the equations is too much, or does not fall with the width")
 
@@ -85,17 +61,18 @@ class Search:
 
     def __init__(self, problem: Problem, task: Task, budget: Budget, progress: Progress) -> None:
         assert task.tolerances.solution is not None
-        self.problem, self.tol, self.budget = problem, task.tolerances.solution, budget
+        assert task.kind is not None
+        self.problem, self.kind, self.tol, self.budget = problem, task.kind, task.tolerances.solution, budget
         self.task = replace(task, memory=budget.memory)
         self.rules = task.rules.search
         self._told, self._stage = progress, "the choice of sizes"
         self.attempts: list[Attempt] = []
         self._distances: list[float] = []
         self._foresight = Foresight(self.rules)
-        self._knowledge = Knowledge()
+        self._hints = Hints()
         self._count = 0
         self._kept = 0.0
-        self._failures: list[IntegrationError] = []
+        self._failures: list[Failure] = []
         self._decisions: list[Decision] = []
         self._without = task.settings.without
 
@@ -114,8 +91,7 @@ class Search:
         """Return what tells of an interruption, with the best solution so far."""
         if not self.attempts:
             return InterruptionError("the solve was interrupted before there was a first solution.")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silenced(Warning):
             best = self._finish("the solve was interrupted")
         known = best.error_estimate is not None and np.isfinite(best.error_estimate.worst)
         error = f"estimated error {best.error_estimate.worst:.2g}" if known else "error unknown"  # type: ignore[union-attr]
@@ -136,12 +112,10 @@ class Search:
         task = self._next()
         if isinstance(task, str):
             return task
-        try:
-            another = self._another(task)
-        except BudgetError as error:
-            return str(error).rstrip(".")
-        if another is None:
-            return f"a second solve with other neurons failed: {self._failures[-1]}".rstrip(".")
+        another = self._another(task)
+        if isinstance(another, Failure):
+            early = isinstance(another.error, BudgetError)
+            return ("" if early else "a second solve with other neurons failed: ") + str(another.error).rstrip(".")
         try:
             with self.budget.enforced():
                 self._judge(another)
@@ -154,15 +128,14 @@ class Search:
 
         What was foretold of the coarser one is kept if it explains the distance: then the finer one has got worse.
         """
+        explains = 2.0  # by how much the ratio of residuals may underestimate that of errors
         *before, last = self.attempts
         a, b = sorted((last, another), key=lambda attempt: attempt.task.effort)
         assert a.solution is not None
         assert b.solution is not None
-        with blas_threads(0.0 if self.problem.is_static else b.solution.operations):
-            near = self.rules.safety * self.tol
-            pair = judge_pair(a.solution, b.solution, self.task.rules.estimate, near, self._without)
+        pair = self.kind.judge(a.solution, b.solution, self.task, self.rules.safety * self.tol)
         self._distances.append(pair.coarser.worst)
-        if a.estimate is None or not pair.coarser.worst <= self.rules.explains * max(pair.ratio, 1.0) * a.error:
+        if a.estimate is None or not pair.coarser.worst <= explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution, steps=pair.steps)
         a, b = (self._doubted(x) for x in (a, b))
@@ -181,6 +154,10 @@ class Search:
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
+        helps = 0.7  # what a wider network must do to the distance from the one before
+        floor = 1e-11  # a distance that is round-off
+        brief = 5e9  # operations that may be spent on more safety than was asked for: about a second
+        coarse = 1e-2  # above this error nothing is resolved yet
         error, last = self._answers[-1].error, self.attempts[-1]
         if error <= self.rules.safety * self.tol:
             return ""
@@ -194,14 +171,14 @@ class Search:
             self._note("stall", "an eigenvalue is hit")
             return "an eigenvalue is hit: the solution is not unique, or does not exist"
         rates = [b / a for a, b in pairwise(self._distances)]
-        stalls = [rate > self.rules.helps for rate in rates]
+        stalls = [rate > helps for rate in rates]
         assert last.solution is not None
-        if error <= self.tol and (last.solution.operations > self.rules.brief or stalls[-1:] == [True]):
+        if error <= self.tol and (last.solution.operations > brief or stalls[-1:] == [True]):
             return ""
-        if stalls[-1:] == [True] and max(self._distances[-2:]) < self.rules.floor:
+        if stalls[-1:] == [True] and max(self._distances[-2:]) < floor:
             return "this is the floor of double precision for this problem"
-        enough = self.task.rules.static.hopeless if self.problem.is_static else 0.0  # features may differ
-        small = self._distances[-1] < self.rules.coarse and last.task.effort >= enough
+        enough = 0.0 if last.solution.facts is None else self.task.rules.static.hopeless  # features may differ
+        small = self._distances[-1] < coarse and last.task.effort >= enough
         grown = last.task.effort >= self.rules.enough or small
         if grown and stalls[-2:] == [True, True] and not self._lasts_longer():
             return "a wider network does not help any more"
@@ -217,10 +194,11 @@ class Search:
 
     def _lasts_longer(self) -> bool:
         """Whether the last two solutions, though wrong in the end, were right for longer than those before."""
+        longer = 0.03  # part of the time
         start, end = self.problem.time
         estimates = [a.estimate for a in self.attempts if a.estimate is not None]
         times = [estimate.holds_until(self.rules.wrong) for estimate in estimates[-3:]]
-        return estimates[-1].worst > self.rules.wrong and times[-1] - times[0] > self.rules.longer * (end - start)
+        return estimates[-1].worst > self.rules.wrong and times[-1] - times[0] > longer * (end - start)
 
     @property
     def _fixed(self) -> str:
@@ -231,17 +209,21 @@ class Search:
 
     def _next(self) -> Task | str:
         """Return the next task: as fine as is wanted, or as the limits allow; or why there is none."""
+        companion = 0.8  # growth
+        coarser = 0.6  # growth
+        least = 1.1  # growth, if a limit does not allow for more
+        sizes = 6  # growths that are tried
         if self._needs_no_finer:
             self._note("coarser companion", "the initial data alone tell that the first solve is good enough")
-            return self._finer(self.rules.companion, 1.0)
+            return self._finer(companion, 1.0)
         wanted = self._growth()
-        for growth in np.geomspace(wanted, min(wanted, self.rules.least), self.rules.sizes if self.task.grows else 1):
+        for growth in np.geomspace(wanted, min(wanted, least), sizes if self.task.grows else 1):
             task = self._finer(float(growth), self.rules.tighter)
             seconds, needed = self.rules.caution * self._foresight.seconds(task), self._foresight.bytes(task)
             if seconds <= self.budget.left and needed <= self.budget.bytes:
                 return task
         if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error; a given width stays as it is
-            return self._finer(self.rules.coarser, 1.0) if self.task.grows else task
+            return self._finer(coarser, 1.0) if self.task.grows else task
         if needed > self.budget.bytes:
             limit = f"the memory limit of {self.budget.bytes / 1e9:.2g} GB"
             return f"another step would need about {needed / 1e9:.2g} GB, more than {limit}"
@@ -250,8 +232,7 @@ class Search:
     @property
     def _needs_no_finer(self) -> bool:
         """Whether the first solve is known to be good enough, so that a coarser one suffices to judge it."""
-        unwanted = "coarser companion" in self._without
-        if len(self.attempts) > 1 or not self.task.grows or self.problem.is_static or unwanted:
+        if len(self.attempts) > 1 or not self.task.grows or "coarser companion" in self._without:
             return False
         assert self.attempts[0].solution is not None
         error = known_error(self.attempts[0].solution, self.task.rules.estimate)
@@ -259,10 +240,11 @@ class Search:
 
     def _finer(self, growth: float, tighter: float) -> Task:
         """Return the task of a solve that shares as little as possible with the last."""
+        tightest = 1e-5  # by no more at once
         last = self.attempts[-1]
         assert last.solution is not None
         if tighter < 1.0 and last.steps > self.rules.steps * self.tol:  # they decide, and fall off with the tolerance
-            tighter = min(tighter, max(self.rules.tightest, self.rules.steps * self.tol / last.steps))
+            tighter = min(tighter, max(tightest, self.rules.steps * self.tol / last.steps))
         return finer(last.solution, last.task, self.rules, growth, tighter)
 
     def _growth(self) -> float:
@@ -270,6 +252,7 @@ class Search:
 
         From two errors the width that is needed is found as if the logarithm of the error fell linearly with it.
         """
+        far_off = 30.0  # a ratio of estimate to tolerance that calls for the longest stride
         if len(self.attempts) < 2:
             return self.rules.step
         a, b = self.attempts[-2:]
@@ -279,7 +262,7 @@ class Search:
             far, gained = np.log(b.error / (self.rules.safety * self.tol)), np.log(a.error / b.error)
         wider = b.task.effort - a.task.effort
         if not (np.isfinite(far) and gained > 0):
-            needed = self.rules.stride if not far <= np.log(self.rules.far) else self.rules.step
+            needed = self.rules.stride if not far <= np.log(far_off) else self.rules.step
         else:
             needed = 1.0 + wider * far / gained / b.task.effort
         return float(np.clip(needed, self.rules.step, self.rules.stride))
@@ -292,76 +275,78 @@ class Search:
         Coarse networks may grow where the problem does not; wider ones are tried then. Under a limit of time the first
         may take a part of it; if that is over, a coarser one has a part of the rest.
         """
+        tries = 3  # if they fail at different times or exceed a limit
+        retreat = 0.5  # growth of a first solve that has exceeded its share of a limit
+        share = 0.7  # of the time that is left
         effort, limited = 1.0, self.budget.seconds is not None and self.task.grows
-        left = self.rules.tries
-        while left:
+        left = tries
+        while True:
             left -= 1
-            self._kept = (1.0 - self.rules.share) * self.budget.left if limited and left else 0.0
-            try:
-                return self._attempt(replace(self.task, effort=effort))
-            except IntegrationError as error:
-                coarse = error.unresolved and effort < self.rules.enough
-                if not self.task.grows or (self._fails_again(error) and not coarse):
-                    raise
-                left += coarse
-                effort *= self.rules.stride
-                self._note("wider retry", "the first solve has stopped on the way")
-            except ConvergenceError as error:
-                if error.at_fold or not left or not self.task.grows:
-                    raise
-                effort *= self.rules.stride
-                self._note("wider retry", "the first solve has found nothing")
-            except BudgetError as error:
+            self._kept = (1.0 - share) * self.budget.left if limited and left else 0.0
+            found = self._attempt(replace(self.task, effort=effort))
+            if isinstance(found, Attempt):
+                return found
+            if isinstance(found.error, BudgetError):
                 if not (left and self.task.grows and self.budget.left > 0):
                     raise BudgetError(
-                        f"{error} Not even a first solution was found; allow more, or leave the limit out."
-                    ) from None
-                effort *= self.rules.retreat
+                        f"{found.error} Not even a first solution was found; allow more, or leave the limit out."
+                    )
+                effort *= retreat
                 self._note("coarser retry", "the first solve has exceeded its share of a limit")
-        raise self._failures[-1]
+                continue
+            coarse = found.is_coarse and effort < self.rules.enough
+            left += coarse
+            same = self._fails_again(found)
+            if not left or not self.task.grows or ((same or found.final) and not coarse):
+                raise found.raised()
+            effort *= self.rules.stride
+            stopped = isinstance(found.error, IntegrationError)
+            self._note("wider retry", f"the first solve has {'stopped on the way' if stopped else 'found nothing'}")
 
-    def _fails_again(self, error: IntegrationError) -> bool:
+    def _fails_again(self, failure: Failure) -> bool:
         """Remember a failure; return whether there was one at the same time before: then it is the problem's own."""
+        near = 0.05  # part of the whole time
         start, end = self.problem.time
-        same = any(abs(error.time - other.time) <= self.rules.same_time * (end - start) for other in self._failures)
-        self._failures.append(error)
-        return same or not np.isfinite(error.time)
+        same = any(abs(failure.time - other.time) <= near * (end - start) for other in self._failures)
+        self._failures.append(failure)
+        return same
 
-    def _another(self, task: Task) -> Attempt | None:
-        """Return a solve of a task, or of a slightly larger one (much larger if networks grow); None if all fail."""
+    def _another(self, task: Task) -> Attempt | Failure:
+        """Return a solve of a task, or of a slightly larger one (much larger if networks grow), or the last failure."""
         alone = len(self.attempts) == 1 and self.budget.seconds is None  # an estimate is worth as much as the solution
         self._kept = min(0.0, self.budget.left - self.attempts[-1].seconds) if alone else 0.0
-        rules, static, coarse = self.rules, self.problem.is_static, False
-        for more in (1.0, rules.again, rules.stride, rules.stride**2)[: 3 if static else 4]:
-            if more > rules.again and not (coarse or static):
+        rules, widest = self.rules, self.rules.again
+        for more in (1.0, rules.again, rules.stride, rules.stride**2):
+            if more > widest:
                 break
             if more > 1.0:
                 self._note("wider retry", "a second solve has failed")
-            try:
-                seed = self.task.seed + rules.seeds * self._count
-                return self._attempt(replace(task, effort=more * task.effort, seed=seed))
-            except IntegrationError as error:
-                # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
-                coarse = error.unresolved
-                if self._fails_again(error) and task.effort > self.attempts[-1].task.effort and not coarse:
-                    raise
-            except ConvergenceError as error:
-                self._failures.append(IntegrationError(str(error), float("nan")))
-        return None
+            seed = self.task.seed + rules.seeds * self._count
+            found = self._attempt(replace(task, effort=more * task.effort, seed=seed))
+            if isinstance(found, Attempt) or isinstance(found.error, BudgetError):
+                return found
+            # steps of the first may have jumped over what stops the finer ones; a coarser one fails for itself
+            same, widest = self._fails_again(found), found.widest
+            if (same or found.is_lost) and task.effort > self.attempts[-1].task.effort and not found.is_coarse:
+                raise found.raised()
+        return self._failures[-1]
 
-    def _attempt(self, task: Task) -> Attempt:
+    def _attempt(self, task: Task) -> Attempt | Failure:
         self._count += 1
         started = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with noted() as caught:
             try:
                 with self.budget.enforced(self._kept):
-                    solution, self._knowledge = solve_once(self.problem, task, self._knowledge, self._progress)
+                    found = attempt(self.problem, task, self._hints, self._progress)
             except OverrunError:
-                raise BudgetError(f"the time limit {self.budget.limit} was over during: {self._stage}.") from None
+                return Failure(BudgetError(f"the time limit {self.budget.limit} was over during: {self._stage}."))
+            except BudgetError as error:
+                return Failure(error)
+        if isinstance(found, Failure):
+            return found
+        solution, self._hints = found
         seconds = time.perf_counter() - started
-        assert isinstance(self._knowledge.sizes, Sizes | Lesson)
-        self._foresight.learn(task, solution, self._knowledge.sizes, seconds)
+        self._foresight.learn(solution, self._hints.lesson, seconds)
         left = float("nan") if solution.facts is None else solution.facts.left
         return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
 
@@ -382,7 +367,7 @@ class Search:
         """Say what a solution has missed, if there is time to look for it."""
         try:
             with self.budget.enforced():
-                return limits(solution, self.task.rules.estimate)
+                return self.kind.remarks(solution, self.task.rules.estimate)
         except OverrunError:
             return []
 
@@ -395,7 +380,7 @@ class Search:
             reason = stall_reason(best.left)
         if not met:
             reason = "; ".join([reason, *self._limits(best.solution)])
-        estimate = best.estimate or alone(best.solution, self.task.rules.estimate)
+        estimate = best.estimate or self.kind.alone(best.solution, self.task.rules.estimate)
         if best is not self._answers[-1]:
             self._note("earlier answer", "its error is smaller than that of the last solve")
         solution = replace(
@@ -415,8 +400,83 @@ class Search:
         for caught in best.warnings:
             if not (known and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
                 warn(caught.message)
-        if not (known or self.problem.is_static):
-            warn_if_suspicious(best.solution.reduced or best.solution, self.task.rules)
+        if not known:
+            self.kind.warn(best.solution, self.task.rules)
         if not met:
             warn(complaint(solution, self.tol, reason))
         return solution
+
+
+# ---- what is said about a solution that is not within its tolerance ------------------------------------------------
+
+
+def complaint(solution: Solution, tol: float, reason: str) -> str:
+    """Say how far the solution is from what was asked for."""
+    estimate = solution.error_estimate
+    assert estimate is not None
+    if not np.isfinite(estimate.worst):
+        return f"the error can't be estimated: {reason}."
+    first = f"the estimated error is {estimate.worst:.2g}, above tol={tol:g}: {reason}."
+    return " ".join([first, *filter(None, (_until(solution, estimate, tol), _lacking(solution)))])
+
+
+def _until(solution: Solution, estimate: ErrorEstimate, tol: float) -> str:
+    """Say until when the tolerance holds."""
+    start, end = solution.problem.time
+    until = estimate.holds_until(tol)
+    if estimate.growth is not None:
+        return (
+            f"Errors grow like exp({estimate.growth:.3g}·t), as in chaos: the solution is within tol until "
+            f"t = {until:.3g}, and from t = {estimate.holds_until(0.1):.3g} on only its statistics mean something."
+        )
+    since = estimate.holds_from(tol)
+    if since < start + 0.5 * (end - start):
+        return f"It is within tol from t = {since:.3g} on."
+    return f"It is within tol until t = {until:.3g}." if start < until < end else ""
+
+
+def _lacking(solution: Solution) -> str:
+    """Name the axis that lacks resolution most, if the basis is a product of functions of its axes."""
+    misfits, names = axis_misfits(solution), solution.problem.domain.coordinates
+    if len(misfits) < 2 or solution.reduced is not None:
+        return ""
+    axis = int(np.argmax(misfits))
+    return (
+        f"The axis {names[axis]} lacks resolution most: its fastest neurons carry {misfits[axis]:.2g} of the solution."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Write a time for people."""
+    if seconds < 120:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"
+
+
+# ---- once more -----------------------------------------------------------------------------------------------------
+
+
+def solve_again(solution: Solution, task: Task, values: Mapping[str, Any]) -> Solution:
+    """Solve the problem of a solution for other values of some parameters."""
+    problem, settings = solution.problem.at(**values), task.settings
+    tol, seed = task.tolerances.solution, task.seed if task.asked is None else task.asked
+    tolerances = Tolerances.of(tol, settings.rtol, settings.rules.search)
+    fresh = Task(settings, seed, tolerances, first=sizes_needed(solution), asked=seed, kind=task.kind)
+    with Summarised():
+        check_well_posed(problem)
+        if tol is None:
+            return solve_once(problem, fresh, Hints()).solution
+        return Search(problem, fresh, Budget(), _nobody).solve()
+
+
+def sizes_needed(solution: Solution) -> First | None:
+    """Return the sizes with which a search would have met its tolerance at once; None if they are not known."""
+    task = solution.provenance
+    if not isinstance(task, Task) or task.first is None or solution.verdict is None or solution.subspace is not None:
+        return None
+    grown = len(solution.verdict.attempts) > 2
+    return task.first.scaled(task.effort / task.rules.search.step) if grown else task.first
+
+
+def _nobody(stage: str) -> None:
+    """Listen to the progress of a solve."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from frozenpinn.runtime.arguments import is_number, spelled
 from frozenpinn.search.rules import Rules
 from frozenpinn.search.settings_validation import check_kinds, check_windows
 from frozenpinn.search.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from frozenpinn.search.kind import Kind
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
 
@@ -221,6 +224,8 @@ class Task:
         Sizes to start from; None looks for them.
     asked
         The seed that the user has given; None if it is ``seed``.
+    kind
+        Who solves it; None for what is planned here and solved elsewhere.
     """
 
     settings: Settings
@@ -231,10 +236,11 @@ class Task:
     start: Any = None
     first: First | None = None
     asked: int | None = None
+    kind: Kind | None = None
 
     def again(self, solution: Any, values: Mapping[str, Any]) -> Any:
         """Solve the problem of a solution of this task for other values of parameters."""
-        from frozenpinn.search.re_solve import solve_again
+        from frozenpinn.search.search import solve_again
 
         return solve_again(solution, self, values)
 

@@ -14,20 +14,16 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.initial_gradient import InitialGradient
 from frozenpinn.assembly.even_axes import even_grid, even_layer
-from frozenpinn.assembly.interfaces import Cut, axis_cuts, count_of_parts, cut_grid, points_on_parts, with_parts
+from frozenpinn.assembly.interfaces import Cut, axis_cuts, count_of_parts, cut_grid, points_on_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.assembly.strategies import BoundaryStrategy, build_space, strategy_by_name
+from frozenpinn.assembly.strategies import BoundaryStrategy, strategy_by_name
 from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
 from frozenpinn.basis.samplers.protocol import check_width
-from frozenpinn.enrichments.corners import singular_functions
 from frozenpinn.errors import BudgetError, SettingsError, warn
-from frozenpinn.evolution.fitting import fitted
 from frozenpinn.geometry import Box, Points
-from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.search.memory import Appetite, Numbers
 from frozenpinn.search.settings import Settings, Task, Windows
 from frozenpinn.statement.problem import Problem
 
@@ -204,43 +200,27 @@ class Plan:
         # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
         return replace(points, weights=points.weights / points.weights.sum())
 
-    def build_spaces(self, problem: Problem, cloud: Points, window: int = 0, pool: Points | None = None) -> list[Space]:
-        """Sample the hidden layer and put the linear layers on it, for each group of fields.
+    def product_spaces(self, problem: Problem, cloud: Points, window: int = 0) -> list[Space]:
+        """Sample the layers of all axes of a product and put the linear layers on them, for each group of fields.
 
-        Each window of time draws its own neurons; ``pool`` are the points they are drawn from, if not the cloud.
+        Each window of time draws its own neurons.
         """
-        task, settings = self.task, self.task.settings
-        if self.frame.product and window == 0:
+        task = self.task
+        if window == 0:
             own = cast(tuple[Sines, ...], self.samplers)
             layers = [even_layer(s, cloud.along(i), int(task.seed)) for i, s in enumerate(own)]
             return build_product_spaces(problem, layers, cloud, self._product_cutoff())
-        seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
-        if self.frame.product:
-            rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
-            layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
-            return build_product_spaces(problem, layers, cloud, self._product_cutoff())
-        sampler = self.sampler
-        if settings.sampler is None and "fitted slopes" not in settings.without:
-            sampler = fitted(problem, sampler, cloud, task.seed)
-        hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
-        if settings.sampler is None and "corners" not in settings.without:
-            hidden = replace(hidden, singular=singular_functions(problem))
-        hidden = with_parts(problem, hidden)
-        per_side = 1 if problem.domain.dimension == 1 else self._boundary_points(problem)
-        return [
-            build_space(problem, hidden, cloud, group, self.frame.strategy, self._cutoff(problem), per_side)
-            for group in problem.groups
-        ]
-
-    def _cutoff(self, problem: Problem) -> float | None:
-        """Return the cut-off of the SVD layer: that of the settings, or the finest that makes sense."""
-        given, rules = self.task.settings.cutoff, self.task.rules.cutoff
-        if given != "auto":
-            return given
-        return self.frame.strategy.cutoff or (rules.finest if problem.is_linear else rules.nonlinear)
+        seeds = np.random.SeedSequence((task.seed, window))
+        rngs = [np.random.default_rng(s) for s in seeds.spawn(len(self.samplers))]
+        layers = [s.sample(cloud.along(i), g) for i, (s, g) in enumerate(zip(self.samplers, rngs, strict=True))]
+        return build_product_spaces(problem, layers, cloud, self._product_cutoff())
 
     def _product_cutoff(self) -> float:
         """Return the cut-off on each axis of a product: the rank is what costs, so no finer than the accuracy needs."""
+        share = 1e-4  # of the tolerance
+        least = 1e-12  # cut-off
+        most = 1e-9  # cut-off
+        usual = 1e-11  # cut-off if nothing is asked for
         given, rules, asked = self.task.settings.cutoff, self.task.rules.cutoff, self.task.tolerances.solution
         if given != "auto":
             assert given is not None
@@ -248,16 +228,8 @@ class Plan:
         # graded neurons of tanh have functions of small singular values that carry round-off alone
         finest = rules.nonlinear if any(hasattr(sampler, "graded") for sampler in self.samplers) else 0.0
         if asked is None:
-            return max(finest, rules.product)
-        return max(finest, float(np.clip(rules.product_share * asked, rules.product_finest, rules.product_coarsest)))
-
-    def _boundary_points(self, problem: Problem) -> int:
-        """Return how many points a side gets: enough rows to see every feature of that side."""
-        rules, given = self.task.rules.sizing, self.task.settings.boundary_points
-        sides = max(1, len(problem.domain.sides) + 2 * sum(problem.domain.periodic))
-        if given is not None:
-            return max(1, round(given / sides))
-        return max(rules.fewest_boundary_points, int(rules.boundary_rows * self.sampler.width / sides))
+            return max(finest, usual)
+        return max(finest, float(np.clip(share * asked, least, most)))
 
 
 @lru_cache(maxsize=256)
@@ -304,30 +276,36 @@ def _default_width(problem: Problem, settings: Settings) -> int:
     Round-off in a derivative of order p grows like (slope of the neurons)^p, and so with the width. Linear equations
     of third and fourth order are more accurate with fewer, flatter neurons; nonlinear ones need them for detail.
     """
+    flatter = 80  # neurons, for less round-off in high derivatives
+    usual = 200  # neurons
     rules, d = settings.rules.sizing, problem.domain.dimension
     if d > 1:
         return rules.shape
     high_order = max(problem.spatial_order(name) for name in problem.fields) > 2
-    return rules.line_high_order if high_order and problem.is_linear else rules.line
+    return flatter if high_order and problem.is_linear else usual
 
 
 def _counts(problem: Problem, settings: Settings, samplers: tuple[Sampler, ...], product: bool) -> tuple[int, ...]:
+    per_neuron = 1.25  # points, which integrate products of two sines to round-off, with a few more
+    more_in_many = 4  # where round-off is far
+    cycles_of_data = 1.2  # so that data are not aliased; those of squares are more
+    on_shapes = 4.0  # points per neuron
     rules, d, given = settings.rules.sizing, problem.domain.dimension, settings.points
     if isinstance(given, tuple | list):
         return tuple(int(n) for n in given)
     if given is not None:
         return (int(given),) * d if product else (int(given),)
     if product:
-        cycles = rules.points_on_linear_cycles if has_constant_coefficients(problem) else rules.points_on_cycles
-        more = rules.points_more if d <= rules.dimensions else rules.points_more_in_many
+        cycles = cycles_of_data if has_constant_coefficients(problem) else rules.points_on_cycles
+        more = rules.points_more if d <= rules.dimensions else more_in_many
         if d == 1 and problem.domain.periodic[0]:  # values come from fast transforms
             return (next_fast_len(int(cycles * (samplers[0].width + 1))),)
         return tuple(
             (1 + len(cuts))
-            * (int(cycles * (sampler.width + 1)) if periodic else int(rules.points_on_products * sampler.width) + more)
+            * (int(cycles * (sampler.width + 1)) if periodic else int(per_neuron * sampler.width) + more)
             for sampler, (_, periodic), cuts in zip(samplers, _axes(problem), _cuts(problem), strict=True)
         )
-    each = rules.points_on_lines if d == 1 else rules.points_on_shapes
+    each = rules.points_on_lines if d == 1 else on_shapes
     return (int(each * samplers[0].width * count_of_parts(problem)),)
 
 
@@ -364,18 +342,10 @@ def _renewal(problem: Problem, windows: int | str | Windows | None, product: boo
     return windows
 
 
-def check_settings(problem: Problem, task: Task) -> None:
-    """Refuse settings that make no sense, and warn about those that do not fit together."""
-    settings = task.settings
-    if not is_whole(task.seed) or task.seed < 0:
-        raise SettingsError(f"seed must be a whole number from 0 on, got {shown(task.seed)}.")
-    given = (settings.points, settings.subspace, task.tolerances.solution)
-    if problem.is_static or (settings.cutoff is not None and all(value is None for value in given)):
-        return  # a single solve in all coordinates makes its plan at once, and has enough points
-    plan = make_plan(problem, task)
-    if plan.frame.product or problem.domain.dimension == 1:
-        for n, sampler in zip(plan.counts, plan.samplers, strict=True):
-            _check_points(n, sampler.width, settings)
+def check_points(plan: Plan) -> None:
+    """Refuse fewer points than neurons where these are not put in order, and warn of them elsewhere."""
+    for n, sampler in zip(plan.counts, plan.samplers, strict=True):
+        _check_points(n, sampler.width, plan.task.settings)
 
 
 def _check_points(n: int, width: int, settings: Settings) -> None:
@@ -389,3 +359,102 @@ def _check_points(n: int, width: int, settings: Settings) -> None:
             f"{n} points are too few for width {width}: neurons steeper than the point spacing are not resolved. "
             f"Use points={2 * width} or width={max(1, n // 2)}."
         )
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+_BYTES = 48.0  # of a number in a table of the basis, with its copies
+_COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
+_SHRINK = 0.95  # factor from one size that is tried to the next
+
+
+@dataclass(frozen=True)
+class Appetite:
+    """What a kind of basis needs: whether it is a product, how many tensors are a state, and at how many steps."""
+
+    product: bool
+    tensors: int
+    steps: int
+
+    def tables(self, widths: Sequence[float], counts: Sequence[float]) -> float:
+        """Return the bytes of the tables of a basis, or of the states and values on the grid of a product."""
+        if not self.product:
+            return _BYTES * prod(counts) * prod(widths)
+        tables = sum(n * width for n, width in zip(counts, widths, strict=True))
+        return 8.0 * _COPIES * self.tensors * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
+
+    def kept(self, widths: Sequence[float]) -> float:
+        """Return the bytes of the states that are kept at the fewest steps."""
+        return 16.0 * self.tensors * self.steps * prod(widths) if self.product else 0.0
+
+    def whole(self, widths: Sequence[float], counts: Sequence[float]) -> float:
+        """Return both together."""
+        return self.tables(widths, counts) + self.kept(widths)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers of neurons and of points of a plan.
+
+    Attributes
+    ----------
+    more
+        Points of each axis that do not become fewer with its neurons.
+    given
+        Whether the points are the user's choice, and not the program's by the neurons.
+    """
+
+    widths: tuple[int, ...]
+    counts: tuple[int, ...]
+    more: int
+    given: bool
+
+    def fitting(self, appetite: Appetite, allowed: float) -> str:
+        """Say which settings would fit into some bytes.
+
+        The longest axes become shorter first: few neurons on an axis are a choice, and would not free much. Points that
+        were given become fewer before neurons do, as long as there are enough of them.
+        """
+        if self.given and (counts := self._fewer_points(appetite, allowed)) is not None:
+            return f"points={_told(counts)} would fit"
+        most = float(max(self.widths))
+        while most >= 2.0:
+            widths = [min(float(n), most) for n in self.widths]
+            if appetite.whole(widths, self._points_of(widths)) <= allowed:
+                fit = tuple(max(2, 2 * int(n / 2)) for n in widths)
+                points = f", points={_told(tuple(map(int, self._points_of(fit))))}" if self.given else ""
+                return f"width={_told(fit)}{points} would fit"
+            most *= _SHRINK
+        return "no width would fit"
+
+    def _points_of(self, widths: Sequence[float]) -> list[float]:
+        """Return about how many points belong to other numbers of neurons."""
+        if self.given:
+            parts = zip(self.counts, _spread(widths, len(self.counts)), strict=True)
+            return [min(float(n), 2.0 * width + self.more) for n, width in parts]
+        if len(self.counts) != len(widths):
+            return [n * min(widths) / min(self.widths) for n in self.counts]
+        shares = [new / old for new, old in zip(widths, self.widths, strict=True)]
+        return [n * share + (0 if share == 1.0 else self.more) for n, share in zip(self.counts, shares, strict=True)]
+
+    def _fewer_points(self, appetite: Appetite, allowed: float) -> tuple[int, ...] | None:
+        """Return fewer points that fit, if they are still twice as many as the neurons."""
+        most = float(max(self.counts))
+        least = [2.0 * width for width in _spread(self.widths, len(self.counts))]
+        while any(min(n, most) > fewest for n, fewest in zip(self.counts, least, strict=True)):
+            counts = [min(float(n), max(most, fewest)) for n, fewest in zip(self.counts, least, strict=True)]
+            if appetite.whole(self.widths, counts) <= allowed:
+                return tuple(int(n) for n in counts)
+            most *= _SHRINK
+        return None
+
+
+def _spread(widths: Sequence[float], count: int) -> list[float]:
+    """Return a width for each count: of its own axis, or all neurons where these belong to no axis."""
+    return [*widths] if len(widths) == count else [float(prod(widths))] * count
+
+
+def _told(sizes: tuple[int, ...]) -> str:
+    """Write sizes as a setting: one number if they are all the same."""
+    return str(sizes if len(set(sizes)) > 1 else sizes[0])

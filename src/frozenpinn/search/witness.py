@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import is_dataclass, replace
 
 from frozenpinn.basis.samplers import with_width
-from frozenpinn.errors import EvaluationError, FrozenPinnWarning, IntegrationError, SettingsError, warn
+from frozenpinn.errors import ConvergenceError, EvaluationError, SettingsError, silenced, warn
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import spelled
-from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.search.estimate import compare
+from frozenpinn.search.kind import Failure, Hints
 from frozenpinn.search.rules import SearchRules
 from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.single import Knowledge, solve_once
+from frozenpinn.search.single import attempt
 from frozenpinn.transforms import Units
 
 
@@ -62,6 +60,7 @@ def estimate_error(solution: Solution) -> Solution:
     >>> fp.estimate_error(fp.solve(rod)).error_estimate["u"] < 1e-8
     True
     """
+    unresolved = 1e-2
     if not isinstance(solution, Solution):
         raise SettingsError(f"estimate_error() takes a Solution, got {type(solution).__name__}.")
     if solution.error_estimate is not None:
@@ -71,24 +70,20 @@ def estimate_error(solution: Solution) -> Solution:
         raise EvaluationError(
             "a loaded solution can't be solved again; call fp.estimate_error(solution) before saving."
         )
-    rules = task.rules
-    units = solution.pieces[0].view(Units)
-    knowledge = Knowledge(solution.subspace, settled=True, scales=None if units is None else units.scales)
-    with warnings.catch_warnings():  # the first solve has warned already
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        try:
-            search = rules.search
-            again = finer(solution, task, search, search.step, search.tighter)
-            witness = solve_once(solution.problem, again, knowledge).solution
-        except IntegrationError as error:
-            failed = str(error)
-            witness = None
-    if witness is None:
-        warn(f"the error can't be estimated, because a second solve with other neurons failed: {failed}")
+    assert task.kind is not None
+    rules, units = task.rules, solution.pieces[0].view(Units)
+    hints = Hints(solution.subspace, settled=True, scales=None if units is None else units.scales)
+    again = finer(solution, task, rules.search, rules.search.step, rules.search.tighter)
+    with silenced():  # the first solve has warned already
+        found = attempt(solution.problem, again, hints)
+    if isinstance(found, Failure):
+        if isinstance(found.error, ConvergenceError):
+            raise found.error
+        warn(f"the error can't be estimated, because a second solve with other neurons failed: {found.error}")
         return replace(solution, error_estimate=ErrorEstimate.unknown(solution.problem))
-    with blas_threads(0.0 if witness.problem.is_static else witness.operations):
-        estimate = compare(solution, witness, rules.estimate, task.settings.without)
-    if estimate.worst > rules.estimate.unresolved:
+    witness = found.solution
+    estimate = task.kind.compare(solution, witness, task)
+    if estimate.worst > unresolved:
         warn(
             f"the estimated relative error is {estimate.worst:.2g}: the solution is not resolved. "
             "Use a larger width, or a shorter time if the dynamics is chaotic."

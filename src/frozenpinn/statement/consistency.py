@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, ProblemError
+from frozenpinn.errors import FrozenPinnError, ProblemError, silenced
 from frozenpinn.geometry import BoundaryPoints, Box, FlatSide
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
@@ -109,8 +108,7 @@ def _against_velocity(problem: Problem, condition: LinearCondition) -> str | Non
         return None
     points, start = _on_side(problem, condition), problem.time[0]
     try:
-        with warnings.catch_warnings():  # a jump in time has a text of its own
-            warnings.simplefilter("ignore", FrozenPinnWarning)
+        with silenced():  # a jump in time has a text of its own
             rate = condition.value.time_derivative(1, points.x, start, problem.time)
     except FrozenPinnError:
         return None

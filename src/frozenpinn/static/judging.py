@@ -1,8 +1,4 @@
-"""What a function leaves of a static problem at places that no solve is fitted at, and whether it can be trusted.
-
-Without functions of a corner at which gradients are unbounded, least squares converges to a wrong function. Two
-solutions agree more and more, and no distance shows that. What they leave of the equations does: it stays as it is.
-"""
+"""What a function leaves of a static problem at places that no solve is fitted at."""
 
 from __future__ import annotations
 
@@ -23,7 +19,6 @@ from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.array_arguments import frozen
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Bound
-from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.static_rules import StaticRules
@@ -293,56 +288,6 @@ def _rms(values: Array | float) -> float:
     return sqrt(np.vdot(values, values) / np.size(values))
 
 
-# ---- trust ------------------------------------------------------------------------------------------
-
-
-History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
-
-
-def doubt(effort: float, left: float, history: History, rules: StaticRules, projected: bool = False) -> float | None:
-    """Return what a solve leaves if that is too much, or does not fall with the width; None if it can be trusted.
-
-    Projections, as those on products, do not trade values for residuals: they are trusted as long as these fall.
-
-    Examples
-    --------
-    >>> rules = StaticRules()
-    >>> doubt(4.0, 0.23, [(1.0, 0.3), (4.0, 0.23)], rules), doubt(4.0, 0.05, [(1.0, 0.05)], rules)
-    (0.23, 0.05)
-    >>> doubt(4.0, 0.01, [(1.0, 0.3), (4.0, 0.01)], rules) is None
-    True
-    """
-    if left > rules.untrusted and not projected:
-        return left
-    return left if left > rules.doubtful and _flat(effort, left, history, rules) else None
-
-
-def _flat(effort: float, left: float, history: History, rules: StaticRules) -> bool:
-    """Whether narrower networks have left about as little."""
-    before = [other for narrower, other in history if rules.wider * narrower <= effort]
-    falls = 0.85  # to this part of what a narrower network has left, at least
-    return bool(before) and left > falls * min(before[-1], before[0])
-
-
-def stalls_for_good(history: History, rules: StaticRules) -> bool:
-    """Whether the last solves leave too much for a trusted estimate, and growing on does not help."""
-    if len(history) < 3:
-        return False
-    growth = 16.0 if history[-1][1] > rules.blind else rules.hopeless
-    if history[-1][0] < growth * history[0][0]:
-        return False
-    return all(left > rules.doubtful and _flat(effort, left, history, rules) for effort, left in history[-2:])
-
-
-def stall_reason(left: float) -> str:
-    """Say what is wrong."""
-    share = f"{100 * left:.0f}" if left > 0.01 else f"{100 * left:.2g}"
-    return (
-        f"the residual stalls at {share} %: the solution has a singularity that the features do not have "
-        "(a corner?) or a layer that they do not resolve, or it does not exist, as data contradict each other"
-    )
-
-
 def warn_if_singular(singular: tuple[float, float], problem: Problem, rules: StaticRules) -> None:
     """Say that the problem is near one without a unique solution."""
     smallest, second = singular
@@ -363,11 +308,3 @@ def warn_if_singular(singular: tuple[float, float], problem: Problem, rules: Sta
             f"near resonance: the {what} takes a function of size 1 to {smallest:.2g}, the next to {second:.2g}, so "
             f"errors of equations and data are multiplied by up to {1.0 / smallest:.2g}."
         )
-
-
-def stays_singular(last: Sequence[StaticFacts | None], rules: StaticRules) -> bool:
-    """Whether all of the last solves of a linear problem say that an eigenvalue is hit: wider networks do not help."""
-    found = [facts for facts in last if facts is not None and not facts.steps]
-    return 1 < len(found) == len(last) and all(
-        facts.singular[0] <= rules.singular * facts.singular[1] for facts in found
-    )

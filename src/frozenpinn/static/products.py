@@ -87,7 +87,7 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         return None
     try:
         own.check_memory()
-        spaces = own.build_spaces(problem, own.place_points(problem))
+        spaces = own.product_spaces(problem, own.place_points(problem))
         values = {} if start is None else {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
         first = np.zeros(system.size) if problem.is_linear or start is None else system.initial_state

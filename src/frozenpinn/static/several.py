@@ -7,7 +7,6 @@ with m = 1/|u − v|² + 1 for each known v, the factor is 1/(1 − Σ m′(u)δ
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +17,7 @@ import scipy.linalg as sla
 
 from frozenpinn.assembly.collocation import Collocation, Combination, Function, Nothing
 from frozenpinn.basis.samplers import Waves
-from frozenpinn.errors import ConvergenceError, FrozenPinnWarning, warn
+from frozenpinn.errors import ConvergenceError, noted, repeat
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.solution import Solution
@@ -181,8 +180,7 @@ def refined(candidates: list[Candidate], solve: Callable[[Any], Solution]) -> tu
     found: list[tuple[Solution, str]] = []
     lost = 0
     for number, candidate in enumerate(candidates, 1):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", FrozenPinnWarning)
+        with noted() as caught:
             try:
                 solution = solve(candidate.state)
             except ConvergenceError:
@@ -194,8 +192,7 @@ def refined(candidates: list[Candidate], solve: Callable[[Any], Solution]) -> tu
             continue
         if all(relative_distance(solution, other) > _SAME for other, _ in found):
             found.append((solution, f"(find {number}), from {candidate.start}"))
-            for warning in caught:
-                warn(warning.message)
+            repeat(caught)
     if not found:
         raise ConvergenceError("no solution was found: what a coarse network has found does not last on finer ones.")
     found.sort(key=lambda pair: _norm(pair[0]))

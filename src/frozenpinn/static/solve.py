@@ -22,6 +22,7 @@ from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
+from frozenpinn.search.trust import stall_reason
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import (
     Family,
@@ -32,7 +33,7 @@ from frozenpinn.static.families import (
     promised,
     with_special_functions,
 )
-from frozenpinn.static.judging import held_out, judged_sizes, left_over, stall_reason, warn_if_singular
+from frozenpinn.static.judging import held_out, judged_sizes, left_over, warn_if_singular
 from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import check_product, given_product, product_plan, solve_on_product
@@ -42,17 +43,19 @@ Array = np.ndarray
 
 
 class Earlier(NamedTuple):
-    """A coarser solve: its solution, the features that it has chosen, and what a pilot with them has left."""
+    """A coarser solve: its solution, the features that it has chosen, what a pilot with them has left, and its plan."""
 
     solution: Solution
     family: Family
     pilot: float
+    cost: StaticPlan
 
 
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
     """Solve a static problem once, going on from an earlier solve if there is one."""
     before, start = None if earlier is None else earlier.solution, cast(Function, Nothing())
     plan = replace(static_plan(problem, task), told=partial(watch.announce, "Newton's method"))
+    first = plan
     plan.check_memory()
     if isinstance(task.settings.width, tuple):
         return _with_given_product(plan, earlier, watch)
@@ -63,7 +66,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
                 start = SolutionStart(earlier.solution.jet_values)
                 product = solve_on_product(plan, start, np.inf, "a coarser solution")
             if product is not None and product.facts is not None:
-                return Earlier(product, earlier.family, earlier.pilot)
+                return Earlier(product, earlier.family, earlier.pilot, first)
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
         start = pilot.found.state if before is None else SolutionStart(before.jet_values)
@@ -73,7 +76,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             coarser = before if before is not None and isinstance(before.width, tuple) else None
             product = None if many else solve_on_product(plan, start, limit if coarser is None else np.inf, how)
             if product is not None and coarser is not None and _agree(product, coarser, task):
-                return Earlier(_beside(product, pilot), pilot.family, pilot.left)
+                return Earlier(_beside(product, pilot), pilot.family, pilot.left, first)
             if product is not None and product.facts is not None and not product.facts.left < limit:
                 product = None
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
@@ -81,7 +84,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             with watch.stage("choice of features"):
                 pilot = with_special_functions(_narrower(plan), pilot, _lacks_detail(plan, pilot, earlier))
         if product is not None and product.facts is not None and product.facts.left < promised(plan, pilot):
-            return Earlier(_beside(product, pilot), pilot.family, pilot.left)
+            return Earlier(_beside(product, pilot), pilot.family, pilot.left, first)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
@@ -96,7 +99,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         if many:
             with watch.stage("products"):
                 solution = _or_product(plan, pilot.found.state, solution)
-    return Earlier(_beside(solution, pilot), pilot.family, pilot.left)
+    return Earlier(_beside(solution, pilot), pilot.family, pilot.left, first)
 
 
 def begin(plan: StaticPlan) -> tuple[Family, Combination]:
@@ -158,7 +161,7 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
             f"conditions: widths of {product.width} are too small for the solution, which may be wrong.",
             ResolutionWarning,
         )
-    return Earlier(product, family, product.facts.left)
+    return Earlier(product, family, product.facts.left, plan)
 
 
 def _beside(solution: Solution, pilot: Pilot) -> Solution:

@@ -11,7 +11,6 @@ alone, so a run has the same bits whatever was run before it.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -19,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnError
+from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.output.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import one_thread
-from frozenpinn.search.re_solve import sizes_needed
+from frozenpinn.search.search import sizes_needed
 from frozenpinn.search.settings import First
 from frozenpinn.solve import solve_from
 from frozenpinn.sweeps.definition import Definition, Table, applied
@@ -118,8 +117,7 @@ def _part(solution: Solution, tol: float) -> float:
 
 
 def _tried(solve: Callable[[First | None, int], Solution], first: First | None, pilot: int) -> Solution | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silenced(Warning):
         try:
             return solve(first, pilot)
         except (FrozenPinnError, ArithmeticError, MemoryError, ValueError):
@@ -200,8 +198,7 @@ class Row:
 def run(definition: Definition, plan: Plan, index: int) -> Row:
     """Solve one run and evaluate it; on one thread of BLAS, so that bits do not depend on where it runs."""
     started = time.process_time()
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the status, the estimate and the reason tell
+    with one_thread(), silenced(Warning):  # the status, the estimate and the reason tell
         try:
             solution = solved(definition, plan.first(index), index)
             return _row(definition, solution, index, time.process_time() - started)

@@ -13,13 +13,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from frozenpinn.errors import MissingExtraError, StorageError
+from frozenpinn.errors import MissingExtraError, StorageError, silenced
 from frozenpinn.runtime.paths import checked_target, path_of, replacing
 from frozenpinn.sweeps.definition import Definition
 from frozenpinn.sweeps.runs import STATUS, Plan, Row, read_plan
@@ -478,8 +477,7 @@ def open_sweep(file: Any) -> xarray.Dataset:
 def _opened(path: str) -> Any:
     import xarray as xr
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silenced(Warning):
         if os.path.isdir(path):
             return xr.open_zarr(path, chunks=None, consolidated=False)
         return xr.open_dataset(path)

@@ -8,7 +8,6 @@ skew planes to intervals, polygons and polyhedra (zonotopes).
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -20,7 +19,7 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.subspace import Subspace, chain_rule, is_dirichlet
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, SettingsError
+from frozenpinn.errors import FrozenPinnError, SettingsError, silenced
 from frozenpinn.geometry import Box, Domain, Interval
 from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
@@ -126,8 +125,7 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
             equations.append(f"{as_text(writer.restricted(left))} = {as_text(writer.restricted(e.right_side))}")
         initial = {name: writer.datum(d) for name, d in problem.initial.items()}
         velocity = {name: writer.datum(d) for name, d in problem.initial_velocity.items()}
-        with warnings.catch_warnings():  # the full problem has warned already
-            warnings.simplefilter("ignore", FrozenPinnWarning)
+        with silenced():  # the full problem has warned already
             if problem.is_static:
                 if problem.constraints:
                     raise NotReducibleError("a constraint refers to all coordinates.")

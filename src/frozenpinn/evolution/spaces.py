@@ -1,4 +1,4 @@
-"""Slopes of neurons in many dimensions, chosen by how well they represent the data of a problem.
+"""Trial spaces of a solve in time: hidden layers by the plan's sampler, with what the problem adds to them.
 
 In many dimensions a few hundred neurons can't resolve detail everywhere, and the right slope depends on the data:
 nearly flat neurons are polynomials of low degree, steep ones see fronts. So initial value, velocity and forcing are
@@ -8,15 +8,69 @@ fitted at some points and judged at others. The held-out error is also a forecas
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.analysis.probing import known_values
+from frozenpinn.assembly.interfaces import with_parts
+from frozenpinn.assembly.spaces import Space
+from frozenpinn.assembly.strategies import build_space
 from frozenpinn.basis.samplers import Sampler, adapted, with_width
+from frozenpinn.enrichments.corners import singular_functions
 from frozenpinn.geometry import Points
+from frozenpinn.search.rules import FINEST
+from frozenpinn.search.sizing import Plan
 from frozenpinn.statement.problem import Problem
+
+
+def build_spaces(
+    plan: Plan, problem: Problem, cloud: Points, window: int = 0, pool: Points | None = None
+) -> list[Space]:
+    """Sample the hidden layer and put the linear layers on it, for each group of fields.
+
+    Each window of time draws its own neurons; ``pool`` are the points they are drawn from, if not the cloud.
+    """
+    if plan.frame.product:
+        return plan.product_spaces(problem, cloud, window)
+    task, sampler = plan.task, plan.sampler
+    if task.settings.sampler is None and "fitted slopes" not in task.settings.without:
+        sampler = fitted(problem, sampler, cloud, task.seed)
+    seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
+    hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
+    if task.settings.sampler is None and "corners" not in task.settings.without:
+        hidden = replace(hidden, singular=singular_functions(problem))
+    hidden = with_parts(problem, hidden)
+    per_side = 1 if problem.domain.dimension == 1 else _boundary_points(plan, problem)
+    return [
+        build_space(problem, hidden, cloud, group, plan.frame.strategy, _cutoff(plan, problem), per_side)
+        for group in problem.groups
+    ]
+
+
+def _cutoff(plan: Plan, problem: Problem) -> float | None:
+    """Return the cut-off of the SVD layer: that of the settings, or the finest that makes sense."""
+    given, rules = plan.task.settings.cutoff, plan.task.rules.cutoff
+    if given != "auto":
+        return given
+    return plan.frame.strategy.cutoff or (FINEST if problem.is_linear else rules.nonlinear)
+
+
+def _boundary_points(plan: Plan, problem: Problem) -> int:
+    """Return how many points a side gets: enough rows to see every feature of that side."""
+    rows = 1.5  # points on the whole boundary per neuron
+    fewest = 8  # on each side
+    given = plan.task.settings.boundary_points
+    sides = max(1, len(problem.domain.sides) + 2 * sum(problem.domain.periodic))
+    if given is not None:
+        return max(1, round(given / sides))
+    return max(fewest, int(rows * plan.sampler.width / sides))
+
+
+# ---- slopes of neurons in many dimensions --------------------------------------------------------------------------
+
 
 Array = np.ndarray
 SCALES = (2.0, 0.6, 0.2, 0.06, 0.02, 0.006, 0.002)

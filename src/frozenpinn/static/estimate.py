@@ -1,0 +1,144 @@
+"""How far a static solution may be from the truth, by its distance from another one and what both leave of equations.
+
+What a solution misses of prescribed values, or leaves of an equation, is an error at least, whatever the distance says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from frozenpinn.analysis.probing import Probe
+from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.decisions import Decision, distinct
+from frozenpinn.search.convergence import residual_ratio
+from frozenpinn.search.estimate import Values, places_of, root_mean_square, smaller_size, values_at
+from frozenpinn.search.kind import Pair
+from frozenpinn.search.rules import EstimateRules
+from frozenpinn.search.settings import Task
+from frozenpinn.static.judging import judged_sizes, least_errors
+from frozenpinn.static.start import SolutionStart
+
+Array = np.ndarray
+_NOW = np.zeros(1)
+
+
+def compare(solution: Solution, finer: Solution, rules: EstimateRules, without: tuple[str, ...] = ()) -> ErrorEstimate:
+    """Estimate the error of a solution by its distance from one that is at least as accurate."""
+    places = places_of(solution, finer)
+    return _estimate(solution, places, values_at(solution, finer, places, _NOW), rules, without=without)
+
+
+def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, without: tuple[str, ...] = ()) -> Pair:
+    """Estimate the errors of two solutions, each by the other."""
+    least = 1e-6  # residuals tell everything
+    places = places_of(coarser, finer)
+    values = values_at(coarser, finer, places, _NOW)
+    distance = _estimate(coarser, places, values, rules, without=without)
+    ratio = _ratio(coarser, finer)
+    ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
+    part = min(1.0, rules.static_trust * max(ratio, least))
+    why = list[Decision]()
+    if part < 1.0 and "blind residuals" not in without and not _is_comparable(coarser, finer, rules):
+        why.append(Decision("blind residuals", "errors hardly leave a residual, or both solutions are of other kinds"))
+        part = 1.0
+    return Pair(distance, _estimate(finer, places, values, rules, part, without, why), ratio)
+
+
+def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
+    """Estimate the error of a solution without a second one, by the narrow solve that has chosen its features.
+
+    Of others nothing is known.
+    """
+    facts, problem = solution.facts, solution.problem
+    if facts is None or not np.isfinite(facts.apart):
+        return ErrorEstimate.unknown(problem)
+    better = facts.left / facts.pilot if facts.pilot > 0 and np.isfinite(facts.left) else 1.0
+    error = facts.apart * min(1.0, rules.static_trust * better)
+    error = max([error, *_least(solution).values()])
+    curves = {name: np.array([error]) for name in problem.fields}
+    why = Decision("estimate alone", "there is no second solution, but a pilot with the same features")
+    return ErrorEstimate(dict.fromkeys(problem.fields, error), np.array([0.0]), curves, decisions=(why,))
+
+
+def _ratio(coarser: Solution, finer: Solution) -> float | None:
+    """Return what the finer of two solutions leaves at held-out points, as a part of what the other does.
+
+    Errors fall faster than that for equations of high order, whose residuals have many derivatives in them, until
+    round-off takes over.
+    """
+    per_order = 0.375  # the power of the ratio for each derivative, at least the first
+    rounded = 1e-6  # what is left by round-off
+    one, other = coarser.facts, finer.facts
+    if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
+        return None
+    order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
+    return (other.left / one.left) ** (max(1.0, per_order * order) if other.left > rounded else 1.0)
+
+
+def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
+    """Whether residuals tell how much better one solution is than another.
+
+    They do not where an error hardly leaves a residual, nor if the finer one is by least squares and the other by
+    projection: the former makes residuals small, and errors no smaller.
+    """
+    one, other = coarser.facts, finer.facts
+    if one is None or other is None:
+        return True
+    projected = isinstance(finer.width, tuple)  # on a product: it does not trade values for residuals
+    sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
+    return sharp and (projected or coarser.integrator == finer.integrator)
+
+
+def _estimate(
+    solution: Solution,
+    places: Probe,
+    values: dict[str, Values],
+    rules: EstimateRules,
+    part: float | None = None,
+    without: tuple[str, ...] = (),
+    why: Sequence[Decision] = (),
+) -> ErrorEstimate:
+    """Estimate the error of the first of two solutions by their distance, or of the second by a part of it.
+
+    ``without`` names what is not to raise it, ``why`` what has determined the part.
+    """
+    problem = solution.problem
+    overall, curves, parts, raised = {}, {}, {}, list(why)
+    least = {} if "missed data" in without else _least(solution)
+    own = {name: smaller_size(places.rms(a), places.rms(b)) for name, (a, b) in values.items()}
+    own = judged_sizes(problem, own)
+    for name, (mine, theirs) in values.items():
+        gaps = places.rms(mine - theirs)
+        whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest
+        scale = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
+        if part is not None:
+            kept = np.minimum(_part(problem.is_linear, part, gaps / scale, rules) * gaps, gaps)
+            parts[name] = np.divide(kept, gaps, out=np.ones_like(gaps), where=gaps > 0)
+            gaps = kept
+        if least.get(name, 0.0) * scale > np.max(gaps):
+            raised.append(Decision("missed data", "prescribed values and residuals imply larger errors"))
+        gaps = np.maximum(gaps, scale * least.get(name, 0.0))
+        curves[name], overall[name] = gaps / scale, root_mean_square(gaps) / scale
+    composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
+    return ErrorEstimate(overall, _NOW, curves, parts=parts, composed=composed, decisions=distinct(raised))
+
+
+def _part(linear: bool, part: float, distance: Array, rules: EstimateRules) -> Array:
+    """Return the part of a relative distance that is the error of the finer solution.
+
+    Once two solutions of a nonlinear problem have parted, both may be wrong.
+    """
+    least = np.zeros_like(distance) if linear else np.nan_to_num(distance, nan=1.0) / rules.parted
+    return np.clip(np.maximum(part, np.where(least < 1.0, 0.0, least)), 0.0, 1.0)
+
+
+def _least(solution: Solution) -> dict[str, float]:
+    """Return what errors must be at least, as a solution misses its own data."""
+    task, facts = solution.provenance, solution.facts
+    if facts is None or not isinstance(task, Task):
+        return {}
+    smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
+    return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest, task.rules.static)

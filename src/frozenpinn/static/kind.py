@@ -1,0 +1,71 @@
+"""Static problems, as the search for a tolerance sees them: one solve by least squares or on a product, and errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from frozenpinn.errors import ConvergenceError
+from frozenpinn.results.error_estimate import ErrorEstimate
+from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.search.estimate import largest_values
+from frozenpinn.search.kind import Failure, Pair
+from frozenpinn.search.rules import EstimateRules, Rules
+from frozenpinn.search.settings import Task
+from frozenpinn.search.single import structure
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.estimate import alone, compare, judge_pair
+from frozenpinn.static.judging import judged_sizes
+from frozenpinn.static.plan import StaticPlan, static_plan
+from frozenpinn.static.solve import Earlier, solve_static
+
+_VISIBLE = 1e-6  # size of a field beside what others could drive it to, below which it has no unit of its own
+
+
+@dataclass(frozen=True)
+class Static:
+    """Boundary value problems. See :class:`frozenpinn.search.kind.Kind` for what the methods promise."""
+
+    def check(self, problem: Problem, task: Task) -> None:
+        """Leave it to the plan, which is made at once."""
+
+    def attempt(
+        self, problem: Problem, task: Task, lesson: Earlier | None, watch: Stopwatch
+    ) -> tuple[Solution, Earlier] | Failure:
+        """Solve once, going on from an earlier solution if there is one."""
+        try:
+            found = solve_static(problem, task, lesson, watch)
+        except ConvergenceError as error:
+            return Failure(error, widest=task.rules.search.stride, final=error.at_fold)
+        decisions = (*structure(problem), *found.solution.decisions)
+        return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
+
+    def cost(self, problem: Problem, task: Task, lesson: Earlier) -> StaticPlan:
+        """Return the plan of a solve."""
+        return static_plan(problem, task)
+
+    def sizes(self, solution: Solution) -> dict[str, float]:
+        """Return the largest values; fields that vanish but for round-off are as large as others."""
+        return judged_sizes(solution.problem, largest_values(solution), _VISIBLE)
+
+    def compare(self, solution: Solution, finer: Solution, task: Task) -> ErrorEstimate:
+        """Estimate the error of a solution by its distance from a finer one."""
+        with blas_threads(0.0):
+            return compare(solution, finer, task.rules.estimate, task.settings.without)
+
+    def judge(self, coarser: Solution, finer: Solution, task: Task, tol: float) -> Pair:
+        """Estimate the errors of two solutions, each by the other."""
+        with blas_threads(0.0):
+            return judge_pair(coarser, finer, task.rules.estimate, task.settings.without)
+
+    def alone(self, solution: Solution, rules: EstimateRules) -> ErrorEstimate:
+        """Estimate the error by the narrow solve that has chosen the features."""
+        return alone(solution, rules)
+
+    def remarks(self, solution: Solution, rules: EstimateRules) -> list[str]:
+        """Return nothing: what a solution leaves of its equations is said of every one."""
+        return []
+
+    def warn(self, solution: Solution, rules: Rules) -> None:
+        """Say nothing: each solve has warned of its own."""
