@@ -13,9 +13,8 @@ from frozenpinn.language.functions import real_number
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.search.kind import Hints
-from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.search.single import solve_once
-from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.solve import kind_of, solve
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown

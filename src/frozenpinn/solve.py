@@ -19,9 +19,8 @@ from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.kind import Hints, Kind
 from frozenpinn.search.search import Search
-from frozenpinn.search.settings import First, Settings, Task, warn_of_contradictions
+from frozenpinn.search.settings import Settings, Sizes, Task, Tolerances, read_tolerance, warn_of_contradictions
 from frozenpinn.search.single import solve_once
-from frozenpinn.search.tolerances import Tolerances, read_tolerance
 from frozenpinn.search.witness import estimate_error
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
@@ -126,7 +125,7 @@ def solve(
 
 
 def solve_from(
-    first: First | None,
+    first: Sizes | None,
     problem: Problem,
     tol: float | None = None,
     seed: int = 0,

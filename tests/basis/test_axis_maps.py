@@ -9,9 +9,8 @@ from frozenpinn.basis.boundary_layer import Functional, functional_rows
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import axis_table, inverse_of, projected_table
 from frozenpinn.operators import kronecker, mapping
-from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.search.sizing import make_plan
-from frozenpinn.search.tolerances import Tolerances
 
 BOX = fp.Box([0, 0], [1, 2])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.search.convergence import is_invariant, known_error
+from frozenpinn.search.estimate import is_invariant, known_error
 from frozenpinn.search.rules import EstimateRules
 
 CIRCLES = fp.Box([0, 0], [2 * np.pi, 2 * np.pi], periodic=True)

@@ -6,8 +6,7 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.evolution.product_trial import lattice_width
-from frozenpinn.search.settings import Task
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.settings import Task, Tolerances
 
 CYCLE = fp.Interval(0, 2 * np.pi, periodic=True)
 

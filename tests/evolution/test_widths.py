@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.evolution.first_width import Sizes, first_sizes, learned, sized_plan
+from frozenpinn.evolution.first_width import first_sizes, learned, sized_plan
 from frozenpinn.runtime.budget import amount, physical_memory
-from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.settings import Settings, Sizes, Task, Tolerances
 from frozenpinn.search.sizing import make_plan
-from frozenpinn.search.tolerances import Tolerances
 
 SQUARE, CUBE = fp.Box([0, 0], [1, 1]), fp.Box([0, 0, 0], [1, 1, 1])
 HEAT = fp.Problem(

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.evolution.first_width import Sizes, learned
+from frozenpinn.evolution.first_width import learned
 from frozenpinn.evolution.grading import Slopes, initial_slopes, is_spread_out, steepest, total_slope
-from frozenpinn.search.settings import Task
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.settings import Sizes, Task, Tolerances
 
 FRONT = "0.5 - 0.5*tanh((x - 0.3 - 0.5*t)/0.04)"
 NEUMANN = {"bottom": "u_n = 0", "top": "u_n = 0"}

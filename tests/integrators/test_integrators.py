@@ -18,9 +18,8 @@ from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.operators import Dense, Tag, symmetric_modes
 from frozenpinn.search.kind import Hints
-from frozenpinn.search.settings import Task
+from frozenpinn.search.settings import Task, Tolerances
 from frozenpinn.search.single import solve_once
-from frozenpinn.search.tolerances import Tolerances
 
 STEPPERS = ["bdf", "cvode", "cvode-adams", "dop853", "lsoda", "radau", "rk23", "rk45"]
 

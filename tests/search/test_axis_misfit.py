@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import frozenpinn as fp
 from frozenpinn.evolution.first_width import first_sizes
 from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
-from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.settings import Settings, Task, Tolerances
 
 SQUARE = fp.Box([0, 0], [1, 1])
 

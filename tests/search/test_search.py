@@ -13,13 +13,12 @@ from frozenpinn.evolution.estimate import compare, judge_pair
 from frozenpinn.integrators.protocol import kept_bytes
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
-from frozenpinn.search.convergence import residual_ratio
 from frozenpinn.search.cost_forecast import Foresight
+from frozenpinn.search.estimate import residual_ratio
 from frozenpinn.search.kind import Failure
 from frozenpinn.search.rules import EstimateRules, Rules, SearchRules
 from frozenpinn.search.search import Search, duration
-from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.calibration import collection

@@ -7,9 +7,8 @@ import frozenpinn as fp
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.operators.gmres import gmres
-from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.search.sizing import make_plan
-from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.static import newton_krylov
 from frozenpinn.static.newton_krylov import balance
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.search.static_rules import StaticRules
+from frozenpinn.search.rules import StaticRules
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.products import held_out_grid, left_on_grid
 from frozenpinn.static.start import SolutionStart

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.search.settings import Task
+from frozenpinn.search.settings import Task, Tolerances
 from frozenpinn.search.sizing import make_plan
-from frozenpinn.search.tolerances import Tolerances
 
 LINE = fp.Interval(0, 1)
 

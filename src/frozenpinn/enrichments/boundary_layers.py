@@ -20,7 +20,7 @@ from frozenpinn.enrichments.features import Features, Pilot, beside
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.static_rules import StaticRules
+from frozenpinn.search.rules import StaticRules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray

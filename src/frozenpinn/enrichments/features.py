@@ -11,7 +11,7 @@ from frozenpinn.assembly.collocation import Function
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.special import joined
 from frozenpinn.geometry import BoundaryPoints, Points
-from frozenpinn.search.static_rules import StaticRules
+from frozenpinn.search.rules import StaticRules
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:

@@ -38,9 +38,9 @@ from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import LeastSquares
 from frozenpinn.runtime.seeds import Seed
+from frozenpinn.search.rules import StaticRules
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.sizing import Frame, has_constant_coefficients, make_plan
-from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.conditions import read_boundary
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.newton_krylov import balance

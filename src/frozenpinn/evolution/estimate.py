@@ -27,8 +27,16 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.search.convergence import is_free, is_invariant, residual_ratio
-from frozenpinn.search.estimate import Values, places_of, root_mean_square, smaller_size, values_at
+from frozenpinn.search.estimate import (
+    Values,
+    is_free,
+    is_invariant,
+    places_of,
+    residual_ratio,
+    root_mean_square,
+    smaller_size,
+    values_at,
+)
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.statement.problem import Problem

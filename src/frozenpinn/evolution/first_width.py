@@ -32,25 +32,11 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.axis_misfit import SHARES, axis_misfits
 from frozenpinn.search.rules import Rules, SizingRules, WindowRules
-from frozenpinn.search.settings import First, Settings, Task
+from frozenpinn.search.settings import Settings, Sizes, Task, Tolerances
 from frozenpinn.search.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
-from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-
-
-class Sizes(NamedTuple):
-    """What a search knows of sizes from its first solve on: the width at effort one, and how the basis is renewed.
-
-    None for the width leaves it to the settings. On products there is a width for each axis; axes that have turned out
-    to be resolved keep theirs (``held``, 0 for those that grow). ``decisions`` tells how they were found.
-    """
-
-    width: Width | None
-    follows: bool
-    held: tuple[int, ...] = ()
-    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +115,14 @@ def known_sizes(problem: Problem, task: Task) -> Sizes | None:
     if first is None or not task.grows or first.dimension != dimension:
         return None
     product = Frame.of(problem, task.settings, first.width if dimension == 1 else None).product
-    if isinstance(first.width, tuple) != product:
-        return None
-    return Sizes(first.width, first.follows)
+    return first if isinstance(first.width, tuple) == product else None
 
 
 def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
     """Return the task with the sizes that it starts from, so that another solve can start from them."""
     if sizes.width is None or not task.grows or task.tolerances.solution is None:
         return task
-    return replace(task, first=First(problem.domain.dimension, sizes.width, sizes.follows))
+    return replace(task, first=Sizes(sizes.width, sizes.follows, dimension=problem.domain.dimension))
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:

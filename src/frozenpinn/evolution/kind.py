@@ -9,7 +9,7 @@ from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.evolution.checks import not_finite, warn_if_missed, warn_if_suspicious
 from frozenpinn.evolution.diagnose_growth import explained
 from frozenpinn.evolution.estimate import compare, judge_pair, remarks
-from frozenpinn.evolution.first_width import Lesson, Sizes, first_sizes, known_sizes, sized_plan, with_sizes
+from frozenpinn.evolution.first_width import Lesson, first_sizes, known_sizes, sized_plan, with_sizes
 from frozenpinn.evolution.time_windows import March
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
@@ -18,7 +18,7 @@ from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
 from frozenpinn.search.kind import Failure, Pair
 from frozenpinn.search.rules import EstimateRules, Rules
-from frozenpinn.search.settings import Task
+from frozenpinn.search.settings import Sizes, Task
 from frozenpinn.search.single import structure
 from frozenpinn.search.sizing import Plan, check_points, make_plan
 from frozenpinn.statement.problem import Problem

@@ -24,9 +24,8 @@ from frozenpinn.integrators import Integrator, Observer
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.search.rules import Rules
-from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.search.sizing import Frame, make_plan
-from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.statement.problem import Problem
 
 

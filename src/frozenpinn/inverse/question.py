@@ -13,8 +13,7 @@ from frozenpinn.inverse.field_basis import field_basis
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents, check_present
-from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField

@@ -23,7 +23,7 @@ from frozenpinn.inverse.unknowns import Numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import fixed
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
-from frozenpinn.search.static_rules import NewtonRules
+from frozenpinn.search.rules import NewtonRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import Family, Pilot, best_family, promised, with_special_functions
 from frozenpinn.static.newton import Found, newton

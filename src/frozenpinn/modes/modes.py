@@ -16,8 +16,7 @@ from frozenpinn.modes.stability import Stability, at_rest
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
-from frozenpinn.search.settings import Settings
-from frozenpinn.search.tolerances import read_tolerance
+from frozenpinn.search.settings import Settings, read_tolerance
 from frozenpinn.solve import check, solve
 from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws

@@ -32,7 +32,7 @@ from frozenpinn.modes.eigenproblem import (
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.search.mode_rules import ModeRules
+from frozenpinn.search.rules import ModeRules
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 

@@ -14,8 +14,7 @@ from frozenpinn.paths.follower import Follower
 from frozenpinn.paths.path import Path
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.stopwatch import Progress, listening
-from frozenpinn.search.settings import Settings, Task
-from frozenpinn.search.tolerances import Tolerances, read_tolerance
+from frozenpinn.search.settings import Settings, Task, Tolerances, read_tolerance
 from frozenpinn.solve import kind_of, solve
 from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws

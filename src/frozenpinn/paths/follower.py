@@ -30,8 +30,8 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
+from frozenpinn.search.rules import PathRules
 from frozenpinn.search.settings import Task
-from frozenpinn.search.static_rules import PathRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import Family, best_features, decisions_of, families
 from frozenpinn.static.judging import left_over

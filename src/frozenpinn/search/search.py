@@ -31,12 +31,11 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.search.axis_misfit import axis_misfits
-from frozenpinn.search.convergence import known_error
 from frozenpinn.search.cost_forecast import Foresight
+from frozenpinn.search.estimate import known_error
 from frozenpinn.search.kind import Attempt, Failure, Hints
-from frozenpinn.search.settings import First, Task
+from frozenpinn.search.settings import Sizes, Task, Tolerances
 from frozenpinn.search.single import attempt, solve_once
-from frozenpinn.search.tolerances import Tolerances
 from frozenpinn.search.trust import doubt, stall_reason, stalls_for_good, stays_singular
 from frozenpinn.search.witness import finer
 from frozenpinn.statement.problem import Problem
@@ -469,7 +468,7 @@ def solve_again(solution: Solution, task: Task, values: Mapping[str, Any]) -> So
         return Search(problem, fresh, Budget(), _nobody).solve()
 
 
-def sizes_needed(solution: Solution) -> First | None:
+def sizes_needed(solution: Solution) -> Sizes | None:
     """Return the sizes with which a search would have met its tolerance at once; None if they are not known."""
     task = solution.provenance
     if not isinstance(task, Task) or task.first is None or solution.verdict is None or solution.subspace is not None:

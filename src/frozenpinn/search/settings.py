@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -11,12 +11,11 @@ import numpy as np
 
 from frozenpinn.assembly.strategies import BoundaryStrategy
 from frozenpinn.basis.samplers import Sampler
-from frozenpinn.errors import SettingsError, warn
+from frozenpinn.errors import SettingsError, choices, suggestion, warn
 from frozenpinn.integrators import Integrator
-from frozenpinn.runtime.arguments import is_number, spelled
-from frozenpinn.search.rules import Rules
-from frozenpinn.search.settings_validation import check_kinds, check_windows
-from frozenpinn.search.tolerances import Tolerances
+from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled
+from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision
+from frozenpinn.search.rules import FINEST, Rules, SearchRules
 
 if TYPE_CHECKING:
     from frozenpinn.search.kind import Kind
@@ -158,25 +157,41 @@ def _own(given: Any) -> Any:
     return tuple(map(_own, given)) if isinstance(given, list) else given
 
 
-class First(NamedTuple):
-    """Sizes from which a search starts because a similar problem has needed them: a width, or one for each axis.
+class Sizes(NamedTuple):
+    """How large a solve of effort one is, and whether its basis follows the solution: known before, or learned.
 
-    ``dimension`` is that of the problem in which they were needed; they are of no use for another.
+    Attributes
+    ----------
+    width
+        Neurons; on products a width for each axis. None leaves it to the settings.
+    follows
+        Whether the basis is renewed where that may help.
+    held
+        Widths that resolved axes keep, 0 for those that grow; empty if all do.
+    decisions
+        How they were found.
+    dimension
+        That of the problem in which they were needed: they are of no use for another.
     """
 
-    dimension: int
-    width: int | tuple[int, ...]
+    width: int | tuple[int, ...] | None
     follows: bool
+    held: tuple[int, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    dimension: int = 0
 
-    def scaled(self, factor: float) -> First:
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The widths of the axes, or the only one."""
+        return self.width if isinstance(self.width, tuple) else () if self.width is None else (self.width,)
+
+    def of_widths(self, widths: Sequence[int]) -> Sizes:
+        """Return other widths of the same kind."""
+        return self._replace(width=tuple(widths) if isinstance(self.width, tuple) else widths[0])
+
+    def scaled(self, factor: float) -> Sizes:
         """Return other widths."""
-        width = self.width
-        wider = (
-            tuple(max(4, round(factor * w)) for w in width)
-            if isinstance(width, tuple)
-            else max(4, round(factor * width))
-        )
-        return self._replace(width=wider)
+        return self.of_widths([max(4, round(factor * w)) for w in self.widths])
 
     @property
     def kind(self) -> tuple[int, int]:
@@ -184,22 +199,25 @@ class First(NamedTuple):
         return self.dimension, len(self.width) if isinstance(self.width, tuple) else 0
 
     @classmethod
-    def mean(cls, weighted: Sequence[tuple[First, float]]) -> First:
+    def mean(cls, weighted: Sequence[tuple[Sizes, float]]) -> Sizes:
         """Return the weighted mean of sizes of one kind, rounded up."""
-        first, total = weighted[0][0], sum(weight for _, weight in weighted)
-        rows = [(w.width if isinstance(w.width, tuple) else (w.width,), weight) for w, weight in weighted]
-        width = tuple(ceil(sum(r[k] * weight for r, weight in rows) / total - 1e-6) for k in range(len(rows[0][0])))
-        return first._replace(width=width if isinstance(first.width, tuple) else width[0])
+        total = sum(weight for _, weight in weighted)
+        sums = [
+            sum(w * weight for w, (_, weight) in zip(axis, weighted, strict=True))
+            for axis in zip(*(sizes.widths for sizes, _ in weighted), strict=True)
+        ]
+        return weighted[0][0].of_widths([ceil(one / total - 1e-6) for one in sums])
 
     def as_list(self) -> list[Any]:
         """Return plain numbers."""
         return [self.dimension, list(self.width) if isinstance(self.width, tuple) else self.width, self.follows]
 
     @classmethod
-    def of_list(cls, stored: Sequence[Any]) -> First:
+    def of_list(cls, stored: Sequence[Any]) -> Sizes:
         """Read what :meth:`as_list` has written."""
         dimension, width, follows = stored
-        return cls(int(dimension), tuple(map(int, width)) if isinstance(width, list) else int(width), bool(follows))
+        width = tuple(map(int, width)) if isinstance(width, list) else int(width)
+        return cls(width, bool(follows), dimension=int(dimension))
 
 
 @dataclass(frozen=True)
@@ -234,7 +252,7 @@ class Task:
     effort: float = 1.0
     memory: float | None = None
     start: Any = None
-    first: First | None = None
+    first: Sizes | None = None
     asked: int | None = None
     kind: Kind | None = None
 
@@ -271,3 +289,160 @@ def warn_of_contradictions(settings: Settings, tol: float) -> None:
                 f"{name} = {value:g} contradicts tol={tol:g}, which asks for more accuracy; leave it out, or write "
                 f"tol={value:g}."
             )
+
+
+# ---- tolerances ----------------------------------------------------------------------------------------------------
+
+
+DEFAULT_RTOL = 1e-8  #: relative accuracy in time if nothing is asked for
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What is asked of a solve, and what follows for its stages.
+
+    Attributes
+    ----------
+    solution
+        Relative L² error asked of every field; None if none was given.
+    time
+        Relative accuracy of the time integration as a whole, and of a basis that follows the solution.
+
+    Examples
+    --------
+    >>> Tolerances.of(1e-6, None)
+    Tolerances(solution=1e-06, time=3e-07)
+    >>> Tolerances.of(None, None).steps
+    1e-10
+    """
+
+    solution: float | None
+    time: float
+
+    @classmethod
+    def of(cls, tol: float | None, rtol: float | None, rules: SearchRules | None = None) -> Tolerances:
+        """Return what follows from the user's tolerances; ``rtol`` is that in time, if one insists on it."""
+        if rtol is None:
+            part = (SearchRules() if rules is None else rules).first_rtol
+            rtol = DEFAULT_RTOL if tol is None else max(part * tol, FINEST)
+        return cls(tol, float(rtol))
+
+    @property
+    def steps(self) -> float:
+        """Local accuracy of an integrator: errors of many steps add up."""
+        return max(1e-2 * self.time, FINEST)
+
+    @property
+    def windows(self) -> float:
+        """Share of the solution that the finest functions of a basis may carry."""
+        return max(self.time, 1e-12)
+
+    @property
+    def reduction(self) -> float:
+        """Relative residual in all coordinates up to which a solution on a subspace is accepted."""
+        return max(1e-6, 100.0 * self.time)
+
+    def tighter(self, factor: float) -> Tolerances:
+        """Return those of a finer solve."""
+        return replace(self, time=max(factor * self.time, FINEST))
+
+
+def read_tolerance(tol: float | None) -> float | None:
+    """Check a tolerance; one below what double precision can reach is raised, with a warning."""
+    if tol is None:
+        return None
+    if not is_number(tol) or not 0 < tol < 1:
+        raise SettingsError(f"tol must lie between 0 and 1, got {shown(tol)}; write for example tol=1e-6.")
+    if tol < FINEST:
+        warn(f"tol={tol:g} is below what double precision can reach; tol={FINEST:g} is taken instead.")
+    return max(float(tol), FINEST)
+
+
+# ---- checks --------------------------------------------------------------------------------------------------------
+
+
+MAX_WINDOWS = 10_000
+FINEST_RTOL = 1e-15
+MAX_NUMBER = 1e100  # of whatever a sampler, an integrator or a boundary strategy is made of
+_OBJECTS = {
+    "sampler": ("sample", "fp.samplers.SWIM(400)"),
+    "integrator": ("integrate", "fp.integrators.CVODE()"),
+    "boundary": ("build", "fp.boundary.NullSpaceLayer()"),
+}
+
+
+def check_kinds(settings: Any) -> None:
+    """Refuse settings of a kind that they can't have, such as a class instead of an object of it."""
+    for name, (method, example) in _OBJECTS.items():
+        _check_object(name, getattr(settings, name), method, example)
+    _check_counts("width", settings.width, "a positive whole number of neurons")
+    _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
+    if settings.boundary_points is not None:
+        _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
+    if settings.cutoff is not None and not (isinstance(settings.cutoff, str) and settings.cutoff == "auto"):
+        _check_between("the SVD cut-off", settings.cutoff)
+    if settings.rcond is not None and not between(settings.rcond, 0, 1):
+        raise SettingsError(f"rcond must lie between 0 and 1, or be None; got {shown(settings.rcond)}.")
+    if settings.rtol is not None:
+        _check_between("rtol", settings.rtol)
+    if not isinstance(settings.point_method, str):
+        raise SettingsError(f"point_method is a name such as 'gauss' or 'auto', got {shown(settings.point_method)}.")
+    if settings.without != ():
+        _check_without(settings.without)
+    if not isinstance(settings.rules, Rules):
+        raise SettingsError(f"rules is a value such as fp.Rules(), got {shown(settings.rules)}.")
+
+
+def check_windows(count: Any) -> None:
+    """Refuse a number of windows that is none, or that no solve would live through."""
+    if count is not None and not (is_whole(count) and 1 <= count <= MAX_WINDOWS):
+        most = f" up to {MAX_WINDOWS}" if is_whole(count) and count > MAX_WINDOWS else ""
+        raise SettingsError(f"windows must be a positive whole number{most}, or None to adapt; got {shown(count)}.")
+
+
+def _check_without(given: Any) -> None:
+    """Refuse names of decisions that there are not, or that nothing can do without."""
+    if not isinstance(given, tuple):
+        raise SettingsError(f"without is a tuple of names such as ('logarithm',), got {shown(given)}.")
+    for name in given:
+        if isinstance(name, str) and name in OPTIONAL:
+            continue
+        known = isinstance(name, str) and name in FIXED
+        what = f"'{name}' can't be switched off" if known else f"without={shown(name)} is no decision"
+        hint = suggestion(name, OPTIONAL) if isinstance(name, str) and not known else ""
+        raise SettingsError(f"{what}; those that can be switched off are {choices(OPTIONAL)}.{hint}")
+
+
+def _check_object(name: str, given: Any, method: str, example: str) -> None:
+    if given is None or isinstance(given, str):
+        return
+    if isinstance(given, type):
+        raise SettingsError(f"{name} is the class {given.__name__}; give an object of it, such as {example}.")
+    if hasattr(given, "free_symbols") or not callable(getattr(given, method, None)):  # SymPy's have integrate(), too
+        raise SettingsError(
+            f"{name} is a name, or an object with a method '{method}' such as {example}; got {shown(given)}."
+        )
+    for number in fields(given) if is_dataclass(given) else ():
+        value = getattr(given, number.name)
+        if is_number(number.default) and not between(value, 0, MAX_NUMBER):
+            raise SettingsError(
+                f"{number.name} of the {name} is a number such as {number.default}, got {shown(value)}."
+            )
+    if hasattr(given, "rtol") and not between(given.rtol, FINEST_RTOL, 1):
+        raise SettingsError(
+            f"rtol of the {name} must lie between {FINEST_RTOL:g}, as double precision has it, and 1; "
+            f"got {shown(given.rtol)}."
+        )
+
+
+def _check_counts(name: str, given: Any, wanted: str, least: int = 1, *, several: bool = True) -> None:
+    if given is None:
+        return
+    counts = given if several and isinstance(given, tuple) else [given]
+    if not len(counts) or not all(is_whole(n) and between(n, least, MAX_NUMBER) for n in counts):
+        raise SettingsError(f"{name} must be {wanted}, got {shown(given)}.")
+
+
+def _check_between(name: str, given: Any) -> None:
+    if not between(given, 5e-324, 1 - 2**-53):
+        raise SettingsError(f"{name} must lie between 0 and 1, got {shown(given)}.")

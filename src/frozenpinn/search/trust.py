@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.search.static_rules import StaticRules
+from frozenpinn.search.rules import StaticRules
 
 History = Sequence[tuple[float, float]]  #: effort of each solve so far, and what it has left of the equations
 

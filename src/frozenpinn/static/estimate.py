@@ -13,8 +13,7 @@ from frozenpinn.analysis.probing import Probe
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, distinct
-from frozenpinn.search.convergence import residual_ratio
-from frozenpinn.search.estimate import Values, places_of, root_mean_square, smaller_size, values_at
+from frozenpinn.search.estimate import Values, places_of, residual_ratio, root_mean_square, smaller_size, values_at
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Task

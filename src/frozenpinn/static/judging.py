@@ -21,7 +21,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Bound
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.static_rules import StaticRules
+from frozenpinn.search.rules import StaticRules
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 

@@ -17,7 +17,7 @@ from frozenpinn.assembly.collocation import Collocation, Combination, Function, 
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators import LeastSquares
-from frozenpinn.search.static_rules import NewtonRules
+from frozenpinn.search.rules import NewtonRules
 
 Array = np.ndarray
 _TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter, …

@@ -22,8 +22,8 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.results.nearby import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
+from frozenpinn.search.rules import NewtonRules
 from frozenpinn.search.settings import Task
-from frozenpinn.search.static_rules import NewtonRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import best_features, families
 from frozenpinn.static.judging import left_over

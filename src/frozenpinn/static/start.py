@@ -12,7 +12,7 @@ import sympy as sp
 from frozenpinn.assembly.collocation import Collocation, Function, Nothing, smallest_values
 from frozenpinn.errors import ConvergenceError, SettingsError
 from frozenpinn.language.jets import Jet
-from frozenpinn.search.static_rules import NewtonRules
+from frozenpinn.search.rules import NewtonRules
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem

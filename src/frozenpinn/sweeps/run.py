@@ -17,8 +17,7 @@ from frozenpinn.errors import InterruptionError, SettingsError, StorageError
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.threads import one_thread
-from frozenpinn.search.settings import First, Settings
-from frozenpinn.search.tolerances import read_tolerance
+from frozenpinn.search.settings import Settings, Sizes, read_tolerance
 from frozenpinn.solve import check
 from frozenpinn.statement.problem import Problem
 from frozenpinn.sweeps.definition import Definition, applied, make_places, make_table
@@ -186,7 +185,7 @@ def _planned(definition: Definition, store: Store, workers: int, told: Told) -> 
     else:
         serially(partial(_pilot, definition), pending, put)
     stored = {index: json.loads(raw or b"null") for index, raw in found.items()}
-    return make_plan(definition, {k: None if s is None else First.of_list(s) for k, s in stored.items()})
+    return make_plan(definition, {k: None if s is None else Sizes.of_list(s) for k, s in stored.items()})
 
 
 def _pilot(definition: Definition, index: int) -> bytes:

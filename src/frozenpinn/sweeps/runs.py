@@ -23,7 +23,7 @@ from frozenpinn.output.exporting import of_real_numbers
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.search.search import sizes_needed
-from frozenpinn.search.settings import First
+from frozenpinn.search.settings import Sizes
 from frozenpinn.solve import solve_from
 from frozenpinn.sweeps.definition import Definition, Table, applied
 
@@ -44,10 +44,10 @@ class Plan:
     """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
 
     pilots: tuple[int, ...] = ()
-    sizes: tuple[First | None, ...] = ()
+    sizes: tuple[Sizes | None, ...] = ()
     around: tuple[Around, ...] = ()
 
-    def first(self, index: int) -> First | None:
+    def first(self, index: int) -> Sizes | None:
         """Return the sizes that a run starts from: the mean of its pilots, of those that follow fronts if some do."""
         if not self.around:
             return None
@@ -55,7 +55,7 @@ class Plan:
         follows = sum(weight for own, weight in known if own.follows) >= FOLLOWS
         alike = [(own, weight) for own, weight in known if own.follows == follows]
         alike = [(own, weight) for own, weight in alike if own.kind == alike[0][0].kind]
-        return First.mean(alike) if alike else None
+        return Sizes.mean(alike) if alike else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
@@ -64,7 +64,7 @@ class Plan:
 
 def read_plan(stored: dict[str, Any], table: Table) -> Plan:
     """Return a stored plan."""
-    sizes = tuple(None if s is None else First.of_list(s) for s in stored["sizes"])
+    sizes = tuple(None if s is None else Sizes.of_list(s) for s in stored["sizes"])
     pilots = tuple(map(int, stored["pilots"]))
     return Plan(pilots, sizes, _around(table, pilots))
 
@@ -80,13 +80,13 @@ def pilots_of(definition: Definition) -> tuple[int, ...]:
     return _spread(_coordinates(table), max(2, count))
 
 
-def make_plan(definition: Definition, found: Mapping[int, First | None]) -> Plan:
+def make_plan(definition: Definition, found: Mapping[int, Sizes | None]) -> Plan:
     """Return the plan that follows from what each pilot needs."""
     pilots = tuple(found)
     return Plan(pilots, tuple(found.values()), _around(definition.table, pilots))
 
 
-def needed(definition: Definition, solve: Callable[[First | None, int], Solution], pilot: int) -> First | None:
+def needed(definition: Definition, solve: Callable[[Sizes | None, int], Solution], pilot: int) -> Sizes | None:
     """Return the narrowest sizes with which a pilot meets the tolerance at once and without more windows."""
     solution = _tried(solve, None, pilot)
     if solution is None or solution.status != "converged":
@@ -116,7 +116,7 @@ def _part(solution: Solution, tol: float) -> float:
     return float(np.clip(wanted / max(digits, 1e-3), NARROWEST, 1.0))
 
 
-def _tried(solve: Callable[[First | None, int], Solution], first: First | None, pilot: int) -> Solution | None:
+def _tried(solve: Callable[[Sizes | None, int], Solution], first: Sizes | None, pilot: int) -> Solution | None:
     with silenced(Warning):
         try:
             return solve(first, pilot)
@@ -207,7 +207,7 @@ def run(definition: Definition, plan: Plan, index: int) -> Row:
             return failed(definition, index, f"{kind}{error}", time.process_time() - started)
 
 
-def solved(definition: Definition, first: First | None, index: int) -> Solution:
+def solved(definition: Definition, first: Sizes | None, index: int) -> Solution:
     """Return the solution of one run."""
     problem = applied(definition.problem, definition.table.names, definition.table.rows[index])
     found = solve_from(

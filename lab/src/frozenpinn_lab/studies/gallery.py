@@ -21,7 +21,7 @@ from frozenpinn.errors import SettingsError, choices, suggestion
 from frozenpinn.results.evaluation import relative_error, unseen_points
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
-from frozenpinn.search.tolerances import read_tolerance
+from frozenpinn.search.settings import read_tolerance
 from frozenpinn.solve import solve
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.runner import FAILURES, failure, timed

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frozenpinn.basis.samplers import ELM, SWIM, Sampler
-from frozenpinn.search.rules import Rules
+from frozenpinn.search.rules import Rules, StaticRules
 from frozenpinn.search.settings import Settings
-from frozenpinn.search.static_rules import StaticRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.static_solids import SOLUTIONS, helmholtz
