@@ -15,24 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from frozenpinn.analysis.probing import probe
-from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.basis.samplers import Sampler
-from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.evolution.grading import is_spread_out
-from frozenpinn.evolution.integrator_choice import choose_integrator
-from frozenpinn.evolution.product_trial import lattice_width, width_for_solution
+from frozenpinn.evolution.product_trial import lattice_width, rough_solve, width_for_solution
 from frozenpinn.evolution.resolution import Watch
-from frozenpinn.evolution.spaces import build_spaces, data_at, held_out
-from frozenpinn.evolution.stability import stable_discretisation
+from frozenpinn.evolution.spaces import data_at, held_out
 from frozenpinn.evolution.window_transfer import state_slopes
-from frozenpinn.integrators import Integrator, Observer
+from frozenpinn.integrators import Integrator
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.axis_misfit import SHARES, axis_misfits
 from frozenpinn.search.rules import Rules, SizingRules, WindowRules
-from frozenpinn.search.settings import Settings, Sizes, Task, Tolerances
+from frozenpinn.search.settings import Settings, Sizes, Task
 from frozenpinn.search.sizing import Frame, Plan, Width, has_constant_coefficients, make_plan
 from frozenpinn.statement.problem import Problem
 
@@ -285,16 +281,13 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
     rtol = 1e-3  # rough
     rules, windows = all_rules.sizing, all_rules.windows
     settings = Settings(width=rules.trial_width, windows=None, rules=all_rules)
-    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
-    with silenced(Warning):
-        try:
-            spaces = build_spaces(plan, problem, plan.place_points(problem))
-            system = stable_discretisation(problem, spaces, None, Stage.whole(problem), all_rules.cutoff)
-            watch = Watch(system, rules.trial_share, windows)
-            stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
-            trajectory = stepper.integrate(system, Observer(stop=watch))
-        except FrozenPinnError:
-            return Trial(True)
+    solved = rough_solve(
+        problem, integrator, settings, seed, rtol, lambda system: Watch(system, rules.trial_share, windows)
+    )
+    if solved is None:
+        return Trial(True)
+    system, trajectory = solved
+    watch = Watch(system, rules.trial_share, windows)
     start, end = system.time
     if watch.until(trajectory, start) < end:
         return Trial(True)

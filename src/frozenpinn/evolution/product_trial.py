@@ -7,20 +7,23 @@ that few neurons could follow a front which diffusion holds together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.formula_scales import formula_scales
-from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.errors import FrozenPinnError, silenced
 from frozenpinn.evolution.grading import is_spread_out
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.resolution import Watch
 from frozenpinn.evolution.spaces import build_spaces
+from frozenpinn.evolution.stability import stable_discretisation
 from frozenpinn.evolution.window_transfer import state_slopes
-from frozenpinn.integrators import Integrator, Observer
+from frozenpinn.integrators import Integrator, Observer, Trajectory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
 from frozenpinn.search.rules import Rules
@@ -122,26 +125,43 @@ class _Patience:
         return self._left <= 0
 
 
+def rough_solve(
+    problem: Problem,
+    integrator: str | Integrator | None,
+    settings: Settings,
+    seed: int,
+    rtol: float,
+    stop: Callable[[Discretisation], Callable[[float, np.ndarray], bool]],
+) -> tuple[Discretisation, Trajectory] | None:
+    """Solve with one basis, as far as a function of the system lets it go on, without a word; None if that fails."""
+    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
+    with silenced(Warning):
+        try:
+            spaces = build_spaces(plan, problem, plan.place_points(problem))
+            system = stable_discretisation(problem, spaces, None, Stage.whole(problem), settings.rules.cutoff)
+            stepper = choose_integrator(system, integrator, rtol, settings.rules.integrators)
+            return system, stepper.integrate(system, Observer(stop=stop(system)))
+        except FrozenPinnError:
+            return None
+
+
 @remembered
 def _trial(
     problem: Problem, integrator: str | Integrator | None, all_rules: Rules, seed: int, width: tuple[int, ...]
 ) -> Trial | None:
     """Try a product, roughly; None if it does not get far."""
     most_steps = 250  # an epidemic in 2-d would need 1100 and take 14 s
-    settings = Settings(width=width, windows=None, rules=all_rules)
-    rtol = all_rules.sizing.trial_noise
-    plan = make_plan(problem, Task(settings, seed, Tolerances(None, rtol)))
-    with silenced(Warning):
-        try:
-            spaces = build_spaces(plan, problem, plan.place_points(problem))
-            system = discretise(problem, spaces)
-            stepper = choose_integrator(system, integrator, rtol, all_rules.integrators)
-            sizing = all_rules.sizing
-            alone = len(width) == 1
-            stop = Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(most_steps)
-            trajectory = stepper.integrate(system, Observer(stop=stop))
-        except FrozenPinnError:
-            return None
+    sizing, alone = all_rules.sizing, len(width) == 1
+
+    def stop(system: Discretisation) -> Watch | _Patience:
+        return Watch(system, sizing.trial_share, all_rules.windows) if alone else _Patience(most_steps)
+
+    solved = rough_solve(
+        problem, integrator, Settings(width=width, windows=None, rules=all_rules), seed, sizing.trial_noise, stop
+    )
+    if solved is None:
+        return None
+    system, trajectory = solved
     worst = np.zeros((problem.domain.dimension, len(SHARES)))
     times = np.linspace(system.time[0], trajectory.end, 9)
     states = trajectory(times)
