@@ -18,13 +18,13 @@ from frozenpinn.errors import IntegrationError
 from frozenpinn.integrators import Trajectory
 
 Array = np.ndarray
-_NEGATIVE = 3e-2  # part of its first size by which a density must have become negative
-_LARGE = 10.0  # by which it may have grown until then
 _TIMES = 65
 
 
 def explained(error: IntegrationError, system: Discretisation | None) -> tuple[IntegrationError, tuple[str, ...]]:
     """Name the fields that turned negative before the blow-up, in the error, too; otherwise return it unchanged."""
+    large = 10.0  # by which it may have grown until then
+    negative = 3e-2  # part of its first size by which a density must have become negative
     trajectory = cast(Trajectory | None, error.trajectory)
     if system is None or trajectory is None or system.problem.is_linear:
         return error, ()
@@ -40,8 +40,8 @@ def explained(error: IntegrationError, system: Discretisation | None) -> tuple[I
         if not size > 0.0 or np.min(given) < 0.0:
             continue
         ranges = [_range(system, name, y, float(t)) for t, y in zip(times, states, strict=True)]
-        wrong = [k for k, (low, _) in enumerate(ranges) if not low >= -_NEGATIVE * size]
-        if wrong and not ranges[-1][0] >= -size and max(high for _, high in ranges[: wrong[0] + 1]) <= _LARGE * size:
+        wrong = [k for k, (low, _) in enumerate(ranges) if not low >= -negative * size]
+        if wrong and not ranges[-1][0] >= -size and max(high for _, high in ranges[: wrong[0] + 1]) <= large * size:
             first[name] = wrong[0]
     if not first:
         return error, ()

@@ -42,7 +42,6 @@ from frozenpinn.search.rules import EstimateRules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_WORTH_SAYING = 5.0  # rate × time of growing errors
 
 
 class _When(NamedTuple):
@@ -304,11 +303,12 @@ def _growth(times: Array, gaps: Array, sizes: Array) -> float | None:
 
 def remarks(solution: Solution, rules: EstimateRules) -> list[str]:
     """Name the narrow features that a solution has missed, and say whether the problem multiplies errors."""
+    worth_saying = 5.0  # rate × time of growing errors
     found = [missed.text for missed in features_missed(solution)]
     start, end = solution.problem.time
     rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
-    if np.isfinite(rate) and rate * (end - start) > _WORTH_SAYING:
+    if np.isfinite(rate) and rate * (end - start) > worth_saying:
         found.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
-    elif (steps := step_errors(solution, rules=rules.step_errors)) is not None and steps.factor > np.exp(_WORTH_SAYING):
+    elif (steps := step_errors(solution, rules=rules.step_errors)) is not None and steps.factor > np.exp(worth_saying):
         found.append(f"errors are multiplied by up to {steps.factor:.0e} on the way")
     return found

@@ -24,14 +24,8 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_AROUND = 6.0  # widths on both sides of a feature that belong to it
-_MOST_PARTS = 80  # of time; where there would be more, steps are kept short all the time
-_PLACES = 2001  # at which a density is given, beside those of the features
-_PER_FEATURE = 33
 _BESIDE = 1e-7  # part of the time by which jumps are avoided
 _AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
-_SUDDEN = 100.0  # change of an argument as a field goes from zero to its size, from which on a function is a switch
-_MOST_PULSES = 12  # that are looked at one by one
 _FEATURES = 12  # whose equations are checked, the narrowest first
 _CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # of each
 
@@ -46,6 +40,7 @@ class PartOfTime(NamedTuple):
 @remembered
 def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
     """Cut the time where formulas jump, and around pulses: within them steps are short."""
+    most_parts = 80  # of time; where there would be more, steps are kept short all the time
     scales, (start, end) = formula_scales(problem), problem.time
     pulses = _joined([_widened(s, start, end) for s in scales.stretches(problem.domain.dimension)])
     if not pulses and not scales.breaks:
@@ -55,8 +50,8 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
     least = 1e-12 * (end - start)
     times = [t for k, t in enumerate(times) if k == 0 or t - times[k - 1] > least]
     times[-1] = end
-    if len(times) > _MOST_PARTS:
-        shortest = min((p.width for p in pulses), default=(end - start) / _MOST_PARTS)
+    if len(times) > most_parts:
+        shortest = min((p.width for p in pulses), default=(end - start) / most_parts)
         return (PartOfTime(problem.time, shortest),)
     parts = []
     for a, b in pairwise(times):
@@ -66,7 +61,8 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
 
 
 def _widened(stretch: Stretch, start: float, end: float) -> Stretch:
-    reach = _AROUND * stretch.width
+    around = 6.0  # widths on both sides of a feature that belong to it
+    reach = around * stretch.width
     return Stretch(max(start, stretch.low - reach), min(end, stretch.high + reach), stretch.width)
 
 
@@ -106,9 +102,11 @@ def _carries(problem: Problem) -> bool:
 
 def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:
     """Return places on an axis with features at some stretches; without any it is even."""
+    per_feature = 33
+    places = 2001  # at which a density is given, beside those of the features
     own = [_widened(s, lower, upper) for s in stretches]
-    parts = [np.linspace(s.low, s.high, min(4001, _PER_FEATURE + int(4 * (s.high - s.low) / s.width))) for s in own]
-    x = np.unique(np.concatenate([np.linspace(lower, upper, _PLACES), *parts]))
+    parts = [np.linspace(s.low, s.high, min(4001, per_feature + int(4 * (s.high - s.low) / s.width))) for s in own]
+    x = np.unique(np.concatenate([np.linspace(lower, upper, places), *parts]))
     return Slopes(x, [_density(x, s) for s in stretches])
 
 
@@ -121,12 +119,13 @@ def _density(x: Array, stretch: Stretch) -> Array:
 @remembered
 def telling_times(problem: Problem) -> Array:
     """Return times in and around pulses of formulas, and beside those where they jump: errors may be there alone."""
+    most_pulses = 12  # that are looked at one by one
     scales, (start, end) = formula_scales(problem), problem.time
     breaks = np.array(scales.breaks)
     found = [breaks - _BESIDE * (end - start), breaks + _BESIDE * (end - start)]
-    for t in breaks[:_MOST_PULSES] if conditions_switch(problem) else ():  # a layer spreads from there
+    for t in breaks[:most_pulses] if conditions_switch(problem) else ():  # a layer spreads from there
         found.append(t + (end - t) * _AFTER)
-    for s in scales.stretches(problem.domain.dimension)[:_MOST_PULSES]:
+    for s in scales.stretches(problem.domain.dimension)[:most_pulses]:
         found.append(np.linspace(s.low - 2 * s.width, s.high + 2 * s.width, 7))
     times = np.concatenate(found)
     return times[(times > start) & (times < end)]
@@ -169,6 +168,7 @@ def is_abrupt(problem: Problem) -> bool:
 
 def _switches(problem: Problem, node: sp.Expr) -> bool:
     """Whether a function changes all of a sudden where a field passes through some value, as tanh(1000*u) does."""
+    sudden = 100.0  # change of an argument as a field goes from zero to its size, from which on a function is a switch
     argument = node.args[0]
     fields = {s: jet.field for s, jet in problem.jets.jets_in(argument).items() if jet.order == 0 and not jet.time}
     if not fields:
@@ -176,7 +176,7 @@ def _switches(problem: Problem, node: sp.Expr) -> bool:
     sizes = sizes_of(problem)
     slopes = {s: sp.diff(argument, s) for s in fields}  # of a number only if the argument is linear: exp(-1/u) bends
     steep = {s: float(slope) * sizes[fields[s]] for s, slope in slopes.items() if slope.is_number}
-    return any(abs(value) > _SUDDEN for value in steep.values())
+    return any(abs(value) > sudden for value in steep.values())
 
 
 # ---- features that a solution has missed -------------------------------------------------------------

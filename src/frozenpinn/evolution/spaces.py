@@ -74,8 +74,6 @@ def _boundary_points(plan: Plan, problem: Problem) -> int:
 
 Array = np.ndarray
 SCALES = (2.0, 0.6, 0.2, 0.06, 0.02, 0.006, 0.002)
-_GLANCE = 300  # neurons with which all scales are tried before the search at full width
-_NOTHING = 1e-100  # data below this are a pulse at another time
 _RIDGE = 1e-11  # what the SVD layer would cut off
 
 
@@ -103,7 +101,8 @@ def fitted(problem: Problem, sampler: Sampler, points: Points, seed: int) -> Sam
 
 def _glance(sampler: Sampler, points: Points, x: Array, targets: Array, seed: int) -> int:
     """Return which scale is best for a few neurons."""
-    width = min(sampler.width, _GLANCE)
+    glance = 300  # neurons with which all scales are tried before the search at full width
+    width = min(sampler.width, glance)
     few, train = slice(5 * width // 2), 2 * width
     errors = []
     for scale in SCALES:
@@ -130,12 +129,13 @@ def data_at(problem: Problem, x: Array, varying: bool = False) -> Array | None:
     varying
         Whether constants are left out, which every basis represents.
     """
+    nothing = 1e-100  # data below this are a pulse at another time
     columns = known_values(problem, x, (0.0, 0.5, 1.0))
     sizes = [float(np.ptp(c) if varying else np.max(np.abs(c), initial=0.0)) for c in columns]
     chosen = [
         c
         for c, size in zip(columns, sizes, strict=True)
-        if np.all(np.isfinite(c)) and size > max(1e-12 * np.max(np.abs(c), initial=0.0), _NOTHING)
+        if np.all(np.isfinite(c)) and size > max(1e-12 * np.max(np.abs(c), initial=0.0), nothing)
     ]
     if not chosen:
         return None

@@ -31,9 +31,7 @@ from frozenpinn.transforms import Logarithm
 
 Array = np.ndarray
 _RULES = StepErrorRules()
-_NUDGE = 1e-6  # of states, to differentiate the right-hand side
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
-_TOGETHER = 8  # steps on which errors are solved for at once
 _LARGEST = 1e200  # beyond which nothing is told any more
 
 
@@ -197,7 +195,8 @@ def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array
 
 
 def _few(values: Array) -> list[Array]:
-    return np.split(values, range(_TOGETHER, len(values), _TOGETHER))
+    together = 8  # steps on which errors are solved for at once
+    return np.split(values, range(together, len(values), together))
 
 
 def _collocated(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
@@ -331,11 +330,12 @@ def _jacobians(
 
     Differences are cheapest, of all states at once; corners of a right-hand side need the derivatives themselves.
     """
+    nudge = 1e-6  # of states, to differentiate the right-hand side
     if abrupt:
         operators = [system.jacobian_operator(float(t), y) for t, y in zip(times, states, strict=True)]
         return np.stack([vectors.T @ np.stack([j @ v for v in vectors.T], axis=1) for j in operators])
     norms = np.linalg.norm(states, axis=1)
-    nudges = _NUDGE * np.maximum(norms, max(_SMALL * float(np.max(norms)), 1e-300))
+    nudges = nudge * np.maximum(norms, max(_SMALL * float(np.max(norms)), 1e-300))
     moved = states[:, None, :] + nudges[:, None, None] * vectors.T[None]
     r = vectors.shape[1]
     found = system.rates(np.repeat(times, r), moved.reshape(-1, states.shape[1])).reshape(moved.shape)

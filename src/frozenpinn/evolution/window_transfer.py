@@ -18,8 +18,6 @@ from frozenpinn.evolution.grading import Slopes, along, steepest
 from frozenpinn.runtime.arrays import read_only
 
 Array = np.ndarray
-_SAME = 1e-8  # by which boundary data before and after some time may differ, beside their size
-_BETWEEN = (200, 100, 30)  # places on each axis at which a loss is measured, by the number of axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +73,7 @@ def continued(system: Discretisation, y: Array, time: tuple[float, float], short
 
 def jumps(before: Sequence[Space], after: Sequence[Space], t: float) -> bool:
     """Whether boundary data or laws of two parts of the time differ where one ends and the other begins."""
+    same = 1e-8  # by which boundary data before and after some time may differ, beside their size
     for old, new in zip(before, after, strict=True):
         if any(a.residual != b.residual for (a, _), (b, _) in zip(old.laws, new.laws, strict=True)):
             return True
@@ -82,7 +81,7 @@ def jumps(before: Sequence[Space], after: Sequence[Space], t: float) -> bool:
             continue
         for order in range(max(1, old.order)):
             a, b = old.data(t, order), new.data(t, order)
-            if np.max(np.abs(a - b), initial=0.0) > _SAME * max(np.max(np.abs(v), initial=0.0) for v in (a, b)):
+            if np.max(np.abs(a - b), initial=0.0) > same * max(np.max(np.abs(v), initial=0.0) for v in (a, b)):
                 return True
     return False
 
@@ -145,7 +144,8 @@ def _comparisons(system: Discretisation, x: Array) -> Iterator[tuple[int, Array,
 
 def projection_loss(system: Discretisation, gradings: Sequence[Grading]) -> float:
     """Return the relative L² misfit of the start of a stage, at places that are no points of its basis."""
-    count = _BETWEEN[len(gradings) - 1]
+    between = (200, 100, 30)  # places on each axis at which a loss is measured, by the number of axes
+    count = between[len(gradings) - 1]
     s = (np.arange(count) + 0.5 + 0.3 * np.sin(np.arange(count))) / count  # between the points, as dense as they are
     start, end = system.problem.time
     gaps, sizes = np.zeros(2), np.zeros(2)

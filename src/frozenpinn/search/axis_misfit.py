@@ -27,9 +27,7 @@ from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
-_COLUMNS = 8  # random combinations of the lines along an axis that are fitted
 _TIMES = (2, 5)  # at which solutions of linear equations, which get no finer, and others are looked at
-_ROUND_OFF = 1e-13
 
 
 def axis_misfits(solution: Solution) -> tuple[float, ...]:
@@ -95,14 +93,16 @@ def _unfolded(tensor: Array, axis: int) -> Array:
 @lru_cache(maxsize=8)
 def _combinations(count: int, axis: int) -> Array:
     """Return random combinations of lines."""
-    return read_only(np.random.default_rng(axis).normal(size=(count, _COLUMNS)))
+    columns = 8  # random combinations of the lines along an axis that are fitted
+    return read_only(np.random.default_rng(axis).normal(size=(count, columns)))
 
 
 @remembered
 def _slower(factor: Network, count: int) -> Array:
     """Return an orthonormal basis of the first of the neurons of an axis, and of the constant, at its points."""
+    round_off = 1e-13
     features = np.sqrt(factor.points.weights)[:, None] * factor.hidden.features(factor.points.x)
-    return read_only(compress(np.concatenate([features[:, :count], features[:, -1:]], axis=1), _ROUND_OFF).values)
+    return read_only(compress(np.concatenate([features[:, :count], features[:, -1:]], axis=1), round_off).values)
 
 
 @remembered

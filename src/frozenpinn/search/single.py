@@ -27,8 +27,6 @@ from frozenpinn.transforms.logarithm import MARGIN, in_logarithms
 from frozenpinn.transforms.subspace import NotReducibleError, read_subspace
 from frozenpinn.transforms.views import Transform
 
-_CONFIRMED = 10.0  # factor up to which two solves agree on the size of a field
-
 Inner: TypeAlias = Callable[[Problem, Hints], Outcome | Failure]
 
 
@@ -221,7 +219,8 @@ def _in_units(problem: Problem, task: Task, hints: Hints, progress: Progress | N
 
 def _noise(before: dict[str, float], after: dict[str, float]) -> set[str]:
     """Return the fields whose sizes a solve in these units does not confirm: they vanish, but for its errors."""
-    return {name for name, size in before.items() if not size / _CONFIRMED <= after[name] <= _CONFIRMED * size}
+    confirmed = 10.0  # factor up to which two solves agree on the size of a field
+    return {name for name, size in before.items() if not size / confirmed <= after[name] <= confirmed * size}
 
 
 def _in(

@@ -31,9 +31,6 @@ Array = np.ndarray
 Renewal: TypeAlias = Windows | Literal["auto"] | None  #: of a basis in time
 Width: TypeAlias = int | tuple[int, ...]  #: neurons, or neurons of each axis
 
-_LEAST = 20  # steps in time that a nonlinear problem takes
-_STEPS = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -49,6 +46,7 @@ class Frame:
     @classmethod
     def of(cls, problem: Problem, settings: Settings, width: Width | None = None, follows: bool = True) -> Frame:
         """Choose what the settings leave open; one width for each axis, also for a single one, asks for a product."""
+        least = 20  # steps in time that a nonlinear problem takes
         d, few = problem.domain.dimension, settings.rules.sizing.dimensions
         most = settings.rules.static.product_dimensions if problem.is_static else few
         strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
@@ -65,7 +63,7 @@ class Frame:
         if method == "auto":
             method = "spectral" if product else "gauss" if d <= few else "sobol"
         tensors = sum(max(1, equation.order) for equation in problem.equations)
-        steps = 0 if problem.is_linear or problem.is_static else _LEAST
+        steps = 0 if problem.is_linear or problem.is_static else least
         still = settings.windows == "auto" and "following basis" in settings.without
         renewal = _renewal(problem, None if still else settings.windows, product)
         renewal = None if renewal == "auto" and not follows else renewal
@@ -141,11 +139,12 @@ class Plan:
     @cached_property
     def operations(self) -> float:
         """About how many floating point operations the factorisations take, and on products the first steps."""
+        steps = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
         points, size = self._total
         if not self.frame.product:
             return 2.0 * points * size**2
         small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
-        return small + 4.0 * _STEPS * points * max(self.counts)
+        return small + 4.0 * steps * points * max(self.counts)
 
     @cached_property
     def _allowed(self) -> float:
@@ -364,8 +363,6 @@ def _check_points(n: int, width: int, settings: Settings) -> None:
 # ---- memory --------------------------------------------------------------------------------------------------------
 
 
-_BYTES = 48.0  # of a number in a table of the basis, with its copies
-_COPIES = 12.0  # of a state and of values at the points that a solve on a product holds
 _SHRINK = 0.95  # factor from one size that is tried to the next
 
 
@@ -379,10 +376,12 @@ class Appetite:
 
     def tables(self, widths: Sequence[float], counts: Sequence[float]) -> float:
         """Return the bytes of the tables of a basis, or of the states and values on the grid of a product."""
+        copies = 12.0  # of a state and of values at the points that a solve on a product holds
+        each = 48.0  # bytes of a number in a table of the basis, with its copies
         if not self.product:
-            return _BYTES * prod(counts) * prod(widths)
+            return each * prod(counts) * prod(widths)
         tables = sum(n * width for n, width in zip(counts, widths, strict=True))
-        return 8.0 * _COPIES * self.tensors * (prod(counts) + 2 * prod(widths)) + _BYTES * tables
+        return 8.0 * copies * self.tensors * (prod(counts) + 2 * prod(widths)) + each * tables
 
     def kept(self, widths: Sequence[float]) -> float:
         """Return the bytes of the states that are kept at the fewest steps."""

@@ -20,8 +20,6 @@ from frozenpinn.static.judging import judged_sizes
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
-_VISIBLE = 1e-6  # size of a field beside what others could drive it to, below which it has no unit of its own
-
 
 @dataclass(frozen=True)
 class Static:
@@ -47,7 +45,8 @@ class Static:
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values; fields that vanish but for round-off are as large as others."""
-        return judged_sizes(solution.problem, largest_values(solution), _VISIBLE)
+        visible = 1e-6  # size of a field beside what others could drive it to, below which it has no unit of its own
+        return judged_sizes(solution.problem, largest_values(solution), visible)
 
     def compare(self, solution: Solution, finer: Solution, task: Task) -> ErrorEstimate:
         """Estimate the error of a solution by its distance from a finer one."""
