@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frozenpinn as fp
-from frozenpinn.inverse.evidence import Prior
-from frozenpinn.inverse.field_basis import FieldSizes, field_basis, matern, prior_root
+from frozenpinn.inverse.field_basis import field_basis, matern, prior_root
+from frozenpinn.inverse.rules import InverseRules, Smoothness
 
 DISTANCE = np.linspace(0.0, 3.0, 31)
 
 
 def _covariance(problem, prior, *points):
     """The covariance of an unknown field at points, without the mean over the domain."""
-    basis = field_basis("k", problem, FieldSizes(), 0)
+    basis = field_basis("k", problem, InverseRules().field_width, 0)
     functions = basis.at(np.array(points, dtype=float))[:, 1:] @ prior_root(basis, prior)
     return functions @ functions.T
 
@@ -45,7 +45,7 @@ def test_covariances_are_positive_and_fall_with_the_distance(order, length):
 @pytest.mark.parametrize("order", [1, 3])
 def test_increments_are_those_of_the_covariance_everywhere(order):
     """The mean over the domain is free, so that increments tell: E (f(x) − f(y))² = 2 − 2k, also at the ends."""
-    prior, places = Prior(order, 0.5), np.array([0.0, 0.1, 0.45, 0.6, 1.0])
+    prior, places = Smoothness(order, 0.5), np.array([0.0, 0.1, 0.45, 0.6, 1.0])
     found = _covariance(_evolution(fp.Interval(0, 1), 1.0), prior, *places[:, None])
     size = np.diag(found)
     expected = 2 - 2 * matern(np.abs(places[:, None] - places) / 0.5, order)
@@ -56,14 +56,14 @@ def test_fields_on_periodic_domains_are_periodic():
     problem = fp.Problem(
         "u_t = k*u_xx", fp.Interval(0, 2, periodic=True), (0, 1), "sin(pi*x)", parameters={"k": fp.UnknownField(1.0)}
     )
-    found = _covariance(problem, Prior(3, 0.5), [0.0], [2.0], [1.0])
+    found = _covariance(problem, Smoothness(3, 0.5), [0.0], [2.0], [1.0])
     assert found[0, 0] + found[1, 1] - 2 * found[0, 1] < 1e-6  # of f(2) − f(0)
     assert found[0, 0] + found[2, 2] - 2 * found[0, 2] > 0.1  # of f(1) − f(0)
 
 
 def test_units_of_time_do_not_matter():
     short, long = (
-        _covariance(_evolution(fp.Interval(0, 1), end, ("x", "t")), Prior(3, 0.25), *points)
+        _covariance(_evolution(fp.Interval(0, 1), end, ("x", "t")), Smoothness(3, 0.25), *points)
         for end, points in [(1.0, [(0.2, 0.3), (0.7, 0.9)]), (1000.0, [(0.2, 300.0), (0.7, 900.0)])]
     )
     assert long == pytest.approx(short, abs=1e-4)

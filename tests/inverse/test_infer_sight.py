@@ -62,13 +62,13 @@ def test_one_known_value_tells_the_factor():
     assert found.field("m")(grid) == pytest.approx(np.log1p(grid), abs=0.05)
 
 
-@pytest.mark.parametrize("tempers", [(), InverseRules().field_tempers])
+@pytest.mark.parametrize("tempers", [(), InverseRules().tempers])
 def test_steps_that_fail_are_tempered(tempers):
     """Where only smooth fields have a solution, and the data ask for a rough one, a smooth step is taken."""
     x = np.linspace(0.02, 0.98, 60)
     seen = 1.0 + x + 0.1 * np.sin(25 * x)
     problem = fp.Problem("u_xx = s", fp.Interval(0, 1), boundary="u = 0", parameters={"s": fp.UnknownField()})
-    rules = replace(InverseRules(), field_tempers=tempers)
+    rules = replace(InverseRules(), tempers=tempers)
     question = Question.asked("infer", problem, fp.Measurements(x, seen, noise=1e-3), 0, None, rules).with_bases()
     basis = question.numbers.fields[0]
     curved = basis.at(x[:, None], Derivative((2,)))

@@ -16,7 +16,6 @@ from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_IGNORANCE = 1e-6  # information before the first sensor, relative to that of all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ def slopes_at_start(question: Question) -> Array:
     if numbers.problem.is_static:
         prediction = StaticForward.begin(question).rough.at(numbers.start)
     else:
-        prediction = EvolutionModel(numbers, data, question.task, question.rules.tangent).at(numbers.start)
+        prediction = EvolutionModel(numbers, data, question.task, question.rules).at(numbers.start)
     return np.asarray(prediction.slopes / data.sigmas(question.rules)[:, None])
 
 
@@ -77,7 +76,14 @@ def chosen_sensors(question: Question, count: int) -> Design:
     """Choose sensors one after another, each the one that shrinks the volume of the error bars most."""
     numbers, slopes = question.numbers, slopes_at_start(question)
     scaled = slopes * numbers.scales
-    information = _IGNORANCE * float(np.linalg.norm(scaled, 2)) ** 2 * np.eye(scaled.shape[1])
+    information = (
+        1e-6
+        * float(  # before the first sensor, relative to that of all of them
+            np.linalg.norm(scaled, 2)
+        )
+        ** 2
+        * np.eye(scaled.shape[1])
+    )
     chosen, deviations = list[int](), []
     for _ in range(count):
         inverse = np.linalg.inv(information)

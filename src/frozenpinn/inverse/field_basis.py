@@ -17,7 +17,7 @@ import numpy as np
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.geometry import Box, Domain
-from frozenpinn.inverse.evidence import Prior
+from frozenpinn.inverse.rules import Smoothness
 from frozenpinn.inverse.sensitivity import Directions
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME, JetSpace
@@ -28,18 +28,6 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import UnknownField, as_function, atoms, field_words
 
 Array = np.ndarray
-_KEPT = 6  # sets of points at which functions of a field are kept, …
-_MOST = 1_000_000  # … if they have no more values than this
-_RIDGE = 1e-14  # least variance of a combination of functions, relative to the largest
-
-
-@dataclass(frozen=True)
-class FieldSizes:
-    """How large the network of an unknown field is."""
-
-    width: tuple[int, int, int, int] = (40, 240, 400, 400)  #: neurons in one, two, three, more dimensions
-    reach: float = 0.8  #: of their waves
-    cutoff: float = 1e-10  #: singular value, relative to the largest, up to which combinations of them are kept
 
 
 class Places:
@@ -56,7 +44,7 @@ class Places:
         x = np.ascontiguousarray(x, dtype=float)
         key = hashlib.blake2b(x.tobytes(), digest_size=16).digest()
         if key not in self._sets:
-            while len(self._sets) >= _KEPT:
+            while len(self._sets) >= 6:
                 self._sets.pop(next(iter(self._sets)))
             self._sets[key] = (fixed(x), {})
         return self._sets[key]
@@ -144,7 +132,7 @@ class FieldBasis:
     def at(self, x: Array, derivative: Derivative | None = None) -> Array:
         """Return all functions where their arguments are ``x``, shape (n, size), in units of the scale."""
         wanted = Derivative((0,) * x.shape[1]) if derivative is None else derivative
-        if len(x) * self.size > _MOST:
+        if len(x) * self.size > 1_000_000:  # too many to keep
             return np.asarray(self.hidden.operator(x, [Term("", wanted)]) @ (self.mixing * self.scale))
         places, known = self._places.at(x)
         if wanted not in known:
@@ -181,11 +169,12 @@ class FieldBasis:
 
 
 @remembered
-def prior_root(basis: FieldBasis, prior: Prior) -> Array:
+def prior_root(basis: FieldBasis, prior: Smoothness) -> Array:
     """Return B such that B Bᵀ is the covariance of the coefficients, without the constant, of a smooth field."""
-    covariance = basis.projection.T @ matern(basis._apart / prior.length, prior.smoothness) @ basis.projection
+    covariance = basis.projection.T @ matern(basis._apart / prior.length, prior.order) @ basis.projection
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, _RIDGE * values[-1])))
+    round_off = 1e-14 * values[-1]
+    return np.asarray(vectors * np.sqrt(np.maximum(values, round_off)))
 
 
 def matern(distance: Array, order: int) -> Array:
@@ -215,20 +204,20 @@ def where_defined(name: str, problem: Problem) -> Domain:
     return Box(list(map(float, lower)), list(map(float, upper)))
 
 
-def field_basis(name: str, problem: Problem, rules: FieldSizes, seed: int) -> FieldBasis:
+def field_basis(name: str, problem: Problem, widths: Sequence[int], seed: int) -> FieldBasis:
     """Draw a small network for a field and orthogonalise it."""
     unknown, jets, domain = problem.parameters.inferred[name], problem.jets, where_defined(name, problem)
     assert isinstance(unknown, UnknownField)
-    width, reach, cutoff = rules.width[min(domain.dimension, 4) - 1], rules.reach, rules.cutoff
+    width = widths[min(domain.dimension, 4) - 1]
     start = int(Seed.UNKNOWN_FIELD) + seed
     points = domain.sample(max(5 * width, 400), "sobol" if domain.dimension > 1 else "gauss", start)
-    hidden = Waves(width, reach).sample(points, np.random.default_rng(start))
+    hidden = Waves(width, reach=0.8).sample(points, np.random.default_rng(start))
     weights = points.weights / np.sum(points.weights)
     features = hidden.features(points.x)
     means = weights @ features
     centred = np.sqrt(weights)[:, None] * (features - means)[:, : hidden.width]
     _, singular, right = np.linalg.svd(centred, full_matrices=False)
-    rank = int(np.sum(singular > cutoff * singular[0]))
+    rank = int(np.sum(singular > 1e-10 * singular[0]))
     mixing = np.zeros((hidden.size, rank + 1))
     mixing[: hidden.width, 1:] = right[:rank].T / singular[:rank]
     mixing[hidden.width, 1:] = -means[: hidden.width] @ mixing[: hidden.width, 1:]

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.errors import ConvergenceError, EvaluationError, FrozenPinnError, IntegrationError
-from frozenpinn.inverse.evidence import Posterior
 from frozenpinn.inverse.model import Model, Prediction, TwoStages
-from frozenpinn.inverse.priors import Prior, deviations
+from frozenpinn.inverse.priors import Posterior, Prior, deviations
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.unknowns import Numbers
 
@@ -184,7 +183,7 @@ class Descent:
         Far from a fit, what the first order misses is no less than that, and would be taken for a rough field.
         """
         rules, excess = self.prior.question.rules, np.sqrt(current.squares / (len(self.sigmas) * variance))
-        for share in rules.field_tempers if excess**2 > rules.poor and self._numbers.fields else ():
+        for share in rules.tempers if excess**2 > rules.poor and self._numbers.fields else ():
             softer = self.sigmas * max(share * excess, 1.0)
             mean = self.prior.posterior(current.prediction, current.theta, softer, covariance=False).mean
             following = self._shortened(current, mean - current.theta, variance)
@@ -198,13 +197,13 @@ def refined(
 ) -> tuple[Fit, Array]:
     """Take the last steps from a fit, once more if what they leave asks for other weights."""
     data, rules = prior.question.data, prior.question.rules
-    best = Descent(model, prior, sigmas).from_start(start.theta, rules.fine_steps, known, start.bend)
+    best = Descent(model, prior, sigmas).from_start(start.theta, rules.steps, known, start.bend)
     if known is not None and not data.noise_is_known and data.suits(rules, best.prediction.values, sigmas):
         return best, sigmas
     others = deviations(prior, best.prediction, best.theta, sigmas)
     if data.has_weights(rules, others, sigmas):
         return best, sigmas
-    more = Descent(model, prior, others).from_start(best.theta, rules.fine_steps, best.prediction, best.bend)
+    more = Descent(model, prior, others).from_start(best.theta, rules.steps, best.prediction, best.bend)
     return more._replace(steps=(*best.steps, *more.steps)), others
 
 
@@ -215,7 +214,7 @@ def found_fits(model: Model, prior: Prior, sigmas: Array) -> list[Fit]:
     """Return all minima, the best first: of fields one; of numbers, others from further starts if the first is poor."""
     question = prior.question
     if question.numbers.fields:
-        return [Descent(model, prior, sigmas).from_start(question.numbers.start, question.rules.field_steps)]
+        return [Descent(model, prior, sigmas).from_start(question.numbers.start, question.rules.steps)]
     return _fits_of_numbers(model, question, sigmas)
 
 
@@ -277,11 +276,11 @@ class _Evaluations:
         """Return slopes that explain the last step; None if there was none or it says much against the old."""
         if self.known is None:
             return None
-        (before, values, slopes), scales, rules = self.known, self.question.numbers.scales, self.question.rules
+        (before, values, slopes), scales = self.known, self.question.numbers.scales
         step, change = (scaled - before) * scales, found.values - values
         missed = change - slopes @ step
         old, new = (np.linalg.norm((v - self.question.data.values) / self.sigmas) for v in (values, found.values))
-        fits = np.linalg.norm(missed / self.sigmas) <= rules.secant * np.linalg.norm(change / self.sigmas)
+        fits = np.linalg.norm(missed / self.sigmas) <= 0.3 * np.linalg.norm(change / self.sigmas)
         if fits:
             self.bend = min(self.bend, float(np.linalg.norm(missed) / max(np.sum((slopes @ step) ** 2), 1e-300)))
         return corrected_slopes(slopes, missed, step, scales) if fits and new**2 <= old**2 / 4.0 else None
@@ -309,7 +308,7 @@ def _fit_of_numbers(model: Model, question: Question, sigmas: Array, start: Arra
             evaluations.slopes,
             bounds=(lower / scales, upper / scales),
             x_scale="jac",
-            xtol=1e-10 if numbers.problem.is_static else rules.quick_settled,
+            xtol=rules.quick_rtol,
             ftol=1e-15,
             gtol=1e-15,
             max_nfev=40,

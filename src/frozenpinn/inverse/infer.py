@@ -1,16 +1,30 @@
-"""Inference: unknown numbers and fields of a problem from measurements, with error bars."""
+"""Unknown numbers and fields from measurements, with error bars: fit, refine, judge by a second network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from frozenpinn.errors import SettingsError
-from frozenpinn.inverse.answer import inferred
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from frozenpinn.basis.hidden import Derivative
+from frozenpinn.errors import ConvergenceError, SettingsError, warn
+from frozenpinn.inverse.evolution import EvolutionForward
+from frozenpinn.inverse.field_basis import FieldBasis
+from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined
+from frozenpinn.inverse.model import Forward
+from frozenpinn.inverse.objections import check_field_stays, check_seen, objection_to_rest, open_ends
+from frozenpinn.inverse.priors import Prior, deviations, prior_of
 from frozenpinn.inverse.question import Question
-from frozenpinn.inverse.result import Inferred
+from frozenpinn.inverse.result import Estimate, Inferred, InferredField, Minimum
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.static import StaticForward
+from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch, listening
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.search.settings import Settings
@@ -18,6 +32,7 @@ from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
 
 __all__ = ["infer"]
+Array = np.ndarray
 
 
 def infer(
@@ -74,3 +89,257 @@ def infer(
     question = replace(question, starts=starts, level=level)
     with listening(progress) as told, one_thread():  # many small factorisations, which lose by a second one
         return inferred(question, Stopwatch(told))
+
+
+def inferred(question: Question, watch: Stopwatch) -> Inferred:
+    """Find the unknown numbers and fields of a static or time-dependent problem."""
+    question = question.with_bases()
+    question.check()
+    prior = prior_of(question)
+    with watch.stage("choice of features"):
+        forward: Forward = (StaticForward.begin if question.numbers.problem.is_static else EvolutionForward)(question)
+    with watch.stage("fit"):
+        fits = found_fits(forward.rough, prior, question.data.sigmas(question.rules))
+    with watch.stage("refinement"):
+        forward = forward.refined(fits[0])
+        sigmas = deviations(prior, fits[0].prediction, fits[0].theta)
+        fit, sigmas = refined(forward.fine, prior, sigmas, fits[0])
+        fit = fit._replace(steps=(*fits[0].steps, *fit.steps), bend=fits[0].bend)
+    with watch.stage("second network"):
+        second = _second_opinion(prior, forward, fit, sigmas)
+    with watch.stage("solution"):
+        solution = forward.solution(fit)
+    kept = Kept(prior, forward, fit, sigmas, second, solution)
+    found = _put_together(kept, prior, forward, [fit, *fits[1:]], kept.weights(question), solution, watch)
+    return replace(found, minima=_rivals(question, fits))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What new data can be inferred with: models, the fit that all starts from, and what a second network makes of it.
+
+    ``prior`` keeps its decompositions, and ``sigmas`` are the deviations of the fit.
+    """
+
+    prior: Prior
+    forward: Forward
+    fit: Fit
+    sigmas: Array
+    second: SecondOpinion
+    solution: Solution
+
+    def weights(self, question: Question) -> Array:
+        """Return deviations for data at the same places or others: known ones with the distance of two networks."""
+        data, same = question.data, question.data.has_places_of(self.prior.question.data)
+        if not data.noise_is_known:
+            return self.sigmas if same else data.sigmas(question.rules)
+        known = data.sigmas(question.rules, self.fit.prediction.values if same else None)
+        return np.sqrt(known**2 + self.second.blur**2)
+
+    def again(self, given: Any) -> Inferred:
+        """Infer from new data near the old fit, with what is factorised; numbers anew if that does not reach so far."""
+        question, watch = self.prior.question.with_data(given), Stopwatch(None)
+        question.check()
+        prior, sigmas, same = self.prior.renewed(question), self.weights(question), self._has_places_of(question)
+        noise = sigmas if question.data.noise_is_known else sigmas * self._unit
+        with watch.stage("steps from the old fit"):
+            forward, models = self.forward.renewed(question.data, self.fit, noise)
+            known = self.fit.prediction if same else None
+            for model in models:
+                try:
+                    fit, sigmas = refined(model, prior, sigmas, self.fit, known)
+                    break
+                except ConvergenceError:
+                    if model is models[-1]:
+                        raise
+        if not question.numbers.fields and (not fit.settled or is_poor(fit, question)):
+            return inferred(question, watch)
+        return _put_together(self, prior, forward, [fit], sigmas, lambda: forward.solution(fit, self.solution), watch)
+
+    def _has_places_of(self, question: Question) -> bool:
+        return question.data.has_places_of(self.prior.question.data)
+
+    @property
+    def _unit(self) -> float:
+        """By how much the noise differs from the deviations of the fit, if it is not given."""
+        return float(np.sqrt(self.fit.squares / max(len(self.sigmas) - len(self.prior.question.free), 1)))
+
+
+class SecondOpinion(NamedTuple):
+    """By how much predictions, on average, unknowns, and slopes by free numbers differ on other networks."""
+
+    blur: float
+    gap: Array
+    slopes: Array
+
+
+def _second_opinion(prior: Prior, forward: Forward, fit: Fit, sigmas: Array) -> SecondOpinion:
+    """Return what changes if networks of solution and fields are others."""
+    mine, other = prior.question.numbers, prior.question.with_seed(1000)
+    theta, count = other.numbers.start, len(mine.names)
+    theta[:count] = fit.theta[:count]
+    pairs = [(*a, *b, _places(a[0])) for a, b in zip(mine.parts(), other.numbers.parts(), strict=True)]
+    for one, own, two, its, x in pairs:
+        theta[its] = two.fitted(one.unknown.inner_start + one.at(x) @ fit.theta[own], x)
+    model, twin = forward.twin(other, theta, fit, sigmas), prior_of(other)
+    there = model.at(theta)
+    rest = prior.posterior(fit.prediction, fit.theta, sigmas, covariance=False).mean - fit.theta
+    found, gap = twin.posterior(there, theta, sigmas, covariance=False).mean, np.zeros(len(fit.theta))
+    gap[:count] = found[:count] - fit.theta[:count]
+    for one, own, two, its, x in pairs:
+        gap[own] = one.fitted(two.unknown.inner_start + two.at(x) @ found[its], x) - fit.theta[own]
+    slopes = fit.prediction.slopes[:, prior.question.free] - there.slopes[:, other.free]
+    return SecondOpinion(float(np.sqrt(np.mean((there.values - fit.prediction.values) ** 2))), gap - rest, slopes)
+
+
+@remembered
+def _places(basis: FieldBasis) -> Array:
+    """Return points at which two bases of a field are compared."""
+    return basis.domain.sample(4 * basis.size, "random", int(Seed.UNKNOWN_FIELD)).x
+
+
+def _put_together(
+    kept: Kept,
+    prior: Prior,
+    forward: Forward,
+    fits: list[Fit],
+    sigmas: Array,
+    solution: Solution | Callable[[], Solution],
+    watch: Stopwatch,
+) -> Inferred:
+    """Return all that was found, with error bars that contain the noise and the distance of two networks."""
+    question, fit = prior.question, fits[0]
+    data, numbers, gap = question.data, question.numbers, kept.second.gap
+    poor, predict = is_poor(fit, question), forward.predict(fit)
+    same = data.has_places_of(kept.prior.question.data)
+    doubt = kept.second.slopes if same else np.zeros((len(sigmas), len(question.free)))
+    check_seen(question, fit, doubt, sigmas, poor)
+    if poor and numbers.fields:
+        check_field_stays(question, fit)
+    noise_only, effective = prior.covariance(fit.prediction, fit.theta, sigmas)
+    rest = prior.posterior(fit.prediction, fit.theta, sigmas, covariance=False).mean - fit.theta
+    # the difference of two networks vanishes here and there, by chance: that of each unknown counts by itself, too
+    covariance = noise_only + 0.5 * (np.outer(gap, gap) + np.diag(gap**2)) + np.outer(rest, rest)
+    left = data.values - fit.prediction.values
+    squares = float(np.sum((left / sigmas) ** 2))
+    freedom = max(round(len(left) - len(question.free) - effective), 0)
+    level = 0.5 + question.level / 2
+    quantile = float(ndtri(level) if data.noise_is_known else stdtrit(max(freedom, 1), level))
+    estimates = _estimates(question, fit.theta, covariance, quantile)
+    fields = _fields(question, fit, covariance, effective)
+    warned = [*_at_bounds(question, estimates, poor), *objection_to_rest(question, fit, squares, freedom, poor)]
+    if not numbers.fields and fit is kept.fit:  # new data are not worth two solves
+        warned += open_ends(question, fit, sigmas, noise_only, quantile, predict, poor)
+    for note in warned:
+        warn(note)
+    count = len(numbers.names)
+    return Inferred(
+        numbers.problem,
+        data.parts,
+        estimates,
+        covariance[:count, :count],
+        solution,
+        fit.prediction.values,
+        sigmas,
+        squares,
+        freedom,
+        None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
+        gap[:count],
+        (),
+        fit.steps,
+        (*_notes_on_fields(question, fields, effective), *warned),
+        dict(watch.seconds),
+        fields,
+        kept.again,
+        None if numbers.fields else predict,
+    )
+
+
+def _estimates(question: Question, theta: Array, covariance: Array, quantile: float) -> dict[str, Estimate]:
+    """Return the unknown numbers with their error bars."""
+    (lower, upper), found = question.numbers.bounds, {}
+    for i, name in enumerate(question.numbers.names):
+        value, std = float(theta[i]), float(np.sqrt(covariance[i, i]))
+        width = upper[i] - lower[i] if np.isfinite(upper[i] - lower[i]) else question.numbers.scales[i]
+        at = "lower" if value - lower[i] <= 1e-6 * width else ""
+        at = "upper" if upper[i] - value <= 1e-6 * width else at
+        low, high = np.clip([value - quantile * std, value + quantile * std], lower[i], upper[i])
+        found[name] = Estimate(value, std, float(low), float(high), question.level, at)
+    return found
+
+
+def _at_bounds(question: Question, estimates: dict[str, Estimate], poor: bool) -> list[str]:
+    notes = []
+    for estimate, (name, *bounds) in zip(
+        estimates.values(), zip(estimates, *question.numbers.bounds, strict=True), strict=True
+    ):
+        if estimate.at_bound:
+            what = "no value between the bounds fits the data" if poor else "the data ask for a value beyond it"
+            bound = bounds[estimate.at_bound == "upper"]
+            notes.append(f"'{name}' lies at its {estimate.at_bound} bound {bound:g}: {what}. Widen the bounds.")
+    return notes
+
+
+def _rivals(question: Question, fits: list[Fit]) -> tuple[Minimum, ...]:
+    """Return other minima, with χ² in units of the noise; warn of those that explain the data as well."""
+    names, unit, first = question.numbers.names, 1.0, fits[0]
+    if not question.data.noise_is_known:
+        unit = max(first.squares / max(len(question.data.values) - len(names), 1), 1e-300)
+    found = tuple(
+        Minimum(dict(zip(names, map(float, fit.theta), strict=True)), fit.squares / unit) for fit in fits[1:6]
+    )
+    if found and found[0].chi_square <= first.squares / unit + 9.0:  # three deviations
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
+        warn(
+            f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere."
+        )
+    return found
+
+
+def _fields(question: Question, fit: Fit, covariance: Array, effective: float) -> dict[str, InferredField]:
+    """Return the unknown fields; one that changes as steeply as a jump has wider bars there."""
+    found = {}
+    for basis, own in question.numbers.parts():
+        mean, domain = fit.theta[own], basis.domain
+        values, *slopes = (table @ mean for table in _looks(basis))
+        spread, length = float(np.ptp(values)), float(np.max(domain.lengths))
+        steepest = float(np.max(np.sqrt(sum(slope**2 for slope in slopes))))
+        is_steep = spread > 0.0 and question.rules.steep * length * steepest >= 0.5 * spread
+        found[basis.name] = InferredField(
+            basis.name,
+            domain,
+            basis.unknown.arguments(basis.jets),
+            basis.at,
+            basis.unknown.inner_start,
+            mean,
+            covariance[own, own],
+            basis.unknown.positive,
+            effective,
+            question.level,
+            length / max(2.0 * effective ** (1 / domain.dimension), 1.0) if is_steep else 0.0,
+        )
+    return found
+
+
+@remembered
+def _looks(basis: FieldBasis) -> tuple[Array, ...]:
+    """Return the functions of a field, and their slopes along each axis, at random points."""
+    d = basis.domain.dimension
+    x = basis.domain.sample(400, "random", int(Seed.UNKNOWN_FIELD)).x
+    orders = [(0,) * d, *(tuple(int(i == axis) for i in range(d)) for axis in range(d))]
+    return tuple(basis.at(x, Derivative(order)) for order in orders)
+
+
+def _notes_on_fields(question: Question, fields: dict[str, InferredField], effective: float) -> list[str]:
+    notes = [
+        f"'{name}' changes by half of its range within {question.rules.steep:.0%} of the domain: if it jumps there, "
+        "values beside the jump are less certain than their bands say, which assume a smooth field."
+        for name, field in fields.items()
+        if field.steep
+    ]
+    if fields and effective < 5.0:
+        notes.append(
+            f"the data tell about {effective:.2g} degrees of freedom of the field only; the bars rest on the "
+            "assumption that it is smooth."
+        )
+    return notes

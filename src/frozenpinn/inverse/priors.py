@@ -1,15 +1,22 @@
-"""What is known of unknowns before anything is measured: numbers lie within bounds, fields are smooth."""
+"""What is known of unknowns before anything is measured: numbers lie within bounds, fields are smooth.
+
+Fields are linear inversions averaged over strength, length and order of smoothness by their evidence. For y = J_f f +
+J a + noise, free numbers f are projected out, a ~ N(0, τ² C) with the covariance C of a length and an order. One
+singular value decomposition for each C gives the evidence of all strengths τ. Where the noise is not known, its level
+is integrated out too. Averaging covers better than the best strength alone, much better than the discrepancy principle.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.inverse.evidence import Inversion, Posterior
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.inverse.field_basis import prior_root
 from frozenpinn.inverse.model import Prediction
 from frozenpinn.inverse.question import Question
@@ -140,9 +147,9 @@ class Smooth:
         norms = np.maximum(np.linalg.norm(slopes[:, free], axis=0), 1e-300)
         inversion = self._known(prediction.slopes, sigmas)
         if inversion is None:
-            known, grid = self.question.data.noise_is_known, self.question.rules.prior
+            known, share = self.question.data.noise_is_known, self.question.rules.prior.direct
             direct = np.concatenate([np.full(s.count, not s.symbols) for s in self.question.data.sensors])
-            inversion = Inversion(slopes[:, free] / norms, slopes[:, smooth], self._roots, grid, known, direct)
+            inversion = Inversion(slopes[:, free] / norms, slopes[:, smooth], self._roots, known, direct, share)
             self._recent[:] = [(prediction.slopes, sigmas, inversion), *self._recent[:3]]
         found = inversion.averaged(y, covariance=covariance)
         order = np.argsort(np.concatenate([free, smooth]))
@@ -158,7 +165,7 @@ class Smooth:
 
     @cached_property
     def _roots(self) -> list[Array]:
-        fields, priors = self.question.numbers.fields, self.question.rules.prior.priors
+        fields, priors = self.question.numbers.fields, self.question.rules.prior.all
         return [sla.block_diag(*(prior_root(basis, prior) for basis in fields)) for prior in priors]
 
     def covariance(self, prediction: Prediction, theta: Array, sigmas: Array) -> tuple[Array, float]:
@@ -170,3 +177,175 @@ class Smooth:
         """Return the same for other data; what is decomposed serves them, unless only one noise is known."""
         same = question.data.noise_is_known == self.question.data.noise_is_known
         return Smooth(question, list(self._recent) if same else [])
+
+
+class Posterior(NamedTuple):
+    """Mean and covariance of everything, effective degrees of freedom, variance of the noise.
+
+    The evidence is that of the best prior, as a logarithm.
+    """
+
+    mean: Array
+    covariance: Array
+    effective: float
+    variance: float
+    evidence: float
+
+
+class _Spectrum(NamedTuple):
+    """The singular value decomposition of whitened slopes for one smoothness, and what takes whitened ones back."""
+
+    left: Array
+    singular: Array
+    right: Array
+    back: Array
+
+
+class _Member(NamedTuple):
+    """One smoothness and strength: the evidence, and all that its posterior is made of."""
+
+    evidence: float
+    spectrum: _Spectrum
+    along: Array
+    gain: Array
+    variance: float
+    strength: float
+
+    @property
+    def effective(self) -> float:
+        """How many coefficients the data tell about."""
+        return float(np.sum(1.0 - 1.0 / self.gain))
+
+    @property
+    def mean(self) -> Array:
+        """The coefficients."""
+        s = self.spectrum
+        return np.asarray(s.back @ (s.right.T @ (self.strength**2 * s.singular / self.gain * self.along)))
+
+    @property
+    def covariance(self) -> Array:
+        """τ² B (I − V diag(1 − 1/gain) Vᵀ) Bᵀ, written as a square."""
+        back, right = self.spectrum.back, self.spectrum.right
+        factor = self.strength * (back - back @ (right.T * (1.0 - 1.0 / np.sqrt(self.gain))) @ right)
+        return np.asarray(self.variance * (factor @ factor.T))
+
+
+@dataclass(frozen=True, eq=False)
+class Inversion:
+    """Slopes, decomposed for all priors: data come and go.
+
+    Attributes
+    ----------
+    free, slopes
+        Derivatives by free numbers and by coefficients, all divided by the standard deviations, or by a size if these
+        are not known.
+    roots
+        One matrix for each smoothness: B such that B Bᵀ is the covariance of the coefficients.
+    known
+        Whether the noise is.
+    direct, direct_share
+        Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
+        field varies elsewhere: this share of their evidence is left out.
+    """
+
+    free: Array
+    slopes: Array
+    roots: Sequence[Array]
+    known: bool
+    direct: Array | None = None
+    direct_share: float = 0.0
+
+    @cached_property
+    def _part(self) -> Inversion | None:
+        """The same for direct measurements alone; None if there are none or nothing else, or if noise is unknown."""
+        if not self.known or self.direct is None or not np.any(self.direct) or np.all(self.direct):
+            return None
+        own = self.direct
+        return Inversion(self.free[own], self.slopes[own], self.roots, self.known)
+
+    @cached_property
+    def _projected(self) -> Array:
+        """An orthonormal basis of what free numbers explain."""
+        return np.linalg.qr(self.free)[0] if self.free.shape[1] else np.zeros((len(self.slopes), 0))
+
+    @cached_property
+    def _spectra(self) -> list[_Spectrum]:
+        found, triangle = [], self._reduced[1]
+        for back in self.roots:
+            u, s, vt = np.linalg.svd(triangle @ back, full_matrices=False)
+            found.append(_Spectrum(u, s, vt, back))
+        return found
+
+    @cached_property
+    def _reduced(self) -> tuple[Array, Array]:
+        """Slopes beside the free numbers as Q R: data are many, and only what they say along Q matters."""
+        q = self._projected
+        return sla.qr(self.slopes - q @ (q.T @ self.slopes), mode="economic", check_finite=False)
+
+    def averaged(self, y: Array, *, covariance: bool = True) -> Posterior:
+        """Return the posterior of free numbers and coefficients, in this order, for weighted data.
+
+        Without ``covariance``, which takes longest, that is zero.
+        """
+        members = self._all_members(y)
+        if self._part is not None:
+            assert self.direct is not None
+            less = [self.direct_share * m.evidence for m in self._part._all_members(y[self.direct])]
+            members = [m._replace(evidence=m.evidence - gone) for m, gone in zip(members, less, strict=True)]
+        members = [m for m in members if np.isfinite(m.evidence)]
+        if not members:
+            raise ConvergenceError("the slopes of what is measured are beyond the range of floating point numbers")
+        best = max(m.evidence for m in members)
+        members = [m for m in members if m.evidence >= best + np.log(1e-3)]  # others don't count
+        weights = np.exp([m.evidence - best for m in members])
+        weights /= np.sum(weights)
+        means = [m.mean for m in members]
+        mean = sum(w * own for w, own in zip(weights, means, strict=True))
+        spread = np.zeros((len(mean), len(mean)))
+        for w, m, own in zip(weights, members, means, strict=True) if covariance else ():
+            spread += w * (m.covariance + np.outer(own - mean, own - mean))
+        variance = float(sum(w * m.variance for w, m in zip(weights, members, strict=True)))
+        effective = float(sum(w * m.effective for w, m in zip(weights, members, strict=True)))
+        whole, spread = _with_free(y, self.free, self.slopes, mean, spread, variance)
+        return Posterior(whole, spread, effective, variance, float(best))
+
+    def _all_members(self, y: Array) -> list[_Member]:
+        q = self._projected
+        left = y - q @ (q.T @ y)
+        along = self._reduced[0].T @ left
+        rest = float(np.sum((left - self._reduced[0] @ along) ** 2))
+        return [m for spectrum in self._spectra for m in self._members(along, rest, len(left), spectrum)]
+
+    def _members(self, seen: Array, beside: float, size: int, spectrum: _Spectrum) -> list[_Member]:
+        """Return the posteriors of one prior for all strengths; no coefficient explains the squares ``beside``."""
+        s, known = spectrum.singular, self.known
+        along = spectrum.left.T @ seen
+        rest, count = max(float(seen @ seen - along @ along), 0.0) + beside, size - self._projected.shape[1]
+        reach = 1.0 if known else 1e10  # the strength is relative to the noise if that is not known
+        strengths = np.geomspace(1e-3, 1e3 * reach, 37 if known else 111)
+        gains = 1.0 + (strengths[:, None] * s) ** 2
+        quadratic = np.sum(along**2 / gains, axis=1) + rest
+        misfits = quadratic if known else count * np.log(np.maximum(quadratic, 1e-300))
+        evidence = -0.5 * np.sum(np.log(gains), axis=1) - 0.5 * misfits
+        variances = np.ones(len(strengths)) if known else quadratic / max(count, 1)
+        return [
+            _Member(float(evidence[i]), spectrum, along, gains[i], float(variances[i]), float(strengths[i]))
+            for i in range(len(strengths))
+        ]
+
+
+def _with_free(
+    y: Array, free: Array, slopes: Array, mean: Array, covariance: Array, variance: float
+) -> tuple[Array, Array]:
+    """Return mean and covariance with those of the free numbers before them."""
+    f = free.shape[1]
+    if not f:
+        return mean, covariance
+    pseudo = np.linalg.pinv(free)
+    own, cross = pseudo @ (y - slopes @ mean), -pseudo @ slopes
+    whole = np.zeros((f + len(mean), f + len(mean)))
+    whole[f:, f:] = covariance
+    whole[:f, f:] = cross @ covariance
+    whole[f:, :f] = whole[:f, f:].T
+    whole[:f, :f] = cross @ covariance @ cross.T + variance * (pseudo @ pseudo.T)
+    return np.concatenate([own, mean]), whole

@@ -72,8 +72,8 @@ class Question:
 
     def with_bases(self, seed: int = 0) -> Question:
         """Give every unknown field functions that it is combined of."""
-        problem, sizes = self.numbers.problem, self.rules.field
-        bases = tuple(field_basis(name, problem, sizes, seed) for name in problem.parameters.unknown_fields)
+        problem, widths = self.numbers.problem, self.rules.field_width
+        bases = tuple(field_basis(name, problem, widths, seed) for name in problem.parameters.unknown_fields)
         return replace(self, numbers=Numbers(problem, bases))
 
     def with_seed(self, further: int) -> Question:

@@ -15,10 +15,6 @@ from frozenpinn.runtime.paths import checked_picture
 if TYPE_CHECKING:
     from frozenpinn.inverse.result import Inferred
 
-_FEW = 5  # numbers whose correlations are written into the picture
-_PAIRS = 6  # whose correlations a report tells
-_STRONG = 0.95  # correlation from which on two unknowns are called hard to tell apart
-
 
 def report_of(found: Inferred) -> str:
     """Return what was found, how well it fits, and what to beware of."""
@@ -51,11 +47,12 @@ def _correlated(found: Inferred) -> list[str]:
     pairs.sort(key=lambda pair: -abs(pair[0]))
     if not pairs:
         return []
-    told = ", ".join(f"{one} and {other} {c:+.2f}" for c, one, other in pairs[:_PAIRS])
-    more = f", {len(pairs) - _PAIRS} weaker ones" if len(pairs) > _PAIRS else ""
+    most, strong = 6, 0.95
+    told = ", ".join(f"{one} and {other} {c:+.2f}" for c, one, other in pairs[:most])
+    more = f", {len(pairs) - most} weaker ones" if len(pairs) > most else ""
     return [
         f"  correlations: {told}{more}",
-        *(f"  '{one}' and '{other}' are hard to tell apart: {c:+.4f}" for c, one, other in pairs if abs(c) > _STRONG),
+        *(f"  '{one}' and '{other}' are hard to tell apart: {c:+.4f}" for c, one, other in pairs if abs(c) > strong),
     ]
 
 
@@ -102,7 +99,7 @@ def _draw_correlations(figure: Any, axis: Any, found: Inferred) -> None:
     axis.set_yticks(places, labels=found.names)
     axis.set(title="correlations")
     axis.grid(visible=False)
-    if len(found.names) <= _FEW:
+    if len(found.names) <= 5:
         for i, j in product(places, places):
             c = float(found.correlations[i, j])
             axis.text(j, i, f"{c:+.2f}", ha="center", va="center", color="white" if abs(c) > 0.6 else "black")

@@ -252,9 +252,6 @@ class Inferred:
         return plot_of(self, file)
 
 
-_STEP = 1e-4  # of a difference, in units of the domain
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class InferredField:
     """A function of the coordinates, with its uncertainty.
@@ -334,8 +331,8 @@ class InferredField:
         squares, sizes = np.zeros(len(x)), np.asarray(self.domain.lengths, dtype=float)
         for axis, size in enumerate(sizes):
             step = np.zeros(len(sizes))
-            step[axis] = _STEP * size
-            change = (self.functions(x + step) - self.functions(x - step)) @ self.mean / (2.0 * _STEP * size)
+            step[axis] = 1e-4 * size
+            change = (self.functions(x + step) - self.functions(x - step)) @ self.mean / (2.0 * step[axis])
             squares += change**2
         return np.sqrt(squares)
 

@@ -26,9 +26,6 @@ from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_NODES, _ON_SIDE = 400, 64  # nodes of an average over a region and over a side
-_NORMALS = 2000  # points of a side among which normals are looked up
-_FAR = 1e-2  # of the domain, by which a point may miss its side
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,21 +135,21 @@ def _nodes(part: Measurements, domain: Domain) -> tuple[Array, Array, Array, Arr
 
 def _of_region(region: Domain | str, domain: Domain, integral: bool) -> tuple[Array, Array, Array]:
     if isinstance(region, str):
-        side = domain.sample_side(region, 1 if domain.dimension == 1 else _ON_SIDE, "gauss", 0)
+        side = domain.sample_side(region, 1 if domain.dimension == 1 else 64, "gauss", 0)
         x, normals, weights = side.x, side.normals, side.weights
     else:
-        points = region.sample(24 if domain.dimension == 1 else _NODES, "gauss", 0)
+        points = region.sample(24 if domain.dimension == 1 else 400, "gauss", 0)
         x, normals, weights = points.x, np.zeros(points.x.shape), points.weights
     return x, normals, weights if integral else weights / np.sum(weights)
 
 
 def _normals(x: Array, side: str, domain: Domain) -> Array:
     """Return outward normals at points of a side, between those at the nearest points that are known."""
-    known = domain.sample_side(side, 1 if domain.dimension == 1 else _NORMALS, "gauss", 0)
+    known = domain.sample_side(side, 1 if domain.dimension == 1 else 2000, "gauss", 0)
     apart = np.linalg.norm(x[:, None] - known.x[None], axis=2)
     nearest = np.argsort(apart, axis=1)[:, : min(domain.dimension, len(known))]
     near = np.take_along_axis(apart, nearest, axis=1)
-    if np.any(near[:, 0] > _FAR * np.max(domain.lengths)):
+    if np.any(near[:, 0] > 1e-2 * np.max(domain.lengths)):
         at = int(np.argmax(near[:, 0]))
         raise ProblemError(
             f"side='{side}', but the point ({', '.join(f'{c:g}' for c in x[at])}) does not lie on it; normal "
@@ -245,7 +242,7 @@ class Data:
         sizes = self._sizes(rules, predicted)
         pairs = zip(sizes, self._split(start), strict=True)
         found = np.concatenate([_as_large(equal, own) for (equal, _), own in pairs])
-        for _ in range(rules.noise_rounds if len(self.parts) > 1 else 0):
+        for _ in range(8 if len(self.parts) > 1 else 0):
             before, found = found, self._rescaled(found, sizes, judged(found), rules)
             if np.max(np.abs(np.log(found / before))) <= rules.reweigh / 2:
                 break
@@ -287,10 +284,10 @@ class Data:
         common = max(float(np.sum(squares)), 1e-300) / max(float(np.sum(free)), 1.0)
         found = []
         for own, left, rest in zip(self._split(sigmas), self._split(squares), self._split(free), strict=True):
-            tells = float(np.sum(rest)) >= rules.own_noise
+            tells = float(np.sum(rest)) >= 5.0
             found.append(own * np.sqrt(np.sum(left) / np.sum(rest) if tells else common))
         levels = [float(np.sqrt(np.mean(own**2))) / equal[0] for own, (equal, _) in zip(found, sizes, strict=True)]
-        least = rules.least_noise * max(levels)
+        least = 1e-2 * max(levels)
         return np.concatenate([own * max(1.0, least / max(r, 1e-300)) for own, r in zip(found, levels, strict=True)])
 
     def _sizes(self, rules: InverseRules, predicted: Array | None) -> list[tuple[Array, Array]]:
@@ -298,7 +295,7 @@ class Data:
         found = []
         for level in self._split(np.abs(self.values if predicted is None else predicted)):
             size = float(np.sqrt(np.mean(level**2))) or 1.0
-            found.append((np.full(len(level), size), np.maximum(level, rules.reach * size)))
+            found.append((np.full(len(level), size), np.maximum(level, 1e-2 * size)))
         return found
 
     def _split(self, values: Array) -> list[Array]:
