@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,12 +24,14 @@ class Fit(NamedTuple):
 
     Attributes
     ----------
-    theta, prediction, squares, steps
-        As above; each step is χ² and the values of the numbers.
-    posterior
-        Of the linearised problem there; None if it was not asked for.
+    theta, prediction, squares, posterior
+        As above, and what the linearised problem says there.
+    steps
+        χ² and the values of the numbers, step by step.
     bend
-        What the first order has missed on the way here, relative to the square of what it said; infinite if unknown.
+        What the first order has missed in a step that it described, relative to the square of what it said.
+    exact
+        Whether slopes are those of this place.
     settled
         Whether nothing changes any more.
     """
@@ -38,16 +39,11 @@ class Fit(NamedTuple):
     theta: Array
     prediction: Prediction
     squares: float
-    steps: tuple[tuple[float, ...], ...]
-    posterior: Posterior | None = None
+    posterior: Posterior
+    steps: tuple[tuple[float, ...], ...] = ()
     bend: float = np.inf
+    exact: bool = True
     settled: bool = True
-
-
-def corrected_slopes(slopes: Array, missed: Array, step: Array, scales: Array) -> Array:
-    """Return slopes that explain a step, with the least change in scaled unknowns (Broyden 1965)."""
-    along = step / scales**2
-    return np.asarray(slopes + np.outer(missed, along) / max(float(step @ along), 1e-300))
 
 
 # ---- one descent --------------------------------------------------------------------------------------
@@ -55,7 +51,11 @@ def corrected_slopes(slopes: Array, missed: Array, step: Array, scales: Array) -
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Gauss–Newton steps on a model with some deviations; one that raises the misfit is halved."""
+    """Gauss–Newton steps on a model with some deviations; one that raises the misfit is halved.
+
+    Where slopes cost as much as values do, they are computed at the start and at the end. On the way each step of
+    numbers corrects them by what it has shown (Broyden 1965), unless that is much.
+    """
 
     model: Model
     prior: Prior
@@ -67,13 +67,21 @@ class Descent:
 
     def from_start(self, theta: Array, most: int, known: Prediction | None = None, bend: float = np.inf) -> Fit:
         """Step until nothing changes beside the noise; what is predicted at the start may be known, and its bend."""
+        found = self._stepped(theta, most, known, bend)
+        if found.exact or not isinstance(self.model, TwoStages):
+            return found
+        slopes = self.model.slopes(found.theta, found.prediction.state)
+        return found._replace(prediction=found.prediction._replace(slopes=slopes), exact=True)
+
+    def _stepped(self, theta: Array, most: int, known: Prediction | None, bend: float) -> Fit:
         steps, before, stalls = list[tuple[float, ...]](), np.inf, False
-        current, posterior = self._at(theta, None, known)
-        current = current._replace(bend=bend)
+        current = self._at(theta, None, known)._replace(bend=bend)
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self._numbers.names)])))
-            change, current = posterior.mean - current.theta, current._replace(steps=tuple(steps))
-            size = float(np.linalg.norm(current.prediction.slopes @ change / self.sigmas))
+            current, posterior = current._replace(steps=tuple(steps)), current.posterior
+            change = posterior.mean - current.theta
+            straight = current.prediction.slopes @ change / self.sigmas
+            size = float(np.linalg.norm(straight))
             noise = np.sqrt(posterior.variance * max(posterior.effective, 1.0))
             if self._is_negligible(current.theta, change):
                 return self._after(current, change, current.prediction.state)
@@ -81,40 +89,60 @@ class Descent:
                 return current
             if self.model.follows and self._is_last(current, change, size / noise, size / before):
                 return self._after(current, change)
-            least = 0.2 * size**2 if size > noise and not self._numbers.fields else -np.inf
+            least = -np.inf
+            if size > noise and not self._numbers.fields:
+                left = (self.prior.question.data.values - current.prediction.values) / self.sigmas
+                least = 0.2 * float(2.0 * left @ straight - size**2)
             before, following = size, self._shortened(current, change, posterior.variance, least)
-            if following is None or following[0].squares >= current.squares:
+            if following is None or following.squares >= current.squares:
                 if not self._numbers.fields:  # solutions can't tell any more where the least squares are
                     return current._replace(settled=following is not None and size <= noise)
                 following = self._tempered(current, posterior.variance) or following
             if following is None:
                 break
-            stalls = following[0].squares >= 0.99 * current.squares
-            current, posterior = following
-        return current._replace(settled=False)
+            stalls = following.squares >= 0.99 * current.squares
+            current = following
+        return current._replace(steps=tuple(steps), settled=False)
 
-    def _at(self, theta: Array, before: Fit | None, known: Prediction | None = None) -> tuple[Fit, Posterior]:
-        """Return where the model is with values of the unknowns, after a step."""
+    def _at(self, theta: Array, before: Fit | None, known: Prediction | None = None, limit: float = np.inf) -> Fit:
+        """Return where the model is with values of the unknowns, after a step; refuse to leave more than a limit."""
+        question = self.prior.question
         if np.max(np.abs(theta[: len(self._numbers.names)]) / self._numbers.scales, initial=0.0) > FARTHEST:
             raise ConvergenceError("the unknowns are beyond all bounds")
         with np.errstate(all="ignore"):  # what is not finite is refused
-            prediction = known or self.model.at(theta, None if before is None else before.prediction.state)
-        left = (self.prior.question.data.values - prediction.values) / self.sigmas
-        squares = float(left @ left)
-        if not (np.isfinite(squares) and np.all(np.isfinite(prediction.slopes))):
+            if known is None and isinstance(self.model, TwoStages):
+                values, state = self.model.values(theta)
+                prediction = Prediction(values, np.zeros((len(values), 0)), state)
+            else:
+                prediction = known or self.model.at(theta, None if before is None else before.prediction.state)
+        squares = float(np.sum(((question.data.values - prediction.values) / self.sigmas) ** 2))
+        if not squares <= limit:
+            raise ConvergenceError("this leaves more than before")
+        corrected, bend = (None, np.inf) if before is None else self._secant(theta, prediction, before)
+        seen, exact = prediction.slopes, True
+        if isinstance(self.model, TwoStages) and known is None:
+            exact = before is None or corrected is None or squares > before.squares / 4.0
+            seen = self.model.slopes(theta, prediction.state) if exact or corrected is None else corrected
+            prediction = prediction._replace(slopes=seen)
+        elif before is not None and corrected is not None and prediction.slopes is before.prediction.slopes:
+            seen = corrected
+        if not (np.isfinite(squares) and np.all(np.isfinite(seen))):
             raise ConvergenceError("what would be measured is not finite")
-        seen, bend = prediction, np.inf
-        if before is not None:
-            straight = before.prediction.slopes @ (theta - before.theta)
-            missed = prediction.values - before.prediction.values - straight
-            bend = float(np.linalg.norm(missed) / max(straight @ straight, 1e-300))
-            if prediction.slopes is before.prediction.slopes and not self._numbers.fields:
-                step = theta - before.theta
-                seen = prediction._replace(
-                    slopes=corrected_slopes(prediction.slopes, missed, step, self._numbers.scales)
-                )
-        posterior = self.prior.posterior(seen, theta, self.sigmas, covariance=False)
-        return Fit(theta, prediction, squares, (), bend=bend), posterior
+        posterior = self.prior.posterior(prediction._replace(slopes=seen), theta, self.sigmas, covariance=False)
+        return Fit(theta, prediction, squares, posterior, bend=bend, exact=exact)
+
+    def _secant(self, theta: Array, prediction: Prediction, before: Fit) -> tuple[Array | None, float]:
+        """Return slopes of numbers that explain a step with the least change, if it is small, and the bend of it."""
+        slopes, step = before.prediction.slopes, theta - before.theta
+        straight, change = slopes @ step, prediction.values - before.prediction.values
+        missed = change - straight
+        if not np.linalg.norm(missed / self.sigmas) <= 0.3 * np.linalg.norm(change / self.sigmas):
+            return None, before.bend
+        bend = min(before.bend, float(np.linalg.norm(missed) / max(straight @ straight, 1e-300)))
+        if self._numbers.fields:
+            return None, bend
+        along = step / self._numbers.scales**2
+        return slopes + np.outer(missed, along) / max(float(step @ along), 1e-300), bend
 
     def _is_negligible(self, theta: Array, change: Array) -> bool:
         """Whether solutions can't tell a step of numbers from none."""
@@ -151,9 +179,7 @@ class Descent:
         squares = float(np.sum(((self.prior.question.data.values - prediction.values) / self.sigmas) ** 2))
         return current._replace(theta=current.theta + change, prediction=prediction, squares=squares)
 
-    def _shortened(
-        self, current: Fit, change: Array, variance: float, least: float = -np.inf
-    ) -> tuple[Fit, Posterior] | None:
+    def _shortened(self, current: Fit, change: Array, variance: float, least: float = -np.inf) -> Fit | None:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none.
 
         Or short enough to bring it down by ``least``, times the part of the step: a fifth of what the first order says
@@ -166,18 +192,14 @@ class Descent:
         for _ in range(6):
             theta = current.theta + length * change
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
+            limit = 1.5 * current.squares + len(self.sigmas) * variance
             try:
-                following = self._at(theta, current)
+                return self._at(theta, current, limit=min(limit, current.squares - length * least))
             except FAILURES:
                 length /= 2.0
-                continue
-            limit = 1.5 * current.squares + len(self.sigmas) * variance
-            if following[0].squares <= min(limit, current.squares - length * least):
-                return following
-            length /= 2.0
         return None
 
-    def _tempered(self, current: Fit, variance: float) -> tuple[Fit, Posterior] | None:
+    def _tempered(self, current: Fit, variance: float) -> Fit | None:
         """Return the state after a step for data as noisy as what is left of them; None if that brings nothing.
 
         Far from a fit, what the first order misses is no less than that, and would be taken for a rough field.
@@ -187,7 +209,7 @@ class Descent:
             softer = self.sigmas * max(share * excess, 1.0)
             mean = self.prior.posterior(current.prediction, current.theta, softer, covariance=False).mean
             following = self._shortened(current, mean - current.theta, variance)
-            if following is not None and following[0].squares < current.squares:
+            if following is not None and following.squares < current.squares:
                 return following
         return None
 
@@ -215,108 +237,7 @@ def found_fits(model: Model, prior: Prior, sigmas: Array) -> list[Fit]:
     question = prior.question
     if question.numbers.fields:
         return [Descent(model, prior, sigmas).from_start(question.numbers.start, question.rules.steps)]
-    return _fits_of_numbers(model, question, sigmas)
-
-
-@dataclass(eq=False)
-class _Evaluations:
-    """Predictions at the values that a fit asks for, each made once; a failed one counts as a bad fit.
-
-    Where slopes cost as much as values do, they are computed at the start and at the end. On the way each step corrects
-    them by what it has shown (Broyden 1965), unless that is much.
-    """
-
-    model: Model
-    question: Question
-    sigmas: Array
-    near: Any = None
-    last: tuple[bytes, Prediction] | None = None
-    known: tuple[Array, Array, Array] | None = None  # where slopes were asked for, values and slopes there
-    bend: float = np.inf  # what the first order has missed in a step that it described, relative to its square
-    history: list[tuple[float, ...]] = dataclasses.field(default_factory=list)
-
-    def at(self, scaled: Array) -> Prediction | None:
-        key, theta = scaled.tobytes(), scaled * self.question.numbers.scales
-        if self.last is not None and self.last[0] == key:
-            return self.last[1]
-        if np.max(np.abs(scaled), initial=0.0) > FARTHEST:
-            return None
-        try:
-            if isinstance(self.model, TwoStages):
-                values, state = self.model.values(theta)
-                prediction = Prediction(values, np.zeros((len(values), 0)), state)
-            else:
-                prediction = self.model.at(theta, self.near)
-        except FAILURES:
-            if self.near is None:
-                raise
-            return None
-        self.near, self.last = prediction.state, (key, prediction)
-        return prediction
-
-    def residuals(self, scaled: Array) -> Array:
-        found = self.at(scaled)
-        if found is None:
-            return np.full(len(self.sigmas), 1e6)  # of an equation without a solution
-        left = np.asarray((found.values - self.question.data.values) / self.sigmas)
-        self.history.append((float(left @ left), *map(float, scaled * self.question.numbers.scales)))
-        return left
-
-    def slopes(self, scaled: Array) -> Array:
-        found, scales = self.at(scaled), self.question.numbers.scales
-        assert found is not None
-        slopes = found.slopes
-        if isinstance(self.model, TwoStages):
-            corrected = self._corrected(scaled, found)
-            slopes = self.model.slopes(scaled * scales, found.state) if corrected is None else corrected
-        self.known = (scaled.copy(), found.values, slopes)
-        return np.asarray(slopes * scales / self.sigmas[:, None])
-
-    def _corrected(self, scaled: Array, found: Prediction) -> Array | None:
-        """Return slopes that explain the last step; None if there was none or it says much against the old."""
-        if self.known is None:
-            return None
-        (before, values, slopes), scales = self.known, self.question.numbers.scales
-        step, change = (scaled - before) * scales, found.values - values
-        missed = change - slopes @ step
-        old, new = (np.linalg.norm((v - self.question.data.values) / self.sigmas) for v in (values, found.values))
-        fits = np.linalg.norm(missed / self.sigmas) <= 0.3 * np.linalg.norm(change / self.sigmas)
-        if fits:
-            self.bend = min(self.bend, float(np.linalg.norm(missed) / max(np.sum((slopes @ step) ** 2), 1e-300)))
-        return corrected_slopes(slopes, missed, step, scales) if fits and new**2 <= old**2 / 4.0 else None
-
-    def final(self, scaled: Array) -> Prediction:
-        """Return the prediction with exact slopes."""
-        found = self.at(scaled)
-        assert found is not None
-        if not isinstance(self.model, TwoStages):
-            return found
-        return found._replace(slopes=self.model.slopes(scaled * self.question.numbers.scales, found.state))
-
-
-def _fit_of_numbers(model: Model, question: Question, sigmas: Array, start: Array) -> Fit:
-    """Fit numbers from one start, in a trust region."""
-    from scipy.optimize import least_squares  # it takes a tenth of a second, which few need
-
-    numbers, rules = question.numbers, question.rules
-    (lower, upper), scales = numbers.bounds, numbers.scales
-    evaluations = _Evaluations(model, question, sigmas)
-    with np.errstate(all="ignore"):  # where the slopes vanish
-        found = least_squares(
-            evaluations.residuals,
-            np.clip(start, lower, upper) / scales,
-            evaluations.slopes,
-            bounds=(lower / scales, upper / scales),
-            x_scale="jac",
-            xtol=rules.quick_rtol,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=40,
-        )
-    prediction = evaluations.final(found.x)
-    left = (prediction.values - question.data.values) / sigmas
-    steps = tuple(evaluations.history)
-    return Fit(np.asarray(found.x * scales), prediction, float(left @ left), steps, bend=evaluations.bend)
+    return _fits_of_numbers(Descent(model, prior, sigmas))
 
 
 def is_poor(found: Fit, question: Question) -> bool:
@@ -329,12 +250,13 @@ def is_poor(found: Fit, question: Question) -> bool:
     return float(np.sqrt(np.mean((found.prediction.values - data.values) ** 2))) > 0.1 * spread
 
 
-def _fits_of_numbers(model: Model, question: Question, sigmas: Array) -> list[Fit]:
+def _fits_of_numbers(descent: Descent) -> list[Fit]:
     """Fit from the start, and from others over the bounds if that is poor or asked for; the best comes first."""
+    question = descent.prior.question
     numbers, rules, starts = question.numbers, question.rules, question.starts
     fits, failure = list[Fit](), None
     try:
-        fits.append(_fit_of_numbers(model, question, sigmas, numbers.start))
+        fits.append(descent.from_start(numbers.start, 2 * rules.steps))
     except FrozenPinnError as error:
         failure = error
     count = starts if starts is not None else 0
@@ -342,10 +264,10 @@ def _fits_of_numbers(model: Model, question: Question, sigmas: Array) -> list[Fi
         count = min(rules.starts * len(numbers.names), 2 * rules.starts)
     others = _other_starts(numbers, count, question.task.seed) if count else []
     if starts is None and others:
-        others = _promising(model, question, sigmas, others)
+        others = _promising(descent.model, question, descent.sigmas, others)
     for start in others:
         try:
-            fits.append(_fit_of_numbers(model, question, sigmas, start))
+            fits.append(descent.from_start(start, 2 * rules.steps))
         except FrozenPinnError:
             continue
     if not fits:
