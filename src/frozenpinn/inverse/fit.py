@@ -75,7 +75,9 @@ class Descent:
 
     def _stepped(self, theta: Array, most: int, known: Prediction | None, bend: float) -> Fit:
         steps, before, stalls = list[tuple[float, ...]](), np.inf, False
-        current = self._at(theta, None, known)._replace(bend=bend)
+        start = self._at(theta, None, known)
+        assert start is not None  # as there is no limit
+        current = start._replace(bend=bend)
         for _ in range(most):
             steps.append((current.squares, *map(float, current.theta[: len(self._numbers.names)])))
             current, posterior = current._replace(steps=tuple(steps)), current.posterior
@@ -104,8 +106,10 @@ class Descent:
             current = following
         return current._replace(steps=tuple(steps), settled=False)
 
-    def _at(self, theta: Array, before: Fit | None, known: Prediction | None = None, limit: float = np.inf) -> Fit:
-        """Return where the model is with values of the unknowns, after a step; refuse to leave more than a limit."""
+    def _at(
+        self, theta: Array, before: Fit | None, known: Prediction | None = None, limit: float = np.inf
+    ) -> Fit | None:
+        """Return where the model is with values of the unknowns, after a step; None if that leaves too much."""
         question = self.prior.question
         if np.max(np.abs(theta[: len(self._numbers.names)]) / self._numbers.scales, initial=0.0) > FARTHEST:
             raise ConvergenceError("the unknowns are beyond all bounds")
@@ -116,8 +120,8 @@ class Descent:
             else:
                 prediction = known or self.model.at(theta, None if before is None else before.prediction.state)
         squares = float(np.sum(((question.data.values - prediction.values) / self.sigmas) ** 2))
-        if not squares <= limit:
-            raise ConvergenceError("this leaves more than before")
+        if squares > limit:
+            return None
         corrected, bend = (None, np.inf) if before is None else self._secant(theta, prediction, before)
         seen, exact = prediction.slopes, True
         if isinstance(self.model, TwoStages) and known is None:
@@ -183,20 +187,27 @@ class Descent:
         """Return the state after a step that is short enough not to raise the misfit; None if there is none.
 
         Or short enough to bring it down by ``least``, times the part of the step: a fifth of what the first order says
-        (Armijo 1966), without which numbers run away. Logarithms of positive fields change by three at most, on
-        average, lest the field overflow.
+        (Armijo 1966), without which numbers run away. These change by three times their size at most; so do
+        logarithms of positive fields, on average, lest the field overflow.
         """
-        (lower, upper), parts = self._numbers.bounds, self._numbers.parts()
-        sizes = [float(np.linalg.norm(change[own])) for basis, own in parts if basis.unknown.positive]
+        numbers, (lower, upper) = self._numbers, self._numbers.bounds
+        sizes = [float(np.linalg.norm(change[own])) for basis, own in numbers.parts() if basis.unknown.positive]
+        if not numbers.is_affine:
+            count = len(lower)
+            scales = np.maximum(np.abs(current.theta[:count]), numbers.scales)
+            sizes += list(np.abs(change[:count]) / scales)
         length = min(1.0, 3.0 / max(sizes, default=1e-300))
         for _ in range(6):
             theta = current.theta + length * change
             theta[: len(lower)] = np.clip(theta[: len(lower)], lower, upper)
             limit = 1.5 * current.squares + len(self.sigmas) * variance
             try:
-                return self._at(theta, current, limit=min(limit, current.squares - length * least))
+                found = self._at(theta, current, limit=min(limit, current.squares - length * least))
             except FAILURES:
-                length /= 2.0
+                found = None
+            if found is not None:
+                return found
+            length /= 2.0
         return None
 
     def _tempered(self, current: Fit, variance: float) -> Fit | None:

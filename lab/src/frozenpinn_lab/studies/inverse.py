@@ -62,7 +62,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
 
 
 def _again(case: InverseCase, found: Inferred, seeds: int, first: float) -> dict[str, float]:
-    """Return how many times faster new data are inferred: the first, which may pay for a local model, and others."""
+    """Return how many times faster new data are inferred: the first, which may need a quick solve more, and others."""
     seconds = []
     gc.collect()  # what the cases before have left is not to be paid for here
     with warnings.catch_warnings():
