@@ -10,6 +10,7 @@ import frozenpinn as fp
 from frozenpinn.errors import SettingsError
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision, distinct, read_decisions
+from frozenpinn.transforms import TRANSFORMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
 LINE, SQUARE, DISK = fp.Interval(0, 1), fp.Box([0, 0], [1, 1]), fp.Disk()
@@ -151,4 +152,4 @@ def test_every_decision_of_the_program_has_a_name_and_a_line():
     assert noted | pairs == OPTIONAL.keys() | FIXED.keys()
     assert not OPTIONAL.keys() & FIXED.keys()
     switched = {name for text in texts for name in re.findall(r'"([^"]+)" (?:not )?in [\w.]*without', text)}
-    assert switched | pairs == OPTIONAL.keys()
+    assert switched | pairs | {transform.name for transform in TRANSFORMS} == OPTIONAL.keys()

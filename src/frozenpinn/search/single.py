@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from frozenpinn.analysis.scales import Scales, can_be_scaled, scales_of, uneven
-from frozenpinn.analysis.subspace import Subspace, find_subspace, with_axes
+from frozenpinn.analysis.scales import Scales, can_be_scaled, uneven
+from frozenpinn.analysis.subspace import Subspace, with_axes
 from frozenpinn.errors import ConvergenceError, EvaluationError, SettingsError, noted, repeat, warn
 from frozenpinn.results.agreement import Misfit, judge
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch
 from frozenpinn.search.kind import UNKNOWN, Failure, Hints, Outcome, Unknown
 from frozenpinn.search.settings import Task
-from frozenpinn.statement.fronts import fronts_of
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms import Logarithm, Restriction, Units, WithoutFronts
-from frozenpinn.transforms.logarithm import MARGIN, in_logarithms
+from frozenpinn.transforms import TRANSFORMS, Logarithm, Restriction, Units
+from frozenpinn.transforms.logarithm import MARGIN
 from frozenpinn.transforms.subspace import NotReducibleError, read_subspace
 from frozenpinn.transforms.views import Transform
 
@@ -39,30 +38,44 @@ def solve_once(problem: Problem, task: Task, hints: Hints, progress: Progress | 
 
 
 def attempt(problem: Problem, task: Task, hints: Hints, progress: Progress | None = None) -> Outcome | Failure:
-    """Solve a problem once: on given directions, on some that are found, or in all coordinates."""
-
-    def inner(reduced: Problem, known: Hints) -> Outcome | Failure:
-        return _positively(reduced, task, known, progress)
-
-    if "known fronts" not in task.settings.without and (fronts := fronts_of(problem)) is not None:
-        why = Decision("known fronts", "data jump, and what spreads from there is known in closed form")
-        return _through(WithoutFronts(fronts), problem, lambda rest: inner(rest, hints)).noting(why)
-    directions = task.settings.subspace
-    if directions is None or task.start is not None:
-        return inner(problem, hints)
-    if not isinstance(directions, str) or directions != "auto":
-        return _on_given_directions(problem, task, hints, inner)
-    return _on_few_directions(problem, task, hints, inner)
+    """Solve a problem once, in the form that the list of transforms leads to."""
+    return _transformed(tuple(TRANSFORMS), problem, task, hints, progress)
 
 
-def _through(
-    transform: Transform, problem: Problem, solve: Callable[[Problem], Outcome | Failure]
+def _transformed(
+    transforms: Sequence[type[Transform]], problem: Problem, task: Task, hints: Hints, progress: Progress | None
 ) -> Outcome | Failure:
+    """Walk the list: each transform may put the solve of what follows into another form."""
+    if not transforms:
+        return _as_it_stands(problem, task, hints, progress)
+    first, *rest = transforms
+
+    def inner(other: Problem, known: Hints) -> Outcome | Failure:
+        return _transformed(rest, other, task, known, progress)
+
+    if first in _REVIEWED:
+        return _REVIEWED[first](problem, task, hints, inner)
+    form = None if first.name in task.settings.without else first.propose(problem)
+    return inner(problem, hints) if form is None else _through(form, problem, hints, inner)
+
+
+def _as_it_stands(problem: Problem, task: Task, hints: Hints, progress: Progress | None) -> Outcome | Failure:
+    """Let the kind of question solve a problem."""
+    assert task.kind is not None
+    found = task.kind.attempt(problem, task, hints.lesson, Stopwatch(progress))
+    if isinstance(found, Failure):
+        return found
+    solution, lesson = found
+    return Outcome(solution, replace(hints, lesson=lesson))
+
+
+def _through(form: Transform, problem: Problem, hints: Hints, inner: Inner) -> Outcome | Failure:
     """Solve a problem in another form; what a solve that fails has found until then comes back as well."""
-    view, note = transform.view(problem), transform.note
-    found = solve(transform.forward(problem))
+    view, note = form.view(problem), form.note
+    found = inner(form.forward(problem), hints)
     if isinstance(found, Outcome):
-        return found._replace(solution=found.solution.seen_through(view, problem, note))
+        found = found._replace(solution=found.solution.seen_through(view, problem, note))
+        return found.noting(form.decision(problem))
     until = found.solution
     if until is None:
         return found
@@ -72,9 +85,14 @@ def _through(
 # ---- directions -----------------------------------------------------------------------------------
 
 
-def _on(problem: Problem, subspace: Subspace, hints: Hints, inner: Inner) -> Outcome | Failure:
-    """Solve on a subspace."""
-    return _through(Restriction(subspace), problem, lambda reduced: inner(reduced, hints))
+def _on_directions(problem: Problem, task: Task, hints: Hints, inner: Inner) -> Outcome | Failure:
+    """Solve on given directions, on some that are found, or in all coordinates."""
+    directions = task.settings.subspace
+    if directions is None or task.start is not None or problem.before is not None:  # what is known needs all of them
+        return inner(problem, hints)
+    if not isinstance(directions, str) or directions != "auto":
+        return _on_given_directions(problem, task, hints, inner)
+    return _on_few_directions(problem, task, hints, inner)
 
 
 def _on_given_directions(problem: Problem, task: Task, hints: Hints, inner: Inner) -> Outcome | Failure:
@@ -87,7 +105,7 @@ def _on_given_directions(problem: Problem, task: Task, hints: Hints, inner: Inne
         return inner(reduced, known)
 
     try:
-        outcome = _on(problem, subspace, hints, checked)
+        outcome = _through(Restriction(subspace), problem, hints, checked)
     except NotReducibleError as reason:
         raise SettingsError(f"the problem can't be solved on this subspace: {reason}") from None
     if isinstance(outcome, Failure):
@@ -108,12 +126,12 @@ def _on_few_directions(problem: Problem, task: Task, hints: Hints, inner: Inner)
     if isinstance(subspace, Unknown):
         given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
         fixed = any(value is not None for value in given) or settings.point_method != "auto"
-        whole = problem.domain.dimension < 2 or fixed or problem.interfaces is not None  # which stay where they are
-        subspace = None if whole or "subspace" in settings.without else find_subspace(problem)
+        form = None if fixed or "subspace" in settings.without else Restriction.propose(problem)
+        subspace = None if form is None else form.subspace
     rejected: tuple[Decision, ...] = ()
     while subspace is not None:
         with noted() as caught:
-            found = _on_directions(problem, subspace, task, hints, inner)
+            found = _agreeing(problem, subspace, task, hints, inner)
         if isinstance(found, Failure):
             return found
         if isinstance(found, Outcome):
@@ -121,8 +139,7 @@ def _on_few_directions(problem: Problem, task: Task, hints: Hints, inner: Inner)
             seconds = found.solution.seconds
             rest = time.perf_counter() - started - sum(seconds.values())
             found = found._replace(solution=replace(found.solution, seconds={"subspace": rest, **seconds}))
-            directions = subspace.describe(problem.domain.coordinates)
-            return found.noting(*rejected, Decision("subspace", f"the data depend on {directions} alone"))
+            return found.noting(*rejected)
         why = f"a solution there misses {found.what} by {found.size:.2g}"
         rejected = (*rejected, Decision("rejected subspace", why))
         wider = with_axes(problem, subspace, found.axes)
@@ -132,15 +149,15 @@ def _on_few_directions(problem: Problem, task: Task, hints: Hints, inner: Inner)
     if isinstance(outcome, Failure):
         return outcome
     outcome = outcome._replace(hints=replace(outcome.hints, subspace=None))
-    return outcome.noting(*rejected) if rejected else outcome
+    return outcome.noting(*rejected)
 
 
-def _on_directions(
+def _agreeing(
     problem: Problem, subspace: Subspace, task: Task, hints: Hints, inner: Inner
 ) -> Outcome | Failure | Misfit:
     """Return a solution that holds in all coordinates, a failure of one that did so until then, or the misfit."""
     try:
-        outcome = _on(problem, subspace, hints, inner)
+        outcome = _through(Restriction(subspace), problem, hints, inner)
     except NotReducibleError as reason:
         return Misfit(float("inf"), str(reason))
     except (SettingsError, EvaluationError) as error:
@@ -160,26 +177,24 @@ def _on_directions(
 # ---- logarithms -----------------------------------------------------------------------------------
 
 
-def _positively(problem: Problem, task: Task, hints: Hints, progress: Progress | None) -> Outcome | Failure:
+def _positively(problem: Problem, task: Task, hints: Hints, inner: Inner) -> Outcome | Failure:
     """Solve a problem; if errors of a positive field run away from an unstable state, for its logarithm."""
-    if hints.logarithm is None:
-        found = _in_units(problem, task, hints, progress)
-        if isinstance(found, Outcome):
-            return found
-        possible = [name for name in found.runaway if in_logarithms(problem, name) is not None]
-        if not possible or "logarithm" in task.settings.without:
-            return found
-        hints = replace(hints, lesson=None, scales=UNKNOWN, logarithm=possible[0])
-    assert hints.logarithm is not None
-    through = Logarithm(hints.logarithm, MARGIN * math.sqrt(task.effort))  # pairs of solves see if it is seen
-    why = Decision("logarithm", f"errors of '{hints.logarithm}' run away from an unstable state")
-    return _through(through, problem, lambda inner: _in_units(inner, task, hints, progress)).noting(why)
+    margin = MARGIN * math.sqrt(task.effort)  # pairs of solves see whether the floor is seen
+    if hints.logarithm is not None:
+        return _through(Logarithm(hints.logarithm, margin), problem, hints, inner)
+    found = inner(problem, hints)
+    if isinstance(found, Outcome) or "logarithm" in task.settings.without:
+        return found
+    form = Logarithm.of_one(problem, found.runaway, margin)
+    if form is None:
+        return found
+    return _through(form, problem, replace(hints, lesson=None, scales=UNKNOWN, logarithm=form.field), inner)
 
 
 # ---- units ----------------------------------------------------------------------------------------
 
 
-def _in_units(problem: Problem, task: Task, hints: Hints, progress: Progress | None) -> Outcome | Failure:
+def _in_units(problem: Problem, task: Task, hints: Hints, inner: Inner) -> Outcome | Failure:
     """Solve with fields in units of their own if their sizes are very different.
 
     Sizes are a guess until the solution is known: if it is out of balance in these units, it is solved once more in
@@ -187,25 +202,26 @@ def _in_units(problem: Problem, task: Task, hints: Hints, progress: Progress | N
     """
     assert task.kind is not None
     known = not isinstance(hints.scales, Unknown)
-    scales = hints.scales if not isinstance(hints.scales, Unknown) else scales_of(problem)
+    guess = Units.propose(problem) if isinstance(hints.scales, Unknown) else None
+    scales = hints.scales if not isinstance(hints.scales, Unknown) else None if guess is None else guess.scales
     given = task.start is not None or "units" in task.settings.without
     if given:  # a start is in the user's units
         scales = None
     measured = scales is not None or (can_be_scaled(problem) and not given)
     if known or not measured:
-        return _in(problem, scales, task, hints, progress)
+        return _in(problem, scales, hints, inner)
     with noted() as caught:
-        outcome = _in(problem, scales, task, hints, progress)
+        outcome = _in(problem, scales, hints, inner)
         if isinstance(outcome, Failure) and isinstance(outcome.error, ConvergenceError) and scales is not None:
             scales = None  # a wrong guess
-            outcome = _in(problem, scales, task, hints, progress)
+            outcome = _in(problem, scales, hints, inner)
         if isinstance(outcome, Failure):
             return outcome
         sizes = task.kind.sizes(outcome.solution)
     if uneven({name: size / (1.0 if scales is None else scales.unit(name)) for name, size in sizes.items()}):
 
         def again(sizes: dict[str, float]) -> Outcome | Failure:
-            found = _in(problem, Scales.of(sizes) if uneven(sizes) else None, task, hints, progress)
+            found = _in(problem, Scales.of(sizes) if uneven(sizes) else None, hints, inner)
             return found.noting(Decision("measured units", "the solution has other sizes than were guessed"))
 
         better = again(sizes)
@@ -223,22 +239,18 @@ def _noise(before: dict[str, float], after: dict[str, float]) -> set[str]:
     return {name for name, size in before.items() if not size / confirmed <= after[name] <= confirmed * size}
 
 
-def _in(
-    problem: Problem, scales: Scales | None, task: Task, hints: Hints, progress: Progress | None
-) -> Outcome | Failure:
+def _in(problem: Problem, scales: Scales | None, hints: Hints, inner: Inner) -> Outcome | Failure:
     """Solve in given units, or in those of the problem."""
+    hints = replace(hints, scales=scales)
+    return inner(problem, hints) if scales is None else _through(Units(scales), problem, hints, inner)
 
-    def solve(scaled: Problem) -> Outcome | Failure:
-        assert task.kind is not None
-        found = task.kind.attempt(scaled, task, hints.lesson, Stopwatch(progress))
-        if isinstance(found, Failure):
-            return found
-        solution, lesson = found
-        return Outcome(solution, replace(hints, scales=scales, lesson=lesson))
 
-    if scales is None:
-        return solve(problem)
-    return _through(Units(scales), problem, solve).noting(Decision("units", str(scales)))
+#: How transforms are tried that a solution may speak against; all others are taken as they are proposed.
+_REVIEWED: Mapping[type[Transform], Callable[[Problem, Task, Hints, Inner], Outcome | Failure]] = {
+    Restriction: _on_directions,
+    Logarithm: _positively,
+    Units: _in_units,
+}
 
 
 def structure(problem: Problem) -> tuple[Decision, ...]:

@@ -17,11 +17,12 @@ from frozenpinn.language.parser import parse
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import Scope
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.breaks import breaks_among
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
-from frozenpinn.statement.fronts import Front, Fronts
+from frozenpinn.statement.fronts import Front, Fronts, fronts_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Places, Request
 
@@ -34,9 +35,20 @@ class WithoutFronts:
     """Solves for what remains of a solution after known fronts are subtracted."""
 
     fronts: Fronts
+    name: ClassVar[str] = "known fronts"
     note: ClassVar[str] = (
         "what spreads from jumps of the data is known in closed form, and added to what the network has found"
     )
+
+    @classmethod
+    def propose(cls, problem: Problem) -> WithoutFronts | None:
+        """Return the fronts of a problem, if there are any."""
+        fronts = fronts_of(problem)
+        return None if fronts is None else cls(fronts)
+
+    def decision(self, problem: Problem) -> Decision:
+        """Return why."""
+        return Decision("known fronts", "data jump, and what spreads from there is known in closed form")
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem of what remains."""

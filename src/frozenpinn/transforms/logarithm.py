@@ -30,6 +30,7 @@ import sympy as sp
 from frozenpinn.errors import EvaluationError
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet, JetSpace
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
@@ -58,6 +59,21 @@ class Logarithm:
     def note(self) -> str:
         """What the report says."""
         return f"errors of '{self.field}' ran away from an unstable state: it was solved for its logarithm"
+
+    @classmethod
+    def propose(cls, problem: Problem) -> None:
+        """Return nothing: only a solve shows that errors run away."""
+
+    @classmethod
+    def of_one(cls, problem: Problem, names: Sequence[str], margin: float) -> Logarithm | None:
+        """Return the first of some fields that has a logarithm, if any."""
+        known = (name for name in names if in_logarithms(problem, name) is not None)
+        field = next(known, None)
+        return None if field is None else cls(field, margin)
+
+    def decision(self, problem: Problem) -> Decision:
+        """Return why."""
+        return Decision("logarithm", f"errors of '{self.field}' run away from an unstable state")
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem of the logarithm."""

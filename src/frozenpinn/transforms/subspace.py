@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from frozenpinn.analysis.subspace import Subspace, chain_rule, is_dirichlet
+from frozenpinn.analysis.subspace import Subspace, chain_rule, find_subspace, is_dirichlet
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import FrozenPinnError, SettingsError, silenced
 from frozenpinn.geometry import Box, Domain, Interval
@@ -26,6 +26,7 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import reals
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
@@ -67,6 +68,17 @@ class Restriction:
     name: ClassVar[str] = "subspace"
     keeps_axes: ClassVar[bool] = False
     note: ClassVar[str] = ""  # the report lists the directions
+
+    @classmethod
+    def propose(cls, problem: Problem) -> Restriction | None:
+        """Return the directions of the data if they are few; interfaces stay where they are."""
+        whole = problem.domain.dimension < 2 or problem.interfaces is not None
+        subspace = None if whole else find_subspace(problem)
+        return None if subspace is None else cls(subspace)
+
+    def decision(self, problem: Problem) -> Decision:
+        """Return the directions."""
+        return Decision("subspace", f"the data depend on {self.subspace.describe(problem.domain.coordinates)} alone")
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem of v."""

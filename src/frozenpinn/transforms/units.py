@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from frozenpinn.analysis.scales import Scales, nondimensional
+from frozenpinn.analysis.scales import Scales, nondimensional, scales_of
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Request
 
@@ -27,6 +28,16 @@ class Units:
     def note(self) -> str:
         """What the report says."""
         return f"fields of very different sizes: while solving, {self.scales}"
+
+    @classmethod
+    def propose(cls, problem: Problem) -> Units | None:
+        """Return units if the data call for them."""
+        scales = scales_of(problem)
+        return None if scales is None else cls(scales)
+
+    def decision(self, problem: Problem) -> Decision:
+        """Return the units."""
+        return Decision("units", str(self.scales))
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem in these units; coordinates and time stay."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -118,9 +119,18 @@ def seen_through(views: Sequence[View], inner: Inner, request: Request) -> Array
 class Transform(Protocol):
     """Another form of a problem that is easier to solve, and the view back."""
 
+    name: ClassVar[str]  #: by which users switch it off
+
+    @classmethod
+    def propose(cls, problem: Problem) -> Transform | None:
+        """Return the form that suits a problem; None for most."""
+
     @property
     def note(self) -> str:
-        """What the report says about it."""
+        """What a solution notes; empty for nothing."""
+
+    def decision(self, problem: Problem) -> Decision:
+        """Return the name and why it was taken."""
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem to solve instead."""
