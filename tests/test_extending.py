@@ -13,6 +13,7 @@ from frozenpinn.assembly.strategies import STRATEGIES
 from frozenpinn.basis.samplers import SAMPLERS
 from frozenpinn.geometry.documents import KINDS, Kind, _attributes, domain_from_dict
 from frozenpinn.integrators import INTEGRATORS, Observer
+from frozenpinn.transforms import TRANSFORMS, VIEWS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "frozenpinn"
@@ -110,3 +111,22 @@ def test_boundary_strategy_by_name(monkeypatch):
     own, default = (fp.solve(problem, settings=fp.Settings(width=80, boundary=b)) for b in ("levelled", None))
     points = problem.domain.sample(20, "random", 0).x
     assert np.array_equal(own(points, 0.1), default(points, 0.1))  # 1e-9 is what the default layer has
+
+
+def test_transform_in_the_list(monkeypatch, tmp_path):
+    decaying = example("transform").Decaying
+    problem = fp.Problem("u_t = u_xx - 5*u", fp.Interval(0, 1), (0, 1), "x*(1 - x)", "u = 0")
+    plain = fp.solve(problem, tol=1e-8)
+    monkeypatch.setattr("frozenpinn.search.single.TRANSFORMS", (decaying, *TRANSFORMS))
+    monkeypatch.setitem(VIEWS, "decay", decaying)
+    solution = fp.solve(problem, tol=1e-8)
+    assert ("decay", decaying.note) in solution.decisions
+    x, t = np.linspace(0, 1, 7)[:, None], np.linspace(0, 1, 5)
+    for derivative in ("", "x", "xx", "t", "xt"):
+        value = plain(x, t, derivative=derivative)
+        np.testing.assert_allclose(solution(x, t, derivative=derivative), value, atol=1e-5 * np.abs(value).max())
+    solution.save(tmp_path / "s.fpinn")
+    assert fp.load(tmp_path / "s.fpinn")(0.3, 0.5) == pytest.approx(float(solution(0.3, 0.5)), rel=1e-12)
+    monkeypatch.delitem(VIEWS, "decay")
+    with pytest.raises(fp.StorageError, match="it can't be put together"):
+        fp.load(tmp_path / "s.fpinn")

@@ -161,7 +161,7 @@ def test_conditions_that_couple_fields_are_scaled_together():
 @pytest.mark.parametrize("sizes", [(1.0, 1.0), (1e6, 1e-6)])
 def test_the_error_is_estimated_in_the_units_of_the_solution(sizes, monkeypatch):
     solution = solved(rotation(*sizes), width=40)
-    monkeypatch.setattr("frozenpinn.search.single._sizes", None)  # they are known, and not looked for again
+    monkeypatch.setattr("frozenpinn.evolution.kind.Evolution.sizes", None)  # they are known, and not looked for again
     assert fp.estimate_error(solution).witness.notes == solution.notes
     assert units_of(solution) == (None if sizes == (1.0, 1.0) else scales_of(solution.problem))
 

@@ -24,14 +24,14 @@ from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.fronts import Front, Fronts, fronts_of
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.views import Inner, Places, Request
+from frozenpinn.transforms.views import Inner, Places, Request, Transform, View
 
 Array = np.ndarray
 _WIDTH = 1e-9  # of a front at the start, as part of the axis
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutFronts:
+class WithoutFronts(Transform):
     """Solves for what remains of a solution after known fronts are subtracted."""
 
     fronts: Fronts
@@ -60,7 +60,7 @@ class WithoutFronts:
 
 
 @dataclass(frozen=True, eq=False)
-class KnownParts:
+class KnownParts(View):
     """Adds a formula in the coordinates and time to some fields."""
 
     formulas: Mapping[str, sp.Expr]

@@ -18,11 +18,11 @@ same search, tells whether the floor is seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy as sp
@@ -36,7 +36,7 @@ from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.equation import Equation, split_right_side
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.views import Inner, Request
+from frozenpinn.transforms.views import Inner, Request, Transform, View
 
 Array = np.ndarray
 _HIGHEST = 2  # derivatives in equations: more make products of very many terms
@@ -47,7 +47,7 @@ MARGIN = 40.0  #: of the floor below what can become visible, as a logarithm: wh
 
 
 @dataclass(frozen=True)
-class Logarithm:
+class Logarithm(Transform, View):
     """Solves for the logarithm of a positive field, with a floor so far below all that can become visible."""
 
     field: str
@@ -81,10 +81,6 @@ class Logarithm:
         assert found is not None
         return found
 
-    def view(self, problem: Problem) -> Logarithm:
-        """Return the way back."""
-        return self
-
     def values(self, inner: Inner, request: Request) -> Array:
         """Return exp(w) and its derivatives."""
         if request.field != self.field:
@@ -101,15 +97,6 @@ class Logarithm:
             return np.asarray(total * np.exp(of_logarithm(Jet(jet.field, (0,) * len(jet.alpha)))))
 
         return request.summed(of_field)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the name of the field."""
-        return {"field": self.field, "margin": self.margin}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Logarithm:
-        """Return what was stored."""
-        return cls(**stored)
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:

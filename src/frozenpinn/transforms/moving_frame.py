@@ -12,7 +12,7 @@ A front that travels is at rest there, and an implicit method takes long steps.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.language.jets import Jet
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.views import Inner, Places, Request
+from frozenpinn.transforms.views import Inner, Places, Request, View
 
 Array = np.ndarray
 _ORDERS = 7  # derivatives of a solution that can be asked for, and one
@@ -38,7 +38,7 @@ _V = sp.symbols(f"V0:{_ORDERS + 2}")  # the velocity and its derivatives
 
 
 @dataclass(frozen=True, eq=False)
-class MovingFrame:
+class MovingFrame(View):
     """Coordinates that move with fronts from a time on.
 
     Attributes
@@ -142,10 +142,6 @@ class MovingFrame:
         places = Places(xi[:, None], times, "pairs")
         parts = [factor * inner(Request.of(places, own)) for own, factor in self.terms(jet, xi, times)]
         return np.asarray(sum(parts))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fronts and when they set out."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> MovingFrame:

@@ -31,7 +31,7 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.views import Inner, Request
+from frozenpinn.transforms.views import Inner, Request, Transform, View
 
 Array = np.ndarray
 
@@ -61,7 +61,7 @@ def read_subspace(given: Any, problem: Problem) -> Subspace:
 
 
 @dataclass(frozen=True, eq=False)
-class Restriction:
+class Restriction(Transform, View):
     """Solves a problem on the few directions that its data depend on: u(x, t) = v(P x, t)."""
 
     subspace: Subspace
@@ -83,10 +83,6 @@ class Restriction:
     def forward(self, problem: Problem) -> Problem:
         """Return the problem of v."""
         return restrict(problem, self.subspace)
-
-    def view(self, problem: Problem) -> Restriction:
-        """Return the way back."""
-        return self
 
     def values(self, inner: Inner, request: Request) -> Array:
         """Apply the chain rule; the Laplacian of u is that of v."""

@@ -11,13 +11,13 @@ import numpy as np
 from frozenpinn.analysis.scales import Scales, nondimensional, scales_of
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms.views import Inner, Request
+from frozenpinn.transforms.views import Inner, Request, Transform, View
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Units:
+class Units(Transform, View):
     """Measures every field in a unit of its own: u = unit · (what was computed)."""
 
     scales: Scales
@@ -42,10 +42,6 @@ class Units:
     def forward(self, problem: Problem) -> Problem:
         """Return the problem in these units; coordinates and time stay."""
         return nondimensional(problem, self.scales)
-
-    def view(self, problem: Problem) -> Units:
-        """Return the way back."""
-        return self
 
     def values(self, inner: Inner, request: Request) -> Array:
         """Multiply by the unit."""

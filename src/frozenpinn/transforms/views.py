@@ -8,8 +8,9 @@ number of them can be combined, and none knows of another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -102,11 +103,13 @@ class View(Protocol):
         """Return what is asked for, from values of the fields that were solved for."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return what JSON can hold: the attributes, if nothing else is written."""
+        return asdict(cast(Any, self))
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> View:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return what was stored."""
+        return cls(**stored)
 
 
 def seen_through(views: Sequence[View], inner: Inner, request: Request) -> Array:
@@ -117,7 +120,7 @@ def seen_through(views: Sequence[View], inner: Inner, request: Request) -> Array
 
 
 class Transform(Protocol):
-    """Another form of a problem that is easier to solve, and the view back."""
+    """Another form of a problem that is easier to solve, and the view back: of itself, if it is a view as well."""
 
     name: ClassVar[str]  #: by which users switch it off
 
@@ -130,10 +133,12 @@ class Transform(Protocol):
         """What a solution notes; empty for nothing."""
 
     def decision(self, problem: Problem) -> Decision:
-        """Return the name and why it was taken."""
+        """Return the name, and why it was taken."""
+        return Decision(self.name, self.note)
 
     def forward(self, problem: Problem) -> Problem:
         """Return the problem to solve instead."""
 
     def view(self, problem: Problem) -> View:
         """Return how the fields of the problem follow from those of the other."""
+        return cast(View, self)
