@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _SETTLED = 1e-6  # residuals that no finer solve asks to be smaller: see Tolerances.reduction
-_SAME = 3.0  # residuals that are about as large at the same points of the subspace are accepted
-_WORSE = 10.0  # a side sees errors inside the subspace, at single points, …
-_LARGE = 0.1  # … but they must not be as large as this
 
 
 class Misfit(NamedTuple):
@@ -60,7 +57,7 @@ def judge(solution: Solution, accepted: float) -> Agreement:
     times = start + (end - start) * (np.arange(4) + rng.random(4)) / 4
     x = problem.domain.sample(60, "random", rng).x
     z = subspace.project(x)
-    settled = True
+    settled, alike = True, 3.0  # factor up to which residuals at the same points of the subspace are about as large
     for name in problem.fields:
         for what, residual in (
             ("equation", partial(_equation_residual, times=times)),
@@ -68,7 +65,7 @@ def judge(solution: Solution, accepted: float) -> Agreement:
         ):
             value = residual(solution, name, x)
             settled = settled and value <= _SETTLED
-            if not (value <= accepted or value <= _SAME * residual(reduced, name, z)):
+            if not (value <= accepted or value <= alike * residual(reduced, name, z)):
                 return Agreement(Misfit(value, f"the {what} of '{name}'"), False)
     misfit, small = _boundary_misfit(solution, x, times, accepted, rng)
     return Agreement(misfit, settled and small)
@@ -110,7 +107,7 @@ def _boundary_misfit(
         for condition, part in zip(alike, np.split(np.abs(gap.total), ends[:-1]), strict=True):
             size = float(np.max(part)) / (scale or 1.0)
             small = small and size <= _SETTLED
-            if size <= accepted or size <= min(_WORSE * _inaccuracy(solution.reduced, scale), _LARGE):
+            if size <= accepted or size <= min(10.0 * _inaccuracy(solution.reduced, scale), 0.1):  # at single points
                 continue
             if isinstance(condition.side, FlatSide):
                 axes.add(condition.side.axis)

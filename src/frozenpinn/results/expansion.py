@@ -208,7 +208,7 @@ class Piece:
         basis = expansion.basis
         assert isinstance(basis, ProductNetwork)
         mapped = getattr(self.trajectory, "mapped", None)
-        few = prod(map(len, axes)) <= _FEW_MORE * basis.size  # else states at all times are smaller than what is asked
+        few = prod(map(len, axes)) <= 3 * basis.size  # else states at all times are smaller than what is asked
         follows = order < expansion.order or interpolated or self.system is None  # from the trajectory alone
         if mapped is not None and few and follows and len(self.expansions) == 1 and not basis.lift_size:
             total = np.zeros((len(times), prod(map(len, axes))))
@@ -259,13 +259,11 @@ class Piece:
 
 
 def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Array:
-    """Return states or rates at some times; those asked for last are kept, as every derivative needs them."""
+    """Return states or rates at some times; those at few times are kept, as every derivative needs them."""
     evaluate = trajectory if what == "states" else trajectory.rates
-    if len(times) > _FEW_TIMES:
+    if len(times) > 64:
         return evaluate(times)
     return recent(trajectory, (what, times.tobytes()), lambda: read_only(evaluate(times)))
 
 
-_FEW_MORE = 3  # times as many places as functions, at which values do not go through states
 _FEW_PLACES = 64  # among which no grid is looked for
-_FEW_TIMES = 64  # at which states are kept

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 _MOST = 24  # fronts
-_IMAGES = 3  # periods on each side from which fronts arrive, at most
 _BENT = (sp.Heaviside, sp.sign, sp.Abs, sp.Max, sp.Min, sp.Piecewise)  # values or slopes of which jump
-_ALIKE = 1e-3  # of the largest diffusion along a front: where there is less, nobody knows how it spreads
-_SEEN = 1e-6  # of the size of the data: smaller contradictions are left to the network, and to the estimate
 
 
 class Front(NamedTuple):
@@ -263,7 +260,7 @@ class _Finder:
         if self.problem.domain.periodic[axis]:
             reach = 6.0 * np.sqrt(4.0 * fastest * (end - start)) + abs(speed) * (end - start)
             count = int(np.ceil(reach / length))
-            if count > _IMAGES:
+            if count > 3:  # periods on each side from which fronts arrive
                 return None
             images = list(range(-count, count + 1))
         found = [self._new(axis, place + k * length, diffusion, speed, "step") for k in images]
@@ -287,7 +284,8 @@ class _Finder:
         there, speed = found[0].xreplace({jets.x[axis]: sp.Float(place)}), -float(found[1].subs(middle))
         if there.free_symbols:
             values = self.problem.compile([there])(*domain.sample(64, "random", 0).x.T, self.problem.time[0])[0]
-            alive = bool(np.all(values > _ALIKE * np.max(values))) and self._is_smooth(there)
+            least = 1e-3 * np.max(values)  # where there is less diffusion along a front, nobody knows how it spreads
+            alive = bool(np.all(values > least)) and self._is_smooth(there)
             return _Pace(there, float(np.max(values)), speed) if alive else None
         diffusion = float(there)
         carried = equation.is_linear and {*equation.linear} == {first} and equation.linear[first].is_number
@@ -391,7 +389,7 @@ class _Finder:
                 float(np.max(np.abs(both[0] - both[1]))),
                 max(float(np.max(np.abs(v))) for v in (*both, *inside)),
             )
-            if np.isfinite(gap) and gap > _SEEN * size:
+            if np.isfinite(gap) and gap > 1e-6 * size:  # what is smaller is left to the network and its estimate
                 yield side, wanted, place
 
 

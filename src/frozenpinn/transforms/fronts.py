@@ -27,7 +27,6 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Places, Request, Transform, View
 
 Array = np.ndarray
-_WIDTH = 1e-9  # of a front at the start, as part of the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,7 @@ class KnownParts(View):
 def formula(front: Front, problem: Problem) -> sp.Expr:
     """Return a front as a function of coordinates and time."""
     jets, since = problem.jets, problem.jets.t - sp.Float(front.since)
-    least = (_WIDTH * float(problem.domain.lengths[front.axis])) ** 2
+    least = (1e-9 * float(problem.domain.lengths[front.axis])) ** 2  # square of the width at the start
     later = front.since > problem.time[0]
     width = sp.sqrt(4 * front.diffusion * (sp.Max(since, 0) if later else since) + sp.Float(least))
     z = (jets.x[front.axis] - sp.Float(front.place) - sp.Float(front.speed) * since) / width

@@ -39,10 +39,6 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Request, Transform, View
 
 Array = np.ndarray
-_HIGHEST = 2  # derivatives in equations: more make products of very many terms
-_PLACES = 200  # at which an initial value must have a logarithm, …
-_TIMES = 5  # … and times at which rates are looked at
-_SOFT = sp.Rational(1, 5)  # k: how softly the floor is reached; a bend narrower than what spreads would cost neurons
 MARGIN = 40.0  #: of the floor below what can become visible, as a logarithm: what is added there ends below 2e-3 of it
 
 
@@ -154,7 +150,7 @@ def in_logarithms(problem: Problem, name: str, margin: float = MARGIN) -> Proble
 def _places(problem: Problem) -> Array:
     """Return random places and the corners of the box around a domain, if they belong to it."""
     domain = problem.domain
-    inside = domain.sample(_PLACES, "random", Seed.MEASURED_SIZES).x
+    inside = domain.sample(200, "random", Seed.MEASURED_SIZES).x
     corners = np.array(list(product(*zip(domain.lower, domain.upper, strict=True))))
     return np.concatenate([inside, corners[domain.contains(corners)]])
 
@@ -169,9 +165,10 @@ def _initial(problem: Problem, name: str, margin: float, x: Array) -> Datum | No
     depth = max(rate, 0.0) * (end - start) + margin
     if not (np.isfinite(depth) and size > 0):
         return None
-    floor = sp.exp(-_SOFT * sp.Float(f"{depth:.6g}"))
+    k = sp.Rational(1, 5)  # a floor that is reached less softly would bend more narrowly than what spreads
+    floor = sp.exp(-k * sp.Float(f"{depth:.6g}"))
     unit = sp.Float(f"{size:.6g}")
-    expression = sp.log(unit) + sp.log((given.expression / unit) ** _SOFT + floor) / _SOFT
+    expression = sp.log(unit) + sp.log((given.expression / unit) ** k + floor) / k
     return Datum(expression, problem.parameters.scope(problem.jets), problem.parameters.functions, given.what)
 
 
@@ -191,7 +188,7 @@ def _rate(problem: Problem, name: str, x: Array) -> float | None:
     scope, functions = problem.parameters.scope(jets), problem.parameters.functions
     rate = Datum(growth, scope, functions, f"the growth rate of '{name}'")
     try:
-        return float(max(np.max(rate(x, float(t))) for t in np.linspace(start, end, _TIMES)))
+        return float(max(np.max(rate(x, float(t))) for t in np.linspace(start, end, 5)))
     except EvaluationError:
         return None
 
@@ -210,7 +207,8 @@ def _equation(problem: Problem, equation: Equation, name: str) -> Equation | Non
     """Return an equation in which a field is replaced by the exponential of another; its own is divided by it."""
     jets, size = problem.jets, sp.Dummy("e", positive=True)
     own = {s: jet for s, jet in jets.jets_in(equation.right_side).items() if jet.field == name}
-    if equation.mass or any(jet.order > _HIGHEST or jet.time for jet in own.values()):
+    highest = 2  # more derivatives make products of very many terms
+    if equation.mass or any(jet.order > highest or jet.time for jet in own.values()):
         return None
     if not own and equation.field != name:
         return equation

@@ -29,8 +29,6 @@ from frozenpinn.transforms.views import Inner, Places, Request, View
 
 Array = np.ndarray
 _ORDERS = 7  # derivatives of a solution that can be asked for, and one
-_ROUNDS = 60  # of Newton's method; five are usual …
-_CLOSE = 1e-14  # … until steps are this part of the interval
 _SMOOTH = Polynomial([0.0] * 5 + [126.0, -420.0, 540.0, -315.0, 70.0])  # from 0 to 1, flat to fourth order at both
 _STEPS = [_SMOOTH.deriv(k) if k else _SMOOTH for k in range(_ORDERS + 1)]
 _X = sp.symbols(f"X1:{_ORDERS + 2}")  # ∂x/∂ξ and its derivatives
@@ -105,10 +103,11 @@ class MovingFrame(View):
     def origin(self, x: Array, t: float | Array) -> Array:
         """Return the moving coordinates of places."""
         xi = np.array(x, dtype=float)
-        for _ in range(_ROUNDS):
+        settled = 1e-14 * (self.ends[1] - self.ends[0])
+        for _ in range(60):  # steps of Newton's method; five are usual
             step = (self.position(xi, t) - x) / self.stretch(xi, t)
             xi = np.clip(xi - step, *self.ends)
-            if np.max(np.abs(step), initial=0.0) <= _CLOSE * (self.ends[1] - self.ends[0]):
+            if np.max(np.abs(step), initial=0.0) <= settled:
                 break
         return xi
 
