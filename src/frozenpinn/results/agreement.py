@@ -36,7 +36,7 @@ class Misfit(NamedTuple):
 class Agreement(NamedTuple):
     """Whether a solution on a subspace holds in all coordinates.
 
-    ``settled`` tells that all residuals are as small as can be asked: a finer solution need not be looked at again.
+    ``settled`` if all residuals are as small as can be asked: a finer solution need not be checked again.
     """
 
     misfit: Misfit | None
@@ -44,7 +44,7 @@ class Agreement(NamedTuple):
 
 
 def judge(solution: Solution, accepted: float) -> Agreement:
-    """Look at random points whether a solution that was found on a subspace holds in all coordinates.
+    """Check at random points whether a solution that was found on a subspace holds in all coordinates.
 
     Relative residuals up to ``accepted`` are small; larger ones are compared with those on the subspace: a solution
     that is not well resolved there is no better in more dimensions.

@@ -179,7 +179,7 @@ class Reader:
         return own.reshape(shape, order="F" if fortran else "C")
 
     def _meta(self, raw: bytes) -> dict[str, Any]:
-        """Return the metadata; their length and nesting are looked at before they are parsed."""
+        """Return the metadata; their length and nesting are checked before they are parsed."""
         text = self._array(raw, META).tobytes()
         if len(text) > MAX_META:
             self.damaged(f"'{META}' has {len(text)} bytes, more than {MAX_META}")

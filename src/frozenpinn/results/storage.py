@@ -109,7 +109,7 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
-    """Return how well a time derivative of boundary data can be told beside the data: it may be nearly nothing."""
+    """Return how accurate a time derivative of boundary data can be: it may be tiny, compared with the data."""
     if not order:
         return 1e-12
     times, duration = np.linspace(*time, 9), time[1] - time[0]

@@ -1,8 +1,8 @@
 """A problem for the logarithm of a field that is positive everywhere.
 
 Where a reaction spreads into an unstable state (an epidemic among the healthy), the solution in front is tiny, and
-errors beside the largest value, round-off included, grow until they are all there is. What counts there are errors
-beside the value itself, and those are errors of the logarithm w = log u:
+errors relative to the largest value, round-off included, grow until they are all there is. What counts are errors
+relative to the value itself, and those are errors of the logarithm w = log u:
 
     u_x = u·w_x,    u_xx = u·(w_xx + w_x²),    w_t = u_t / u.
 
@@ -13,7 +13,7 @@ of a box) for nothing, and contradicts conditions such as u_n = 0 there. So a fl
     w₀ = (1/k) log(u₀ᵏ + fᵏ),    f = exp(−(rate·T + margin)),
 
 where the rate is that at which the field grows where there is none of it yet. Another margin, in another solve of the
-same search, tells whether the floor is seen.
+same search, shows whether the floor matters.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _initial(problem: Problem, name: str, margin: float, x: Array) -> Datum | No
 
 
 def _rate(problem: Problem, name: str, x: Array) -> float | None:
-    """Return how fast a field grows at most, beside itself, where there is none of it and all else is as at first."""
+    """Return the largest growth rate of a field where there is none of it and all others are as at first."""
     jets, size = problem.jets, sp.Dummy("e", positive=True)
     (equation,) = (e for e in problem.equations if e.field == name)
     start, end = problem.time
