@@ -414,7 +414,7 @@ def _halved(low: Array, high: Array, slopes: Array, lengths: Array) -> tuple[Arr
 
 
 def _shape(low: Array, middles: Array, most: float) -> str:
-    """Tell a peak from a front by the values in two opposite corners."""
+    """Distinguish a peak from a front by the values in two opposite corners."""
     ordered = middles[np.lexsort(low.T[::-1])]
     finite = ordered[np.isfinite(ordered)]
     return "front" if len(finite) and abs(float(finite[0]) - float(finite[-1])) > 0.5 * most else "peak"

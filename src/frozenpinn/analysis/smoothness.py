@@ -1,6 +1,6 @@
 """Are the data smooth? Initial data, forcing and boundary data are looked at on fine lines, before any solve.
 
-Is a function smooth along a line? Jumps, corners and noise are told apart by its differences.
+Is a function smooth along a line? Jumps, corners and noise are distinguished by its differences.
 
 Fourth differences D over the distance h tell: D ~ h⁴ for smooth functions, h where a slope jumps, independent of h
 where the value jumps, and the same at all places and distances for noise. What looks like a jump is looked at more and

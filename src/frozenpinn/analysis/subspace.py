@@ -18,7 +18,6 @@ import sympy as sp
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, Domain
-from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.round_off import ROUND_OFF
@@ -267,7 +266,11 @@ def find_subspace(problem: Problem) -> Subspace | None:
     Dirichlet condition brings its axis into the subspace.
     """
     domain = problem.domain
-    if domain.dimension < 2 or not isinstance(domain, Box | Ball) or problem.laws or problem.jets.quantities:
+    if domain.dimension < 2 or problem.laws or problem.jets.quantities:
+        return None
+    from frozenpinn.geometry.ball import Ball
+
+    if not isinstance(domain, Box | Ball):
         return None
     try:
         for step in _STEPS:

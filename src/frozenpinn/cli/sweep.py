@@ -92,14 +92,14 @@ def sweep(
     finally:
         if client is not None:
             client.close()
-    console.print(escape(_told(runs)))
+    console.print(escape(_summary(runs)))
     if out is not None:
         log.print(f"wrote {out}")
     found = set(runs.status.values.tolist())
     raise typer.Exit(FAILED if "failed" in found else REACHED if "reached" in found else 0)
 
 
-def _told(runs: Any) -> str:
+def _summary(runs: Any) -> str:
     """Return how many runs there are of each status, the largest errors, and the first reasons."""
     counts = Counter(runs.status.values.tolist())
     lines = [f"{runs.sizes['run']} runs: " + ", ".join(f"{n} {status}" for status, n in counts.most_common())]

@@ -1,7 +1,7 @@
 """Domains: boxes, polygons, balls, solids and clouds of points, and whatever is combined of them.
 
-All give points inside and on their named sides, quadrature weights and outward normals. Shapes other than boxes and
-balls are imported when they are first asked for.
+All give points inside and on their named sides, quadrature weights and outward normals. Shapes other than boxes are
+imported when they are first asked for.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from frozenpinn.geometry.ball import Annulus, Ball, Disk, Ellipsoid, Shell
 from frozenpinn.geometry.box import Box, Interval
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import BoundaryPoints, FlatSide, Points, Side
 
 if TYPE_CHECKING:  # what __getattr__ finds
+    from frozenpinn.geometry.ball import Annulus, Ball, Disk, Ellipsoid, Shell
     from frozenpinn.geometry.rare.combination import Combination
     from frozenpinn.geometry.rare.implicit import Implicit
     from frozenpinn.geometry.rare.mesh_files import read_mesh
@@ -53,23 +53,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "combination": "Combination",
-    "implicit": "Implicit",
-    "mesh_files": "read_mesh",
-    "point_cloud": "PointCloud",
-    "polygon": "Polygon",
-    "relabelled": "Parted Renamed",
-    "simplicial": "ConvexPolytope Simplicial",
-    "solids": "Extruded Revolved",
-    "surface_mesh": "SurfaceMesh",
+    "ball": "Annulus Ball Disk Ellipsoid Shell",
+    "rare.combination": "Combination",
+    "rare.implicit": "Implicit",
+    "rare.mesh_files": "read_mesh",
+    "rare.point_cloud": "PointCloud",
+    "rare.polygon": "Polygon",
+    "rare.relabelled": "Parted Renamed",
+    "rare.simplicial": "ConvexPolytope Simplicial",
+    "rare.solids": "Extruded Revolved",
+    "rare.surface_mesh": "SurfaceMesh",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a rare shape when it is asked for."""
+    """Import a shape when it is asked for."""
     if name not in _HOME:
         raise AttributeError(f"module 'frozenpinn.geometry' has no attribute '{name}'")
-    found = getattr(import_module(f"frozenpinn.geometry.rare.{_HOME[name]}"), name)
+    found = getattr(import_module(f"frozenpinn.geometry.{_HOME[name]}"), name)
     globals()[name] = found
     return found

@@ -193,7 +193,7 @@ class Ball(Domain):
         return (Side(self.name),)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed ball, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed ball, up to a fraction of its size."""
         reach = self.radius + tolerance * self.size
         return np.asarray(np.sum((np.asarray(x) - self.center) ** 2, axis=1) <= (reach**2 if reach > 0 else -1.0))
 
@@ -282,7 +282,7 @@ class Ellipsoid(Domain):
         return (Side(self.name),)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed ellipsoid, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed ellipsoid, up to a fraction of its size."""
         reach = np.maximum(self.semi_axes + tolerance * self.size, 1e-300)
         return np.asarray(np.sum(((np.asarray(x) - self.center) / reach) ** 2, axis=1) <= 1.0)
 
@@ -359,7 +359,7 @@ class Shell(Domain):
         return (Hole(tuple(float(c) for c in self.center), self.inner),)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed shell, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed shell, up to a fraction of its size."""
         margin = tolerance * self.size
         squared = np.sum((np.asarray(x) - self.center) ** 2, axis=1)
         low, high = max(self.inner - margin, 0.0), max(self.outer + margin, 0.0)

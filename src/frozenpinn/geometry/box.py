@@ -129,7 +129,7 @@ class Box(Domain):
         return Interval(self.lower[index], self.upper[index], periodic=self.periodic[index])
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point whether it lies in the box (periodic axes contain everything)."""
+        """Return for each point whether it lies in the box (periodic axes contain everything)."""
         margin = tolerance * self.lengths
         inside = (x >= self.lower - margin) & (x <= self.upper + margin)
         return np.asarray(np.all(inside | np.array(self.periodic), axis=1))

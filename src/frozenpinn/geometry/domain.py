@@ -136,7 +136,7 @@ class Domain(ABC):
 
     @abstractmethod
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
 
     def wrap(self, x: Array) -> Array:
         """Map points into the domain along its periodic axes."""

@@ -195,7 +195,7 @@ def _terms(node: sp.Basic) -> float:
 
 
 def vanishes(expression: sp.Expr, x: Mapping[sp.Symbol, Array]) -> bool:
-    """Tell whether an expression is zero at all points ``x``, for many values of everything else it contains.
+    """Return whether an expression is zero at all points ``x``, for many values of everything else it contains.
 
     ``sp.simplify`` would give a proof, in a time without bound.
     """

@@ -59,7 +59,7 @@ class Chart:
         return self.jets.split_name(name, normal=normal)
 
     def differentiated(self, field: str, jet: Jet) -> sp.Expr:
-        """Return a derivative of a real field, told by a jet in the coordinates of the text."""
+        """Return a derivative of a real field, given by a jet in the coordinates of the text."""
         return self.jets.symbol(Jet(field, jet.alpha, jet.laps, jet.time, jet.normal))
 
     def derivative(self, expression: sp.Expr, axis: int | None) -> sp.Expr:
@@ -148,7 +148,7 @@ class Curvilinear(Chart):
         return self._shadow.split_name(name, normal=normal)
 
     def differentiated(self, field: str, jet: Jet) -> sp.Expr:
-        """Return a derivative of a real field, told by a jet in the coordinates of the text."""
+        """Return a derivative of a real field, given by a jet in the coordinates of the text."""
         value: sp.Expr = self.jets.symbol(replace(self.jets.field(field), time=jet.time))
         for axis, count in enumerate(jet.alpha):
             for _ in range(count):

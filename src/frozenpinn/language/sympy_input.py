@@ -19,16 +19,6 @@ _OURS: dict[Any, Callable[..., sp.Expr]] = {sp.Abs: absolute, sp.sign: signum}
 _OF_COMPLEX = {sp.Abs: "abs", sp.conjugate: "conj", sp.re: "re", sp.im: "im", sp.arg: "arg"}
 
 
-def from_sympy(expression: sp.Expr, scope: Scope, what: str) -> sp.Expr:
-    """Read a real expression; see :func:`value_from_sympy`."""
-    value = value_from_sympy(expression, scope, what)
-    if isinstance(value, Complex):
-        raise ExpressionError(
-            f"{what} is complex, and a real number is needed here; take re(…), im(…) or Abs(…) of it."
-        )
-    return value
-
-
 def value_from_sympy(expression: sp.Expr, scope: Scope, what: str) -> Scalar:
     """Replace symbols, functions and derivatives by what their names stand for, and check the result.
 

@@ -25,7 +25,7 @@ STYLE = {
     "legend.frameon": False,
     "lines.linewidth": 1.4,
 }  #: what all figures share; colours and fonts stay the user's
-LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  #: told apart by the colour-blind
+LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  #: distinguished by the colour-blind
 _DPI = 130
 _IN_CELLS = ("inline", "ipympl", "nbagg", "widget")  # backends that show a figure as what a cell returns, or live
 

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 def remembered(
     function: Callable[Concatenate[Value, Arguments], Result],
 ) -> Callable[Concatenate[Value, Arguments], Result]:
-    """Compute a function once for each value (told apart by identity) and each set of further arguments.
+    """Compute a function once for each value (distinguished by identity) and each set of further arguments.
 
     Arguments that have no hash are not remembered.
 
@@ -54,7 +54,7 @@ def remembered(
 
 
 class Same(Generic[Value]):
-    """A value that can't change, told apart by identity: an argument of what is remembered.
+    """A value that can't change, distinguished by identity: an argument of what is remembered.
 
     Examples
     --------

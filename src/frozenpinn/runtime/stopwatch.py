@@ -45,7 +45,7 @@ class Stopwatch:
 
     progress: Progress | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    _told: float = 0.0
+    _announced: float = 0.0
 
     def stage(self, name: str) -> _Stage:
         """Time a block and announce it."""
@@ -60,8 +60,8 @@ class Stopwatch:
         """Announce how much of the time is integrated, now and then."""
         now_and_then = 0.2  # seconds between two announcements of progress
         now = time.perf_counter()
-        if self.progress is not None and now - self._told > now_and_then:
-            self._told = now
+        if self.progress is not None and now - self._announced > now_and_then:
+            self._announced = now
             self.progress(f"integration, {100 * share:.0f} %")
 
 
@@ -93,7 +93,7 @@ class CellBar:
     """The same in the cell of a notebook: shown by what is told after a while, gone at the end."""
 
     def __init__(self, delay: float = DELAY) -> None:
-        self._delay, self._start, self._told = delay, 0.0, 0.0
+        self._delay, self._start, self._announced = delay, 0.0, 0.0
         self._handle: Any = None
 
     def __enter__(self) -> CellBar:
@@ -105,12 +105,12 @@ class CellBar:
             self._handle.update({"text/html": "", "text/plain": ""}, raw=True)
 
     def __call__(self, text: str) -> None:
-        """Tell what is being done."""
+        """Show what is being done."""
         refresh = 0.1  # seconds between two changes in a notebook
         now = time.perf_counter()
-        if now - self._start < self._delay or now - self._told < refresh:
+        if now - self._start < self._delay or now - self._announced < refresh:
             return
-        self._told = now
+        self._announced = now
         share = re.search(r", (\d+) %$", text)
         value = "" if share is None else f' value="{share[1]}"'
         bar = f'<progress max="100"{value}></progress> solving: {escape(text)}, {now - self._start:.0f} s'
@@ -154,7 +154,7 @@ class LateBar:
                 self._bar.stop()
 
     def __call__(self, text: str) -> None:
-        """Tell what is being done."""
+        """Show what is being done."""
         self._text = text
         with self._lock:
             self._update()

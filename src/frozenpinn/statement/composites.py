@@ -312,7 +312,7 @@ def is_complex_datum(given: Any, scope: Scope, domain: Domain, time: float, what
 
 
 def returns_complex(function: Callable[..., Any], coordinates: Sequence[str], domain: Domain, time: float) -> bool:
-    """Whether a Python function returns complex numbers at some points; what it can't do is told elsewhere."""
+    """Whether a Python function returns complex numbers at some points; what it can't do is reported elsewhere."""
     try:
         own = UserFunction.read(function, coordinates, "")
         x = domain.sample(3, "random", rng=0).x

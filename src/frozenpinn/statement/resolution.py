@@ -109,7 +109,7 @@ def _vectors(texts: Sequence[EquationText], conditions: Sequence[Any], names: Se
 
 
 def _complex_conditions(conditions: Sequence[Any], composites: Composites, scope: Scope) -> Iterator[str]:
-    """Yield the fields that a condition determines by complex numbers; what can't be read is told later."""
+    """Yield the fields that a condition determines by complex numbers; what can't be read is reported later."""
     normal = normal_symbols(scope.jets.dimension)
     own = replace(scope, normal=normal, normal_derivatives=True)
     for condition in conditions:
@@ -147,5 +147,5 @@ def _complex_data(
             try:
                 if is_complex_datum(datum, scope, domain, start, key):
                     yield owner
-            except ProblemError:  # told where the data are read
+            except ProblemError:  # reported where the data are read
                 continue

@@ -65,11 +65,6 @@ class Unknown:
         """Both bounds, infinite where there is none."""
         return (-math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper)
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether it has both bounds."""
-        return self.lower is not None and self.upper is not None
-
 
 @dataclass(frozen=True)
 class UnknownField:

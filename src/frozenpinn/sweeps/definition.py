@@ -413,7 +413,7 @@ class Definition:
         differing = [key for key in {**stored, **mine} if stored.get(key) != mine.get(key)]
         if differing:
             told = "; ".join(
-                f"{key} ({_told(stored.get(key))} there, {_told(mine.get(key))} here)" for key in differing
+                f"{key} ({_abridged(stored.get(key))} there, {_abridged(mine.get(key))} here)" for key in differing
             )
             raise StorageError(
                 f"'{file}' belongs to another sweep; it differs in {told}. Take another file, or write overwrite=True "
@@ -465,6 +465,6 @@ def _digest(*arrays: Array) -> str:
     return f"{told} ({hashlib.sha256(raw).hexdigest()[:12]})"
 
 
-def _told(value: object) -> str:
+def _abridged(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -28,7 +28,7 @@ from frozenpinn.sweeps.store import Store
 if TYPE_CHECKING:
     import xarray
 
-Told = Callable[[str], None]
+Announce = Callable[[str], None]
 _LOG = logging.getLogger("frozenpinn.sweep")
 
 
@@ -52,7 +52,7 @@ def sweep(
     share: bool = True,
     time_limit: float | None = None,
     memory_limit: float | None = None,
-    progress: Told | bool | None = None,
+    progress: Announce | bool | None = None,
 ) -> xarray.Dataset:
     """Solve a problem for many values of its parameters, and return all solutions as an xarray dataset.
 
@@ -99,7 +99,7 @@ def sweep(
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"sweep() takes a Problem, got {type(problem).__name__}.")
-    told = _teller(progress)
+    announce = _announcer(progress)
     for name, value, least in (("workers", workers, 1), ("chunk", chunk, 1)):
         if value is not None and (not is_whole(value) or value < least):
             raise SettingsError(f"{name} is a whole number from {least} on, got {shown(value)}.")
@@ -125,27 +125,29 @@ def sweep(
     check(applied(problem, table.names, table.rows[0]))
     store = Store(definition, out, overwrite, chunk)
     try:
-        return _filled(definition, store, workers, client, share, told)
+        return _filled(definition, store, workers, client, share, announce)
     except KeyboardInterrupt:
         dataset = None if store.file is not None else store.partial()
-        raise InterruptionError(f"the sweep was interrupted; {store.told}.", dataset) from None
+        raise InterruptionError(f"the sweep was interrupted; {store.progress}.", dataset) from None
     except SweepError as error:
-        raise SweepError(f"{error} {store.told}.", None if store.file is not None else store.partial()) from None
+        raise SweepError(f"{error} {store.progress}.", None if store.file is not None else store.partial()) from None
     except OSError as error:
         text = str(error) if isinstance(error, StorageError) else f"can't write '{out}': {error.strerror or error}."
-        raise StorageError(text if store.told in text else f"{text} {store.told}.") from None
+        raise StorageError(text if store.progress in text else f"{text} {store.progress}.") from None
     finally:
         store.close()
 
 
-def _filled(definition: Definition, store: Store, workers: int, client: Any, share: bool, told: Told) -> xarray.Dataset:
+def _filled(
+    definition: Definition, store: Store, workers: int, client: Any, share: bool, announce: Announce
+) -> xarray.Dataset:
     """Make the runs that are missing, and return the whole table."""
     n = len(definition.table)
     pending = [k for k in range(n) if k not in store.done]
     if pending and store.plan is None:
-        store.keep_plan(_planned(definition, store, workers, told) if share else Plan())
+        store.keep_plan(_planned(definition, store, workers, announce) if share else Plan())
     plan = store.plan or Plan()
-    clock = _Clock(len(pending), n, told)
+    clock = _Clock(len(pending), n, announce)
 
     def put(index: int, raw: bytes | None) -> None:
         store.put(index, raw)
@@ -164,7 +166,7 @@ def _filled(definition: Definition, store: Store, workers: int, client: Any, sha
     return store.finish()
 
 
-def _planned(definition: Definition, store: Store, workers: int, told: Told) -> Plan:
+def _planned(definition: Definition, store: Store, workers: int, announce: Announce) -> Plan:
     """Solve the pilots that are missing, on this machine."""
     found = {index: store.pilot(index) for index in pilots_of(definition)}
     pending = [index for index, raw in found.items() if raw is None]
@@ -179,7 +181,7 @@ def _planned(definition: Definition, store: Store, workers: int, told: Told) -> 
         )
 
     if pending:
-        told(f"{len(pending)} pilots")
+        announce(f"{len(pending)} pilots")
     if workers > 1:
         in_processes(partial(_pilot, definition), pending, put, lost, workers)
     else:
@@ -197,8 +199,8 @@ def _pilot(definition: Definition, index: int) -> bytes:
 class _Clock:
     """Tells how many runs are finished, and how long the others will take."""
 
-    def __init__(self, pending: int, total: int, told: Told) -> None:
-        self._pending, self._total, self._told = pending, total, told
+    def __init__(self, pending: int, total: int, announce: Announce) -> None:
+        self._pending, self._total, self._announce = pending, total, announce
         self._started, self._finished = time.perf_counter(), 0
 
     def tick(self) -> None:
@@ -209,7 +211,7 @@ class _Clock:
         rest = f", about {_duration(seconds)} left" if left else ""
         text = f"{self._total - left} of {self._total} runs{rest}"
         _LOG.info("%s", text)
-        self._told(text)
+        self._announce(text)
 
 
 def _duration(seconds: float) -> str:
@@ -218,7 +220,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _teller(progress: Told | bool | None) -> Told:
+def _announcer(progress: Announce | bool | None) -> Announce:
     if callable(progress):
         return progress
     if not isinstance(progress, bool | None):

@@ -380,7 +380,7 @@ class Store:
         self._kept.update(members)
         self.rows.forget(members)
 
-    def _fill(self, keeper: Any, members: range) -> None:
+    def _fill(self, keeper: Keeper, members: range) -> None:
         table = stacked([self._row(k) for k in members], self.definition.problem.fields)
         for name, values in table.items():
             keeper.write(name, members.start, values)
@@ -428,7 +428,7 @@ class Store:
             os.unlink(f"{self.file}.lock")
 
     @property
-    def told(self) -> str:
+    def progress(self) -> str:
         """Say what is safe, for messages of whatever ends a sweep."""
         count = f"{len(self.done)} of {len(self.definition.table)} runs are finished"
         if self.file is None:
@@ -453,7 +453,7 @@ class Store:
         why = (
             str(error) if isinstance(error, StorageError) else f"can't write '{self.file}': {error.strerror or error}."
         )
-        raise StorageError(f"{why} {self.told}.") from None
+        raise StorageError(f"{why} {self.progress}.") from None
 
 
 def open_sweep(file: Any) -> xarray.Dataset:

@@ -21,7 +21,6 @@ from frozenpinn.analysis.subspace import Subspace, chain_rule, find_subspace, is
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import FrozenPinnError, SettingsError, silenced
 from frozenpinn.geometry import Box, Domain, Interval
-from frozenpinn.geometry.ball import Ball
 from frozenpinn.language.jets import TIME, Jet, JetSpace, coordinate_names
 from frozenpinn.language.printer import as_text
 from frozenpinn.language.program import Program
@@ -176,6 +175,8 @@ class _Writer:
         self.functions: dict[str, OnSection] = {}
         self._known: dict[object, sp.Symbol] = {}
         self._places = dict(zip(problem.jets.x, map(self._place, range(subspace.dimension)), strict=True))
+        from frozenpinn.geometry.ball import Ball
+
         if isinstance(problem.domain, Ball):  # the outward normal is (x − centre)/radius
             for i, normal in enumerate(normal_symbols(subspace.dimension)):
                 distance = self._place(i) - _number(problem.domain.center[i])
@@ -254,6 +255,8 @@ def project_domain(domain: Domain, subspace: Subspace) -> Domain:
         from frozenpinn.geometry.rare.simplicial import ConvexPolytope
 
         return ConvexPolytope(rows @ domain.center + zonotope((rows * domain.lengths / 2.0).T))
+    from frozenpinn.geometry.ball import Ball
+
     if isinstance(domain, Ball):
         center = rows @ domain.center
         if len(rows) == 1:

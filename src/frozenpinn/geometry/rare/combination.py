@@ -70,7 +70,7 @@ class Combination(Domain):
         return bool(np.any(self.contains(inside, 0.0)))
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
         found = self.first.contains(x, tolerance)
         if self.kind == "union":
@@ -112,7 +112,7 @@ class Combination(Domain):
         return [leaf for part in (self.first, self.second) for leaf in _leaves(part)]
 
     def _inside(self, states: Array) -> Array:
-        """Tell from rows of booleans, one per leaf, what is inside."""
+        """Return from rows of booleans, one per leaf, what is inside."""
         count = len(_leaves(self.first))
         first, second = _inside(self.first, states[:, :count]), _inside(self.second, states[:, count:])
         if self.kind == "union":
@@ -218,7 +218,7 @@ class Combination(Domain):
         return tuple(hole for hole, is_inside in zip(found, inside, strict=True) if not is_inside)
 
     def _bounding(self, number: int, x: Array, normals: Array) -> Array:
-        """Tell which points of the boundary of a part bound the result: inside on one side, outside on the other.
+        """Return which points of the boundary of a part bound the result: inside on one side, outside on the other.
 
         A boundary that several parts have is left to the first of them that is inside where the result is.
         """

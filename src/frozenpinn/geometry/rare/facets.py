@@ -113,7 +113,7 @@ class Facets:
         return point, facet, np.clip(height, self.lower[facet, -1], self.upper[facet, -1])
 
     def inside(self, x: Array) -> Array:
-        """Tell for each point whether it lies inside the surface."""
+        """Return for each point whether it lies inside the surface."""
         found = np.zeros(len(x), dtype=bool)
         within = np.flatnonzero(np.all((x >= np.min(self.lower, axis=0)) & (x <= np.max(self.upper, axis=0)), axis=1))
         for start in range(0, len(within), CHUNK):
@@ -124,7 +124,7 @@ class Facets:
         return found
 
     def near(self, x: Array, margin: float) -> Array:
-        """Tell for each point whether it is at most ``margin`` away from the surface."""
+        """Return for each point whether it is at most ``margin`` away from the surface."""
         found = np.zeros(len(x), dtype=bool)
         low, high = np.min(self.lower, axis=0) - margin, np.max(self.upper, axis=0) + margin
         within = np.flatnonzero(np.all((x >= low) & (x <= high), axis=1))
@@ -141,7 +141,7 @@ class Facets:
         return found
 
     def contains(self, x: Array, margin: float) -> Array:
-        """Tell what lies inside or at most ``margin`` outside; a negative margin asks for points deep inside."""
+        """Return what lies inside or at most ``margin`` outside; a negative margin asks for points deep inside."""
         inside = self.inside(x)
         if margin == 0.0:
             return inside

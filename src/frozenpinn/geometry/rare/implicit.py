@@ -104,7 +104,7 @@ class Implicit(Domain):
         return np.asarray(self._level(x) < 0)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
         margin = tolerance * self.size
         found = np.all((x >= self.lower - abs(margin)) & (x <= self.upper + abs(margin)), axis=1)

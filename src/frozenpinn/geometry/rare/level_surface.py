@@ -60,7 +60,7 @@ def sign_table(
 
 
 def shown(inside: Array, stride: int) -> bool:
-    """Tell whether every ``stride``-th node of a grid shows what all of its nodes show.
+    """Return whether every ``stride``-th node of a grid shows what all of its nodes show.
 
     Edges of the coarse grid on which the sign changes more than once are few (a smooth surface touches some), and no
     node is far from the surface of the coarse grid and on its other side.

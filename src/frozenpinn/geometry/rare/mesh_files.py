@@ -80,7 +80,7 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
         reason = "its content is not what its name says" if isinstance(error, SystemExit) else str(error).rstrip(".")
         raise ProblemError(
             f"'{path}' could not be read as a mesh: {reason or type(error).__name__}. Formats are those of meshio, "
-            "told apart by the ending: .ply, .stl, .obj, .off, .vtk, .vtu, .msh, …"
+            "distinguished by the ending: .ply, .stl, .obj, .off, .vtk, .vtu, .msh, …"
         ) from None
     names = {(int(tag), int(dim)): name for name, (tag, dim) in mesh.field_data.items()}
     tags = mesh.cell_data.get("gmsh:physical")

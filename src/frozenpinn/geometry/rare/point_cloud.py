@@ -95,7 +95,7 @@ class PointCloud(Domain):
         self._refuse_duplicates(together)
 
     def _find_boundary(self, x: Array, normals: Any, sides: Mapping[str, Any] | None, alpha: Any) -> None:
-        """Tell points inside from those on the boundary by the alpha shape of all."""
+        """Separate points inside from those on the boundary by the alpha shape of all."""
         d = x.shape[1]
         if d > 3:
             raise ProblemError(f"boundary points are found in two and three dimensions; in {d}-d give boundary=.")
@@ -176,7 +176,7 @@ class PointCloud(Domain):
         return tuple(Side(name) for name in self._members)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size.
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size.
 
         Beyond three dimensions: whether it is within the tangent plane of the nearest boundary point.
         """
@@ -311,7 +311,7 @@ def delaunay(points: Array) -> tuple[Array, Array, Array]:
 
 
 def flat(corners: Array) -> Array:
-    """Tell which simplices (m, d + 1, d) have no volume."""
+    """Return which simplices (m, d + 1, d) have no volume."""
     d = corners.shape[2]
     return np.asarray(volumes(corners) <= 1e-12 * np.max(np.ptp(corners, axis=1), axis=1) ** d)
 
@@ -355,7 +355,7 @@ def alpha_shape(points: Array, alpha: float | None) -> tuple[Array, Array, float
 
 
 def enclosed(dropped: Array, neighbours: Array, sizes: Array, most: float) -> Array:
-    """Tell which dropped cells belong to gaps inside in which no cell has more than a size."""
+    """Return which dropped cells belong to gaps inside in which no cell has more than a size."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -377,7 +377,7 @@ def _reaching(cells: Array, radii: Array, count: int) -> float:
 
 
 def _connected(cells: Array, count: int) -> bool:
-    """Tell whether cells hang together by their corners."""
+    """Return whether cells hang together by their corners."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

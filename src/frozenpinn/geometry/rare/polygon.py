@@ -84,7 +84,7 @@ class Polygon(Simplicial):
         return f"Polygon({len(self.ring)} vertices{holes}, area {self.measure:g})"
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         crowded = 60.0  # facets per vertical line, beyond which the index of shapely is faster
         if self._surface.crowd < crowded:
             return super().contains(x, tolerance)

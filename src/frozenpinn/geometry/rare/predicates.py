@@ -193,7 +193,7 @@ class Comparison:
         return [(values[i], sign, values[i + 1]) for i, sign in enumerate(signs)]
 
     def __call__(self, x: Array) -> Array:
-        """Tell for each point (n, d) whether it is chosen."""
+        """Return for each point (n, d) whether it is chosen."""
         if self._function is not None:
             return self._chosen(self._function.at(x, 0.0))
         found = np.ones(len(x), dtype=bool)

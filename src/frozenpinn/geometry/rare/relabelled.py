@@ -31,7 +31,7 @@ class Wrapped(Domain):
         return self.domain.measure
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         return self.domain.contains(x, tolerance)
 
     def wrap(self, x: Array) -> Array:

@@ -61,7 +61,7 @@ class Faceted(Domain):
         return float(np.sum(heights * volumes(corners)) / self.dimension)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         return self._surface.contains(np.asarray(x, dtype=float), tolerance * self.size)
 
     @property
@@ -322,7 +322,7 @@ class ConvexPolytope(Simplicial):
         return f"ConvexPolytope({len(self.corners)} corners in {self.dimension}-d, measure {self.measure:g})"
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
         found = np.ones(len(x), dtype=bool)
         for plane in np.unique(np.round(self._planes, 12), axis=0):

@@ -54,7 +54,7 @@ class Extruded(Domain):
         return (*around, *(Side(name, end.aliases) for name, end in zip(names[-2:], ends, strict=True)))
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
         found = self.interval.contains(x[:, -1:], tolerance)
         rows = np.flatnonzero(found)
@@ -168,7 +168,7 @@ class Revolved(Domain):
         return np.asarray(x[:, 0] > 1e-9 * self.profile.size)
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
-        """Tell for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
+        """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
         return self.profile.contains(np.column_stack([np.hypot(x[:, 0], x[:, 1]), x[:, 2]]), tolerance)
 

@@ -252,7 +252,7 @@ def _neighbours(corners: Array) -> tuple[Array, Array]:
 
 
 def _passes(start: Array, end: Array, triangle: Array) -> Array:
-    """Tell for each segment whether it passes through its triangle, not only up to it."""
+    """Return for each segment whether it passes through its triangle, not only up to it."""
     touching = 1e-9  # depth of a crossing that counts, as a share of the edges
     a, b, c = triangle.transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
