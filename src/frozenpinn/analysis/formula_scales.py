@@ -46,6 +46,9 @@ _LINES = 2  # along each axis
 _MOST = 64  # places that are bisected on a line
 
 
+# ---- what is narrow -------------------------------------------------------------------------------
+
+
 class Stretch(NamedTuple):
     """A part of an axis in which something varies over a width."""
 
@@ -418,6 +421,9 @@ def _shape(low: Array, middles: Array, most: float) -> str:
     ordered = middles[np.lexsort(low.T[::-1])]
     finite = ordered[np.isfinite(ordered)]
     return "front" if len(finite) and abs(float(finite[0]) - float(finite[-1])) > 0.5 * most else "peak"
+
+
+# ---- Python functions -----------------------------------------------------------------------------
 
 
 class Change(NamedTuple):

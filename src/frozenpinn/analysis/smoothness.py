@@ -239,6 +239,9 @@ def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "w
     )
 
 
+# ---- one line -------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Line:
     """A function along a line: its values at equispaced places, and how to get more of them.

@@ -337,6 +337,9 @@ def _axis(condition: LinearCondition) -> int:
     return int(condition.side.axis)  # type: ignore[attr-defined]
 
 
+# ---- everything that may depend on x --------------------------------------------------------------
+
+
 class Given(NamedTuple):
     """Something in a problem that may depend on x, as a function of points (n, d), unknowns and time.
 

@@ -325,6 +325,9 @@ def _roots(symbol: Symbol, coefficients: list[float], axis: Array, rate: float, 
     return None if np.any(np.abs(roots.real) < 1e-6 * np.abs(roots)) else roots
 
 
+# ---- boundary laws --------------------------------------------------------------------------------
+
+
 def judge_law(problem: Problem, symbol: Symbol, law: BoundaryLaw) -> Finding | None:
     """Look for a layer that a law of the wrong sign lets grow."""
     if not symbol.complete or len(law.fields) > 1:

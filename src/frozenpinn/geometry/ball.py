@@ -20,6 +20,9 @@ Array = np.ndarray
 GOLDEN = 0.6180339887498949
 
 
+# ---- unit spheres and balls -----------------------------------------------------------------------
+
+
 def ball_measure(d: int) -> float:
     """Return the volume of the unit ball."""
     return float(pi ** (d / 2) / gamma(d / 2 + 1))
@@ -142,6 +145,9 @@ def normal_points(unit: Array) -> Array:
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.clip(unit, 1e-12, 1.0 - 1e-12)))
+
+
+# ---- domains --------------------------------------------------------------------------------------
 
 
 class Ball(Domain):

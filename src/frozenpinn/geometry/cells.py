@@ -31,6 +31,9 @@ _CORNERS = {  # of a cell of a grid, in the order of VTK
 _CELLS = 140
 
 
+# ---- simplices that fill a domain -----------------------------------------------------------------
+
+
 class Mesh(NamedTuple):
     """Points (n, d), simplices (k, d + 1) as rows of indices, and the faces (s, d) of the boundary."""
 
@@ -131,6 +134,9 @@ def _outer_faces(simplices: Array) -> Array:
     return faces[first[counts == 1]]
 
 
+# ---- cells of a domain ----------------------------------------------------------------------------
+
+
 class Cells(NamedTuple):
     """Vertices (n, d) and cells (m, k), rows of indices of vertices.
 
@@ -194,6 +200,9 @@ def _volumes(x: Array, simplices: Array) -> Array:
     """Return the signed volumes of simplices, times the factorial of the dimension."""
     vertices = x[simplices]
     return np.asarray(np.linalg.det(vertices[:, 1:] - vertices[:, :1]))
+
+
+# ---- outlines -------------------------------------------------------------------------------------
 
 
 def loops(domain: Domain, cells: int = _CELLS) -> list[Array]:

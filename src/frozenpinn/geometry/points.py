@@ -38,6 +38,9 @@ _KNOWN = (
 _DOWN = np.arange(_BITS - 1, -1, -1, dtype=np.uint32)  # of the bits of a number, from the largest to the smallest
 
 
+# ---- Sobol's sequence -----------------------------------------------------------------------------
+
+
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """Return the first n points in [0, 1)^d, shape (n, d).
 
@@ -76,6 +79,9 @@ def _directions(d: int) -> Array:
             values.append(new)
         row[:] = values
     return table << _DOWN
+
+
+# ---- points ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

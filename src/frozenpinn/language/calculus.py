@@ -183,6 +183,9 @@ class Calculus:
         return vector
 
 
+# ---- derivatives of Python functions, and Laplacians ----------------------------------------------
+
+
 def resolve_function_derivatives(expression: sp.Expr, scope: Scope, fail: Callable[[str], ExpressionError]) -> sp.Expr:
     """Replace k'(x) of a Python function k by what the name k_x stands for, or ask for it."""
     found = expression.atoms(sp.Derivative)

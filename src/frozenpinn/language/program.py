@@ -372,6 +372,9 @@ class _Code:
         return result
 
 
+# ---- programs at places that stay -----------------------------------------------------------------
+
+
 class Bound:
     """A program whose first inputs are fixed; the others are given to :meth:`__call__`, as to the program itself.
 

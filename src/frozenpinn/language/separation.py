@@ -183,6 +183,9 @@ def _of_sum(node: sp.Expr, axes: tuple[sp.Symbol, ...]) -> list[AxisProduct] | N
     return sines if isinstance(node, sp.sin) else cosines
 
 
+# ---- several functions of the same place ----------------------------------------------------------
+
+
 def factors_along_axes(functions: Sequence[PointFunction], axes: Sequence[Array], t: float) -> list[list[Array]] | None:
     """Return the factors (n, products) of each axis, for each function; None if one is no short sum of products."""
     known = _common_products(*functions) if functions else None

@@ -21,6 +21,9 @@ _GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may go
 _PART = 0.6  # of the free memory that may be used if no limit is given
 
 
+# ---- deadlines ------------------------------------------------------------------------------------
+
+
 class OverrunError(BudgetError):
     """A stage was broken off in its midst."""
 
@@ -109,6 +112,9 @@ class _Watch:
 
     def _raise(self) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(self._target, ctypes.py_object(OverrunError))
+
+
+# ---- budget ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,9 @@ def with_complex(composites: Composites, more: Sequence[str]) -> Composites:
     return replace(composites, complex=composites.complex | set(more))
 
 
+# ---- data by their real parts ---------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class ComplexTable:
     """An array of complex numbers, as two tables."""

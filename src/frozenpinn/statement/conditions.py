@@ -399,6 +399,9 @@ def _from_residual(
     return LinearCondition(side, terms, datum, text, jets, parameters)
 
 
+# ---- the outward normal ---------------------------------------------------------------------------
+
+
 @lru_cache
 def normal_symbols(dimension: int) -> tuple[sp.Symbol, ...]:
     """Return symbols for the components of the outward normal, the same in every process; no text can name them."""
@@ -443,6 +446,9 @@ def normal_terms(name: str, side: Side, jets: JetSpace, parameters: Parameters) 
     split = jets.affine(expanded(value)) if isinstance(value, sp.Expr) else None
     assert split is not None
     return split[0]
+
+
+# ---- conditions that say nothing new --------------------------------------------------------------
 
 
 def check_repetition(condition: LinearCondition, before: Sequence[LinearCondition], domain: Domain) -> None:

@@ -371,6 +371,9 @@ def _relative(a: Array, b: Array, size: float) -> tuple[float, int]:
     return float(difference[where]) / (largest or 1.0), where
 
 
+# ---- nonlocal quantities --------------------------------------------------------------------------
+
+
 def check_quantities(problem: Problem) -> None:
     """Refuse quantities that mean nothing on this domain."""
     found = {

@@ -198,6 +198,9 @@ def probe_data(problem: Problem) -> None:
                 raise ProblemError(f"{datum.what} depends on t, but the problem has no time; write time=(0, 1).")
 
 
+# ---- data from a solution -------------------------------------------------------------------------
+
+
 class Solved(Protocol):
     """What is asked of a solution."""
 

@@ -209,6 +209,9 @@ def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
     raise TypeError(f"{type(value).__name__} has no plain form")
 
 
+# ---- what remains of a problem whose data were Python functions -----------------------------------
+
+
 class TimeOrder(NamedTuple):
     """All that is known of an equation."""
 

@@ -320,6 +320,9 @@ def as_equations(given: Equations, static: bool = False) -> list[EquationText]:
     raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")
 
 
+# ---- implicit equations ---------------------------------------------------------------------------
+
+
 def highest_jets(residual: sp.Expr, orders: Mapping[str, int], jets: JetSpace) -> list[Jet]:
     """Return the highest time derivatives of all fields in an equation, differentiated in space or not."""
     return [jet for jet in jets.jets_in(residual).values() if jet.time == orders.get(jet.field, -1)]

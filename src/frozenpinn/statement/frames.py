@@ -326,6 +326,9 @@ def _cartesian_rows(kind: str, jets: JetSpace, count: int) -> tuple[list[sp.Expr
     return [r, sp.atan2(rho, z), sp.atan2(y, x)][:count], rows[:count]
 
 
+# ---- what a user writes ---------------------------------------------------------------------------
+
+
 def read_coordinates(domain: Domain, coordinates: Coordinates | None) -> tuple[Domain, Frame | None]:
     """Return a domain whose coordinates have the given names, and a frame if they are not Cartesian."""
     if coordinates is None:
@@ -364,6 +367,9 @@ def _check(name: object) -> None:
     if name in (TIME, NORMAL) or name in FUNCTIONS or name in CONSTANTS or name in OPERATORS:
         use = {TIME: "time", NORMAL: "the outward normal"}.get(name, "a built-in name")
         raise ProblemError(f"'{name}' is {use} and can't be a coordinate; choose another name.")
+
+
+# ---- smoothness on the axis -----------------------------------------------------------------------
 
 
 def check_axis(problem: Problem) -> Iterator[str]:

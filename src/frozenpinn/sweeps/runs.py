@@ -39,6 +39,9 @@ MARGIN = 0.3  #: part of the tolerance that it may have as its error
 Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weights
 
 
+# ---- what runs share ------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Plan:
     """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
@@ -160,6 +163,9 @@ def _around(table: Table, pilots: tuple[int, ...]) -> tuple[Around, ...]:
         weights = 1.0 / np.maximum(row[near], 1e-9)
         found.append(tuple(zip(near.tolist(), (weights / np.sum(weights)).tolist(), strict=True)))
     return tuple(found)
+
+
+# ---- one run --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,6 +158,9 @@ def _missed_by(axes: Sequence[Axis], values: Array, step: int) -> float | None:
     return float(np.max(np.abs(spline.on_grid(places, (0,) * len(axes)) - inside)))
 
 
+# ---- scattered points -----------------------------------------------------------------------------
+
+
 class Gridded(NamedTuple):
     """A spline, what it misses at values that it was not made of, and the noise that was taken out."""
 

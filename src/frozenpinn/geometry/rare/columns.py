@@ -18,6 +18,9 @@ Array = np.ndarray
 BISECTIONS = 44
 
 
+# ---- lines along the last axis --------------------------------------------------------------------
+
+
 class Lines(Protocol):
     """What vertical lines know; a line is a point of the first d − 1 coordinates."""
 
@@ -177,6 +180,9 @@ class CombinedLines:
         low, high = changes[starts], changes[starts + 1]
         kept = height[high] - height[low] > 1e-12 * self._size
         return line[low][kept], height[low][kept], height[high][kept]
+
+
+# ---- rules ----------------------------------------------------------------------------------------
 
 
 def column_lines(lines: Lines, lower: Array, upper: Array, spacing: Array) -> tuple[Array, Array]:

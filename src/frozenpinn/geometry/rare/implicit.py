@@ -236,6 +236,9 @@ class Implicit(Domain):
         return x, normals, np.tile(weights[line], 2) * np.abs(normals[:, axis])
 
 
+# ---- isotropic chords -----------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Chords:
     """Chords of the ball around ``center`` with radius ``radius``, uniform among all lines that meet it.

@@ -50,6 +50,9 @@ FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends i
 CLOSED = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
+# ---- marching tetrahedra --------------------------------------------------------------------------
+
+
 def sign_table(
     function: Callable[[Array], Array], lower: Array, upper: Array, steps: Array
 ) -> tuple[Array, list[Array]]:
@@ -131,6 +134,9 @@ def crossed_edges(inside: Array) -> tuple[Array, Array, Array]:
     total = int(np.prod(shape))
     key, faces = np.unique(pairs[:, :, 0] * total + pairs[:, :, 1], return_inverse=True)
     return key // total, key % total, np.reshape(faces, (-1, 3))
+
+
+# ---- the surface of one smooth function -----------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,6 +340,9 @@ def _joined(share: Array, inner: Array, outer: Array, faces: Array) -> Array:
     faces = first[same][faces]
     proper = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])
     return np.asarray(faces[proper])
+
+
+# ---- the boundary of a solid ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

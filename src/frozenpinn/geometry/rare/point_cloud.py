@@ -294,6 +294,9 @@ def _members(sides: Mapping[str, Any], count: int) -> dict[str, Array]:
     return found
 
 
+# ---- alpha shapes ---------------------------------------------------------------------------------
+
+
 def delaunay(points: Array) -> tuple[Array, Array, Array]:
     """Return Delaunay cells, the neighbours of each, and the points, moved a little if they are on a lattice."""
     from scipy.spatial import Delaunay, QhullError

@@ -199,6 +199,9 @@ def _oriented(points: Array, faces: Array) -> Array:
     return frozen(faces, int)
 
 
+# ---- where the surface crosses itself -------------------------------------------------------------
+
+
 def crossing_faces(points: Array, faces: Array) -> Array:
     """Return pairs of faces (n, 2) of which an edge of one passes through the other; those that touch don't count."""
     chunk = 500_000
