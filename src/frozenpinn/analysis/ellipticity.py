@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _WAVES = (1e12, 1e13)  # wave numbers at which the highest derivatives lead, however small their coefficients
-_DIRECTIONS = 64
-_POINTS = 4000  # of that quadrature
 
 
 def static_findings(problem: Problem) -> tuple[Finding, ...]:
@@ -93,11 +91,12 @@ def _wave(jet: Jet, exponents: Array) -> Array:
 
 def _samples(problem: Problem) -> tuple[Array, Array]:
     """Return points of the domain and unit vectors: along the axes, along their diagonals, and random ones."""
+    n_directions = 64
     places = 12
     rng, d = np.random.default_rng(0), problem.domain.dimension
-    directions = rng.normal(size=(_DIRECTIONS, d))
-    angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
-    plane = np.zeros((_DIRECTIONS, d))
+    directions = rng.normal(size=(n_directions, d))
+    angles = np.pi * np.arange(n_directions) / n_directions
+    plane = np.zeros((n_directions, d))
     plane[:, :2] = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, :d]
     every = np.concatenate([np.eye(d), plane, directions]) if d > 1 else np.eye(1)
     return problem.domain.sample(places, "random", rng).x, every / np.linalg.norm(every, axis=1, keepdims=True)
@@ -236,6 +235,7 @@ def _surplus(problem: Problem) -> list[Finding]:
 
 def _imbalance(problem: Problem, name: str) -> list[Finding]:
     """Compare ∫ f with ∮ a u_n for div(a grad u) + f = 0 with slopes prescribed everywhere."""
+    n_points = 4000  # of that quadrature
     balanced = 1e-6  # relative size of an imbalance of source and fluxes that is round-off of a quadrature
     equation = problem.equation(name)
     coefficient = _diffusivity(problem, equation)
@@ -244,14 +244,14 @@ def _imbalance(problem: Problem, name: str) -> list[Finding]:
     evaluate = problem.compile([coefficient, equation.forcing])
     domain = problem.domain
     method = "gauss" if domain.dimension <= 3 else "sobol"
-    points = domain.sample(_POINTS, method, 0)
+    points = domain.sample(n_points, method, 0)
     with np.errstate(all="ignore"):
         source = np.broadcast_to(evaluate(*points.x.T, 0.0)[1], len(points.x))
     total, size = float(points.weights @ source), float(points.weights @ np.abs(source))
     for condition in problem.conditions:
         if condition.fields != (name,):
             continue
-        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else _POINTS // 10, method, 0)
+        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else n_points // 10, method, 0)
         slope = _normal_factor(condition.terms_at(sides), sides.normals)
         if slope is None:
             return []

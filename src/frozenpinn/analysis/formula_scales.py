@@ -36,14 +36,11 @@ from frozenpinn.tables import Table
 Array = np.ndarray
 NARROW = 2.0**-8  #: part of an axis below which something is called narrow
 _FIRST = {1: 64, 2: 20, 3: 8, 4: 5}  # cells of each axis at the start, by the number of axes
-_VARIES = 0.5  # part of its range that a function may run through on a cell
 _SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump is narrower
 _CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
 _TELLING = (sp.Function, sp.Pow, sp.Max, sp.Min, Relational)  # Abs, sign, Heaviside, Piecewise are functions
 _PER_CELL = 2.5  # width of a Gaussian, in cells on which it varies by half of its range at most
 LOOKS = 512  #: evenly spread samples along a line; as many are random
-_LINES = 2  # along each axis
-_MOST = 64  # places that are bisected on a line
 
 
 # ---- what is narrow -------------------------------------------------------------------------------
@@ -335,6 +332,7 @@ class _Axes:
 
     def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
+        varied_part = 0.5  # part of its range that a function may run through on a cell
         growth = 1e8  # range of a function that is not looked at by itself
         steep = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
         aside = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
@@ -345,7 +343,7 @@ class _Axes:
         while True:
             most = _range(bounds)
             with np.errstate(invalid="ignore"):
-                varies = bounds.high - bounds.low > _VARIES * most
+                varies = bounds.high - bounds.low > varied_part * most
                 # over a narrow part of the axes it must be able to run through a good part of its range
                 varies &= ~(np.sum(2 * NARROW * lengths * slopes / (high - low), axis=1) <= steep * most)
             active = np.flatnonzero(varies & np.any(high - low > _SHORTEST * lengths, axis=1))
@@ -479,11 +477,13 @@ def _is_coarse(problem: Problem, function: UserFunction, axis: int) -> bool:
 
 
 def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -> Iterator[Change]:
+    most_places = 64  # places that are bisected on a line
+    n_lines = 2  # along each axis
     change = 0.2  # part of its range by which a function may change from one sample to the next
     rng, d = np.random.default_rng(Seed.FORMULA_SCALES), problem.domain.dimension
     start, end = problem.time
     a, b = (start, end) if axis == d else (float(problem.domain.lower[axis]), float(problem.domain.upper[axis]))
-    lines = 1 if function.names == ((*problem.domain.coordinates, TIME)[axis],) else _LINES
+    lines = 1 if function.names == ((*problem.domain.coordinates, TIME)[axis],) else n_lines
     for x in problem.domain.sample(lines, "random", rng).x:
         t = start + (end - start) * float(rng.random())
         values = _on_line(function, x, t, axis)
@@ -493,7 +493,7 @@ def _along(problem: Problem, function: UserFunction, axis: int, lasting: bool) -
         found = values(places)
         most = float(np.ptp(found))
         steep = np.flatnonzero(np.abs(np.diff(found)) > change * most) if most > 0 else np.empty(0, dtype=int)
-        for k in steep[:_MOST]:
+        for k in steep[:most_places]:
             low, high, is_jump = _bisected(values, places[k], places[k + 1], change * most, _SHORTEST * (b - a))
             cell_low, cell_high = np.append(problem.domain.lower, start), np.append(problem.domain.upper, end)
             cell_low[axis], cell_high[axis] = low, high

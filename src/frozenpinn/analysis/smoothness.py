@@ -38,7 +38,6 @@ Array = np.ndarray
 POINTS = 4096  #: on a line
 VISIBLE = 1e-6  #: of the size of the data: smaller jumps and fainter noise are left alone
 _STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
-_FLAT = 0.25  # mean slopes of log₂ D below this, and single ones below twice this, count as none
 _CLOSER = 64  # how much closer each look is
 
 
@@ -308,6 +307,7 @@ def noise_level(values: Array) -> float:
     Noise has differences of the same size at all distances (or at all beyond that of the samples it was given at), at
     most places and not at a few.
     """
+    flat_slope = 0.25  # mean slopes of log₂ D below this, and single ones below twice this, count as none
     strides = _STRIDES[: int(np.log2(len(values))) - 3]
     differences = [fourth_differences(values, int(stride)) for stride in strides]
     sizes = np.array([float(np.sqrt(np.mean(d**2))) for d in differences])
@@ -316,7 +316,9 @@ def noise_level(values: Array) -> float:
         return 0.0
     for k in range(len(slopes) - 2):
         everywhere = float(np.median(np.abs(differences[k]))) > 0.4 * sizes[k]
-        flat = abs(float(np.mean(slopes[k : k + 3]))) < _FLAT and np.all(np.abs(slopes[k : k + 3]) < 2 * _FLAT)
+        flat = abs(float(np.mean(slopes[k : k + 3]))) < flat_slope and np.all(
+            np.abs(slopes[k : k + 3]) < 2 * flat_slope
+        )
         if flat and everywhere:
             return float(sizes[k] / np.sqrt(70.0))  # the sum of the squares of 1, 4, 6, 4, 1
     return 0.0

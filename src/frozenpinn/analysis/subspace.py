@@ -30,7 +30,6 @@ Array = np.ndarray
 MOST = 3  #: directions that are worth a reduction
 _STEPS = (1e-3, 1e-4, 1e-5)  # of differences, relative to the domain: long ones for smooth data, short ones for fronts
 _STENCIL = np.array([3 / 4, -3 / 20, 1 / 60])
-_BLOCK = 2_000_000  # numbers held at a time while sampling gradients
 _SNAP = 1e-8  # components this near to a simple fraction are that fraction
 COMPARED = 2000  #: points and times at which data are compared
 
@@ -210,11 +209,12 @@ def _scaled_gradients(given: Given, x: Array, lengths: Array, time: tuple[float,
 
     Nothing for a constant, None for what is not finite.
     """
+    block_size = 2_000_000  # numbers held at a time while sampling gradients
     n, d = x.shape
     steps = np.concatenate([np.arange(1, 4), -np.arange(1, 4)])
     coefficients = np.concatenate([_STENCIL, -_STENCIL])
     result, largest = np.empty((n, d)), 0.0
-    block = max(1, _BLOCK // (6 * n * d))
+    block = max(1, block_size // (6 * n * d))
     for first in range(0, d, block):
         axes = np.arange(first, min(first + block, d))
         shifts = np.zeros((len(axes), 6, d))

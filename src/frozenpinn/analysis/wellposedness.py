@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
-_CELLS = 9  # that hold a narrow feature, at which coefficients are looked at
 FED = 20.0  #: growth exp(20) of a layer at a side
 _THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are looked at: one over this part of the domain
-_ALONG = (0.0, 30.0)  # waves along the side, in units of one over the size of the domain
 
 
 def examine(problem: Problem) -> Findings:
@@ -123,10 +121,11 @@ class _Spot(NamedTuple):
 
 def _narrow_spots(problem: Problem) -> list[_Spot]:
     """Return where and when coefficients have narrow features, which random places miss."""
+    n_cells = 9  # that hold a narrow feature, at which coefficients are looked at
     start, end = problem.time
     found = []
     for feature in (f for f in formula_scales(problem).features if f.lasting):
-        cells = np.unique(np.linspace(0, len(feature.low) - 1, _CELLS).astype(int))
+        cells = np.unique(np.linspace(0, len(feature.low) - 1, n_cells).astype(int))
         for low, high in zip(feature.low[cells], feature.high[cells], strict=True):
             middle = (low + high) / 2
             if np.all(problem.domain.contains(middle[None, :-1])):
@@ -380,10 +379,11 @@ def _fastest(
     problem: Problem, symbol: Symbol, coefficients: list[float], normal: Array, law: tuple[float, float, float]
 ) -> tuple[float, float]:
     """Return the largest growth rate of a layer, and its κ; (0, 1) if there is none."""
+    waves_along = (0.0, 30.0)  # waves along the side, in units of one over the size of the domain
     a, b, c = law
     length, best = float(np.abs(normal) @ problem.domain.lengths), (0.0, 1.0)
     along = np.linalg.svd(normal[None])[2][-1] if len(normal) > 1 else np.zeros(1)
-    for xi in _ALONG if len(normal) > 1 else (0.0,):
+    for xi in waves_along if len(normal) > 1 else (0.0,):
         kappas = _THICKNESSES / length
         exponents = np.multiply.outer(kappas, normal) + 1j * xi / problem.domain.size * along
         rates = fastest(symbol.rates(coefficients, exponents), -np.inf)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
-DECADES = 300  # before and after the point, of volumes that are floating point numbers
 FINE = {2: 10_000, 3: 60_000}  # points of the rule by columns that measures a domain
 
 
@@ -81,6 +80,7 @@ class Domain(ABC):
 
     def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
         """Set the bounding box and all that follows from it."""
+        most_decades = 300  # before and after the point, of volumes that are floating point numbers
         check_dimension(len(lower))
         with np.errstate(over="ignore"):
             lengths = np.asarray(upper) - lower
@@ -91,7 +91,7 @@ class Domain(ABC):
                 f"{LARGEST:g} can be computed with. Use other units."
             )
         decades = float(np.sum(np.log10(lengths[lengths > 0])))
-        if abs(decades) > DECADES:
+        if abs(decades) > most_decades:
             raise ProblemError(f"the bounding box has a volume of 1e{decades:.0f}; use other units.")
         self.lower, self.upper = frozen(lower), frozen(upper)
         self.dimension = len(self.lower)

@@ -53,7 +53,6 @@ _KNOWN = {  # names that can mean nothing else
     ("r", "theta", "z"): "cylindrical",
     ("r", "theta", "phi"): "spherical",
 }
-_NEAR = (1e-3, 1e-6)  # distances from the axis, of the whole
 _ODD, _BEYOND = 1e-7, 50.0  # part of a value that may be odd, and growth of a value that counts as infinite
 
 
@@ -402,10 +401,11 @@ def check_axis(problem: Problem) -> Iterator[str]:
 
 def _grows(coefficient: sp.Expr, problem: Problem, frame: Frame) -> bool:
     """Whether a coefficient tends to infinity towards the axis."""
+    distances = (1e-3, 1e-6)  # distances from the axis, of the whole
     if coefficient.is_number:
         return False
     size, sizes = np.asarray(problem.stated.upper, dtype=float), []
-    for near in _NEAR:
+    for near in distances:
         middle = problem.domain.sample(1, "random", rng=0).x[0]
         if frame.is_cartesian:
             middle[:2] = near * float(np.max(np.abs(size))) * np.array([0.6, 0.8])

@@ -18,7 +18,6 @@ from frozenpinn.statement.composites import ComplexTable
 from frozenpinn.tables.table import Table, is_data_array
 
 Array = np.ndarray
-_PLACES = 400  # where the domain is looked at
 
 
 def with_tables(given: Mapping[str, Any], domain: Domain, time: tuple[float, float] | None) -> dict[str, Any]:
@@ -100,11 +99,12 @@ def _check_scattered(table: Table, domain: Domain, ends: Mapping[str, tuple[floa
     """Refuse scattered points that leave a part of the domain empty."""
     from scipy.spatial import cKDTree
 
+    n_places = 400  # where the domain is looked at
     sparse = 4.0  # typical distances of scattered points without any point near a place of the domain
     low, high = np.array(list(ends.values())).T
     points = (np.stack(list(table.coordinates.values()), axis=1) - low) / (high - low)
     rng = np.random.default_rng(0)
-    inside = dict(zip(domain.coordinates, domain.sample(_PLACES, "random", rng=rng).x.T, strict=True))
+    inside = dict(zip(domain.coordinates, domain.sample(n_places, "random", rng=rng).x.T, strict=True))
     if TIME in ends:
         inside[TIME] = rng.uniform(*ends[TIME], len(next(iter(inside.values()))))
     places = (np.stack([inside[name] for name in ends], axis=1) - low) / (high - low)

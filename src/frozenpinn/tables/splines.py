@@ -9,10 +9,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 Array = np.ndarray
-_ALL = 2000  # points up to which every one acts everywhere
 _LEVELS = np.logspace(-8, 2, 21)  # penalties that are tried to make noisy values smooth
 _PENALTIES = np.logspace(-6, 12, 73)  # penalties that are tried, in units of the mean spacing
-_ORDER = 3  # of the differences that are penalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +196,9 @@ def gridded(points: Array, values: Array, ends: Sequence[tuple[float, float]], s
 def _radial(points: Array, values: Array, level: float) -> Callable[[Array], Array]:
     from scipy.interpolate import RBFInterpolator
 
+    few_points = 2000  # points up to which every one acts everywhere
     neighbours = 80  # that act at a place if there are more points than that
-    near = None if len(values) <= _ALL else neighbours
+    near = None if len(values) <= few_points else neighbours
     return cast(
         Callable[[Array], Array],
         RBFInterpolator(points, values, neighbors=near, smoothing=level, kernel="cubic"),
@@ -251,7 +250,8 @@ def smoothed(axes: Sequence[Axis], values: Array, noise: float | None) -> Smooth
 
 def _modes(axis: Axis) -> tuple[Array, Array]:
     """Return orthonormal vectors along an axis, and how rough each is."""
-    n, order = len(axis.places), min(_ORDER, len(axis.places) - 1)
+    difference_order = 3  # of the differences that are penalised
+    n, order = len(axis.places), min(difference_order, len(axis.places) - 1)
     if axis.period is not None:
         difference = np.eye(n)
         for _ in range(order):

@@ -40,14 +40,11 @@ Array = np.ndarray
 CELLS = 96  # of the grid along the longest axis: what is narrower than one may be missed
 FEWEST = 32  # along the shortest axis
 STRIDES = (4, 2, 1)  # of the grid that makes the triangles, the coarsest first
-STRETCH = 1.05  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
-SMOOTH = 0.7  # cosine between the gradient and the mean normal of triangles, which is taken at kinks
 OFFSETS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])  # corners of a cube
 TETRAHEDRA = np.array(
     [[0, *np.cumsum([4 >> axis for axis in order])] for order in permutations(range(3))]
 )  # from corner 0 to corner 7, one axis after the other
 FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
-CLOSED = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
 
 
 # ---- marching tetrahedra --------------------------------------------------------------------------
@@ -285,6 +282,7 @@ def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
 
     The coarsest of three grids is taken that shows what the finest shows.
     """
+    most_stretch = 1.05  # of the area, exceeded by one of a hundred triangles before a finer grid is taken
     lost = 1e-3  # share of points that may fail to reach the surface before a finer grid is taken
     lengths = upper - lower
     steps = 4 * np.maximum(np.ceil(CELLS * lengths / np.max(lengths) / 4), FEWEST // 4).astype(int)
@@ -298,7 +296,7 @@ def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
             break
         few = np.arange(0, len(surface.corners), 1 + len(surface.corners) // 4000)
         stretch = surface.at(few, np.full((len(few), 3), 1.0 / 3.0))[2]
-        if np.mean(stretch == 0) <= lost and np.mean(stretch > STRETCH) <= 0.01:
+        if np.mean(stretch == 0) <= lost and np.mean(stretch > most_stretch) <= 0.01:
             break
     return surface
 
@@ -306,6 +304,7 @@ def level_surface(part: SmoothPart, lower: Array, upper: Array) -> LevelSurface:
 def _triangulated(part: SmoothPart, size: float, inside: Array, axes: list[Array]) -> LevelSurface:
     from scipy.optimize import elementwise
 
+    least_cosine = 0.7  # cosine between the gradient and the mean normal of triangles, which is taken at kinks
     inner, outer, faces = crossed_edges(inside)
     nodes = grid_points(axes)
     start, along = nodes[inner], nodes[outer] - nodes[inner]
@@ -326,7 +325,7 @@ def _triangulated(part: SmoothPart, size: float, inside: Array, axes: list[Array
     for corner in faces.T:
         np.add.at(mean, corner, normals)
     mean, slope = _unit(mean), _unit(part.level.gradient(x, size))
-    smooth = np.sum(mean * slope, axis=1, keepdims=True) > SMOOTH
+    smooth = np.sum(mean * slope, axis=1, keepdims=True) > least_cosine
     directions = np.where(smooth, slope, mean)
     return replace(surface, corners=corners, directions=directions[faces]).chosen(np.arange(len(faces)))
 
@@ -395,7 +394,8 @@ class LevelBoundary:
     @property
     def closed(self) -> bool:
         """Whether the pieces fit together well enough to know integrals over the inside."""
-        return bool(np.ptp(self.volumes) <= CLOSED * abs(np.mean(self.volumes)))
+        largest_gap = 5e-4  # how far the volumes along three axes may differ if moments are taken from the surface
+        return bool(np.ptp(self.volumes) <= largest_gap * abs(np.mean(self.volumes)))
 
     @remembered
     def solid_moments(self, degree: int) -> Array:

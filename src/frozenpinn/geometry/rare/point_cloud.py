@@ -16,7 +16,6 @@ from frozenpinn.geometry.rare.simplices import volumes
 from frozenpinn.geometry.rare.simplicial import Simplicial
 
 Array = np.ndarray
-SLIVER = 1e-6  # volume of cells on the boundary that are left out, as a part of the usual one
 
 
 class PointCloud(Domain):
@@ -147,13 +146,14 @@ class PointCloud(Domain):
 
     def _simplices(self, together: Array) -> Simplicial:
         """Join all points to simplices; drop those beyond the tangent plane of the nearest boundary point."""
+        least_volume = 1e-6  # volume of cells on the boundary that are left out, as a part of the usual one
         cells, neighbours, together = delaunay(together)
         centres = np.mean(together[cells], axis=1)
         _, nearest = _tree(self.boundary).query(centres)
         beyond = np.sum((centres - self.boundary[nearest]) * self.normals[nearest], axis=1) > 0
         on_boundary = np.sum(cells >= len(self.points), axis=1) >= self.dimension
         sizes = volumes(together[cells])
-        sliver = SLIVER * float(np.median(sizes))
+        sliver = least_volume * float(np.median(sizes))
         dropped = (beyond & on_boundary) | (sizes <= sliver)
         dropped &= ~enclosed(dropped, neighbours, sizes, sliver)
         kept = cells[~dropped & ~flat(together[cells])]
