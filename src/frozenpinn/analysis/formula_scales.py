@@ -195,7 +195,7 @@ def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
     return features, breaks
 
 
-# ---- what to look at --------------------------------------------------------------------------------
+# ---- functions to follow-----------------------------------------------------------------------------
 
 
 def _lasting(problem: Problem) -> Iterator[sp.Expr]:
@@ -333,8 +333,8 @@ class _Axes:
     def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
         varied_part = 0.5  # part of its range that a function may run through on a cell
-        growth = 1e8  # range of a function that is not looked at by itself
-        steep = 0.2  # part of its range through which it must run on a narrow cell to be looked at there
+        growth = 1e8  # range of a function that is not followed by itself
+        steep = 0.2  # part of its range through which it must run on a narrow cell to be followed there
         aside = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
         symbols = tuple(self.symbols[i] for i in own)
         rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
@@ -360,7 +360,7 @@ class _Axes:
             slopes = np.concatenate([slopes[rest], new_slopes])
             middles = np.concatenate([middles[rest], new_middles])
         kept = np.any(high - low <= NARROW * lengths, axis=1)
-        if most > growth or not np.any(kept):  # what grows like this is divided by something, and looked at with that
+        if most > growth or not np.any(kept):  # what grows like this is divided by something, and followed with that
             return low[:0], high[:0], ""
         if isinstance(node, sp.sign):
             kept &= np.all(high - low <= 2 * _SHORTEST * lengths, axis=1)

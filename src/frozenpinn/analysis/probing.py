@@ -1,4 +1,4 @@
-"""Where to look at data: places that see peaks which fall between the points of a basis.
+"""Where to sample data: places that see peaks which fall between the points of a basis.
 
 Data are cheap to evaluate, a network is not. So initial values, velocities and forcings are scanned at thousands of
 places, and a few hundred are kept: evenly spread ones, and those where the data bend most or are extreme.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 UNEVEN = 1e3  #: sizes that differ by more than this factor call for units of their own
-HOPELESS = 1e9  #: the same, from which on a static problem is not solved in the user's units first
+HOPELESS = 1e9  #: the factor above which a static problem is not solved in the user's units first
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Are the data smooth? Initial data, forcing and boundary data are looked at on fine lines, before any solve.
+"""Are the data smooth? Initial data, forcing and boundary data are sampled on fine lines, before any solve.
 
 Is a function smooth along a line? Jumps, corners and noise are distinguished by its differences.
 
 Fourth differences D over the distance h tell: D ~ h⁴ for smooth functions, h where a slope jumps, independent of h
-where the value jumps, and the same at all places and distances for noise. What looks like a jump is looked at more and
+where the value jumps, and the same at all places and distances for noise. What looks like a jump is sampled more and
 more closely: narrow but smooth transitions then turn out to be smooth.
 """
 
@@ -127,7 +127,7 @@ def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
 
 
 def _is_polynomial(expression: sp.Expr | None) -> bool:
-    """Whether there is nothing to look at: only round-off would be seen."""
+    """Whether there is nothing to classify: only round-off would be seen."""
     return expression is not None and bool(expression.is_polynomial())
 
 
@@ -136,7 +136,7 @@ def _is_polynomial(expression: sp.Expr | None) -> bool:
 
 def _lines_through(domain: Domain) -> Iterator[Callable[[Array], Array]]:
     """Yield lines inside the domain as functions of s in [0, 1]: the interval itself, or several through the inside."""
-    lines = 4  # in several dimensions, beside those along the axes
+    lines = 4  # in several dimensions, besides those along the axes
     d = domain.dimension
     if d == 1:
         yield _segment(domain.lower, domain.upper)
@@ -192,7 +192,7 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
 def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
     """Return the worst of several lines; data that can't be evaluated along one say so in the solve.
 
-    Along a line on which data vanish, and beside terms that cancel, there is nothing but round-off to be seen.
+    Along a line on which data vanish, and where terms cancel, there is nothing but round-off to be seen.
     """
     sizes = [terms]
     for line in lines:
@@ -252,7 +252,7 @@ class Line:
     place
         How messages call a place s.
     points
-        How many values are looked at first.
+        How many values are taken first.
     """
 
     of: Callable[[Array], Array]
@@ -326,7 +326,7 @@ def noise_level(values: Array) -> float:
 
 def _peaks(differences: Array) -> list[int]:
     """Return where differences are largest, at places that do not touch each other."""
-    candidates = 3  # places that are looked at closely
+    candidates = 3  # places that are sampled closely
     left, found = differences.copy(), []
     for _ in range(candidates):
         at = int(np.argmax(left))

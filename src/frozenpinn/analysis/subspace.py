@@ -262,7 +262,7 @@ def _narrow_places(problem: Problem) -> tuple[Array, Array]:
 def find_subspace(problem: Problem) -> Subspace | None:
     """Return the subspace on which all data of a problem depend, if it has few directions; else None.
 
-    Boundary conditions are looked at as far as the start tells: a side on which the initial value contradicts a
+    Boundary conditions count as far as the start shows: a side on which the initial value contradicts a
     Dirichlet condition brings its axis into the subspace.
     """
     domain = problem.domain

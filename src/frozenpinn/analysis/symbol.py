@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-USUAL = 0.37  # part of the time after which coefficients are looked at
+USUAL = 0.37  # part of the time after which coefficients are evaluated
 
 
 class Symbol:

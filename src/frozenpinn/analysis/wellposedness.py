@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 _DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
 FED = 20.0  #: growth exp(20) of a layer at a side
-_THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are looked at: one over this part of the domain
+_THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are tried: one over this part of the domain
 
 
 def examine(problem: Problem) -> Findings:
@@ -121,7 +121,7 @@ class _Spot(NamedTuple):
 
 def _narrow_spots(problem: Problem) -> list[_Spot]:
     """Return where and when coefficients have narrow features, which random places miss."""
-    n_cells = 9  # that hold a narrow feature, at which coefficients are looked at
+    n_cells = 9  # that hold a narrow feature, at which coefficients are evaluated
     start, end = problem.time
     found = []
     for feature in (f for f in formula_scales(problem).features if f.lasting):

@@ -39,7 +39,9 @@ from frozenpinn.language.values import (
     Value,
     Vector,
     each,
+    imaginary,
     is_matrix,
+    real,
     scalars,
 )
 
@@ -198,7 +200,7 @@ class _Calls:
                 raise self.fail("both values of where(…, a, b) must be numbers, or vectors of the same length.", token)
             pairs = zip(first, second, strict=True)
             return tuple(self.where([condition, a, b], token) for a, b in pairs)
-        parts = [(real_part(first), real_part(second)), (imaginary_part(first), imaginary_part(second))]
+        parts = [(real(first), real(second)), (imaginary(first), imaginary(second))]
         re, im = (a if a == b else self.chosen(condition, a, b) for a, b in parts)
         return re if im == 0 else Complex(re, im)
 
@@ -360,7 +362,7 @@ class _Calls:
     def laplacian(self, value: Value, calculus: Calculus, token: Token) -> Value:
         if is_matrix(value):
             raise self.fail("the Laplacian of a matrix is not part of the language.", token)
-        parts = [part for number in scalars(value) for part in (real_part(number), imaginary_part(number))]
+        parts = [part for number in scalars(value) for part in (real(number), imaginary(number))]
         self.spend(2 * self.scope.jets.dimension * sum(map(effort, parts)), token)
         return each(lambda part: bounded(self.resolved(part, token), self.what), calculus.lap(value))
 
@@ -381,16 +383,6 @@ class _Calls:
             return self.compute(sp.Add, *terms)
 
         return each(derived, value)
-
-
-def real_part(value: Value) -> sp.Expr:
-    """Return the real part of a number."""
-    return value.re if isinstance(value, Complex) else value
-
-
-def imaginary_part(value: Value) -> sp.Expr:
-    """Return the imaginary part of a number."""
-    return value.im if isinstance(value, Complex) else sp.Integer(0)
 
 
 def is_condition(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What stands under a derivative and jumps: kept beside the equation, as it must be continuous across the jump."""
+"""What stands under a derivative and jumps: kept apart from the equation, as it must be continuous across the jump."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def has_flux(expression: sp.Expr) -> bool:
 
 
 def marked(expression: sp.Expr, axis: int) -> sp.Expr:
-    """Return the mark that a derivative of an expression leaves beside its smooth part."""
+    """Return the mark that a derivative of an expression leaves next to its smooth part."""
     return FLUX(sp.Integer(axis), expression)
 
 

@@ -1,4 +1,4 @@
-"""The names of the language: functions, constants, operators, and what a text may use beside them."""
+"""The names of the language: functions, constants, operators, and what else a text may use; Greek letters."""
 
 from __future__ import annotations
 

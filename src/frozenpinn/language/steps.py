@@ -81,7 +81,7 @@ def jumps_in_time(expression: sp.Expr, t: sp.Symbol, time: tuple[float, float]) 
 
 def _roots(argument: sp.Expr, t: sp.Symbol, time: tuple[float, float]) -> list[float]:
     """Return where a function of time changes its sign."""
-    samples = 2000  # at which signs of functions of time are looked at
+    samples = 2000  # at which signs of functions of time are compared
     rate = sp.diff(argument, t)
     if rate.is_number and rate != 0:
         root = float(-argument.xreplace({t: sp.Integer(0)}) / rate)

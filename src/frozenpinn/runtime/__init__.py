@@ -1,1 +1,1 @@
-"""What a solve may use and how it tells what it does: budget, threads, progress."""
+"""What a solve may use and how it shows what it does: budget, threads, progress."""

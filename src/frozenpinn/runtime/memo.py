@@ -76,7 +76,7 @@ class Same(Generic[Value]):
 
 
 _RECENT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_KEPT = 6  # results beside a value
+_KEPT = 6  # results for each value
 
 
 def recent(value: Any, key: Any, compute: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""The seeds of everything that is drawn at random but not by the user's seed: points at which things are looked at.
+"""The seeds of everything that is drawn at random but not by the user's seed: points at which things are tested.
 
 They differ from each other, so that what was fitted at some points is never judged at the same ones.
 """
@@ -20,13 +20,13 @@ class Seed(IntEnum):
     RATES = 19  #: at which fields act on each other
     MEASURED_SIZES = 23  #: of fields, from their solution
     RESTRICTION = 31  #: points at which data are compared with their restriction
-    DIRECTIONS = 2025  #: random directions beside those of the data
+    DIRECTIONS = 2025  #: random directions besides those of the data
     INITIAL_CHECK = 2357
     AGREEMENT = 4242  #: of a solution on a subspace with the problem in all coordinates
     NEIGHBOURHOOD = 8642  #: around points whose error is asked for
     PROBE = 8675  #: scan of the data for peaks
     TEST_POINTS = 12345  #: at which errors against exact solutions are measured
-    STEP_ERRORS = 10007  #: of which steps errors are looked at
+    STEP_ERRORS = 10007  #: of which steps errors are estimated
     FORMULA_SCALES = 11213  #: cells of a formula that are followed if there are too many
     FIRST_WIDTH = 13579
     BOUNDARY_CHECK = 24680

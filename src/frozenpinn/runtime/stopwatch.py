@@ -1,4 +1,4 @@
-"""How long the stages of a solve take, told to whoever wants to know."""
+"""How long the stages of a solve take, and how its progress is shown: in a terminal, a notebook or by a function."""
 
 from __future__ import annotations
 

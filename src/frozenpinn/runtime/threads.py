@@ -13,7 +13,7 @@ from typing import Any
 
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
 REFLECTIONS = 1e11  #: the same of QR factorisations, whose panels gain little: with 300 to 960 columns they take 1.4 to
-#: 2.8 times as long on two threads, and up to ten times beside other programs, as threads wait for each other so often
+#: 2.8 times as long on two threads, and up to ten times if other programs run, as threads wait for each other so often
 
 
 def _libraries() -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ class Crew:
     """
 
     def __init__(self) -> None:
-        crew = 4  # threads of Python that work beside each other, at most
+        crew = 4  # threads of Python that work at the same time, at most
         self._stack = ExitStack()
         self._pool: ThreadPoolExecutor | None = None
         self._open: deque[Future[None]] = deque()

@@ -396,7 +396,7 @@ def refuse_quantities(problem: Problem, what: str) -> None:
 
 
 def _check(problem: Problem, quantity: Quantity) -> None:
-    small = 1e-6  # of a kernel half a period away, beside its largest value
+    small = 1e-6  # of a kernel half a period away, as a part of its largest value
     domain = problem.domain
     if quantity.kind == FRACTIONAL and (not isinstance(domain, Box) or not all(domain.periodic)):
         raise ProblemError(

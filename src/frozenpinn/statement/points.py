@@ -88,8 +88,8 @@ def taken_points(
 
 def _lies_inside(place: Sequence[float], domain: Domain) -> bool:
     """Whether a point of a domain has something of it on all sides; ends of periodic axes are no boundary."""
-    beside = 1e-9  # part of a domain that must lie around a point
-    steps = np.concatenate([sign * beside * domain.size * np.eye(len(place)) for sign in (1.0, -1.0)])
+    margin = 1e-9  # part of a domain that must lie around a point
+    steps = np.concatenate([sign * margin * domain.size * np.eye(len(place)) for sign in (1.0, -1.0)])
     bounded = np.tile(~np.array(domain.periodic, dtype=bool), 2)
     return bool(np.all(domain.contains(np.array(place) + steps[bounded], 0.0))) if np.any(bounded) else True
 

@@ -122,7 +122,7 @@ class Problem:
     given: Mapping[str, Any]
     evolution: Problem
     before: Problem | None = None  #: the problem from whose solution known parts were subtracted
-    smallest: float | None = None  #: part of domain and time down to which Python functions are looked at
+    smallest: float | None = None  #: part of domain and time down to which Python functions are sampled
 
     def __init__(
         self,

@@ -108,7 +108,7 @@ def _compared(name: str, text: str, jets: JetSpace) -> list[sp.Expr]:
 
 
 def _check_cover(inside: Mapping[str, sp.Expr], domain: Domain, jets: JetSpace, rest: bool) -> None:
-    places = 4000  # at which regions are looked at
+    places = 4000  # at which regions are tested
     x = domain.sample(places, "random", rng=0).x
     values = Program(list(inside.values()), list(jets.x))(*x.T)
     table = np.stack([np.broadcast_to(v, len(x)) for v in values])

@@ -99,7 +99,7 @@ def _check_scattered(table: Table, domain: Domain, ends: Mapping[str, tuple[floa
     """Refuse scattered points that leave a part of the domain empty."""
     from scipy.spatial import cKDTree
 
-    n_places = 400  # where the domain is looked at
+    n_places = 400  # of the domain that are tested
     sparse = 4.0  # typical distances of scattered points without any point near a place of the domain
     low, high = np.array(list(ends.values())).T
     points = (np.stack(list(table.coordinates.values()), axis=1) - low) / (high - low)

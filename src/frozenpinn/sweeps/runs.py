@@ -31,10 +31,10 @@ Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
 TRIES = 2  #: narrower ones, each if the one before did
-WORTH = 0.9  #: part of the width from which on a narrower one saves less than it costs to try
+WORTH = 0.9  #: part of the width above which a narrower one saves less than it costs to try
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
 AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
-FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, from which on a run's does
+FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, above which a run's does
 MARGIN = 0.3  #: part of the tolerance that it may have as its error
 Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weights
 

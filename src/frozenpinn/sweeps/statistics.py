@@ -1,4 +1,4 @@
-"""What a sweep tells: mean and quantiles, indices of sensitivity, and a surrogate between its runs."""
+"""Statistics of a sweep: mean and quantiles, indices of sensitivity, and a surrogate between its runs."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ class Combination(Domain):
 
         A boundary that several parts have is left to the first of them that is inside where the result is.
         """
-        probe = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are looked at
+        probe = 1e-6  # distance, as a fraction of the size, at which both sides of a boundary are probed
         step = probe * min(term.domain.size for term in self._terms)
         outward = step * self._terms[number].sign * normals
         found = self.contains(x - outward, 0.0) & ~self.contains(x + outward, 0.0)

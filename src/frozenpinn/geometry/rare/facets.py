@@ -49,7 +49,7 @@ class Facets:
 
     @property
     def crowd(self) -> float:
-        """How many facets are looked at for a line, on average."""
+        """How many facets are tested for a line, on average."""
         _, _, _, starts, members = self._sorted_into_bins(0.0)
         return len(members) / (len(starts) - 1)
 
