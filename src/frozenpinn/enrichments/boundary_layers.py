@@ -81,26 +81,24 @@ class Sites:
         if points.x.shape[1] == 1:
             return points
         dense = problem.domain.sample_side(points.side, 8192, "sobol", Seed.STATIC_RESIDUALS)
-        across = np.abs(dense.normals[:1] @ self.normals.T)[0] < _ACROSS
+        crossing = 0.5  # cosine of the angle of two normals below which one side crosses the layer of the other
+        across = np.abs(dense.normals[:1] @ self.normals.T)[0] < crossing
         sites = replace(self, x=self.x[across], normals=self.normals[across], rates=self.rates[across])
         if not len(sites.x):
             return points
-        depth = np.abs(np.einsum("nsd,sd->ns", dense.x[:, None] - sites.x[None, ::_FEW], sites.normals[::_FEW]))
-        depth = np.min(depth * sites.rates[::_FEW], axis=1)
+        # every eighth place of the layer will do; of each interval of depths, e^½ wide, a few light points are taken
+        depth = np.abs(np.einsum("nsd,sd->ns", dense.x[:, None] - sites.x[None, ::8], sites.normals[::8]))
+        depth = np.min(depth * sites.rates[::8], axis=1)
         rows = np.flatnonzero(depth < rules.layer_points[1])
-        bins = np.floor(np.log(np.maximum(depth[rows], rules.layer_points[0])) * _PER_OCTAVE).astype(int)
-        chosen = np.concatenate([rows[bins == b][:_EACH] for b in np.unique(bins)]) if len(rows) else rows
-        weights = np.full(len(chosen), float(np.mean(points.weights)) * _LIGHT)
+        bins = np.floor(np.log(np.maximum(depth[rows], rules.layer_points[0])) * 2.0).astype(int)
+        chosen = np.concatenate([rows[bins == b][:6] for b in np.unique(bins)]) if len(rows) else rows
+        weights = np.full(len(chosen), float(np.mean(points.weights)) * 0.3)
         return BoundaryPoints(
             np.concatenate([points.x, dense.x[chosen]]),
             np.concatenate([points.normals, dense.normals[chosen]]),
             np.concatenate([points.weights, weights]),
             points.side,
         )
-
-
-_ACROSS = 0.5  # cosine of the angle of two normals below which one side crosses the layer of the other
-_FEW, _PER_OCTAVE, _EACH, _LIGHT = 8, 2.0, 6, 0.3
 
 
 def offer(pilot: Pilot) -> Iterator[Features]:

@@ -17,9 +17,6 @@ from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_BEYOND = 0.02  # radians by which an opening must exceed a limit
-_NEARLY = 1e-7  # powers that are found numerically and as near to a whole number are whole
-_SMOOTH = 3.0  # neurons represent higher powers of the distance well enough
 
 
 def singular_functions(problem: Problem) -> SingularFunctions | None:
@@ -34,8 +31,9 @@ def singular_functions(problem: Problem) -> SingularFunctions | None:
     if not corners or not all(is_laplacian(problem, equation) for equation in problem.equations):
         return None
     step, phases = step_and_phases(problem)
+    smooth = 3.0  # neurons represent higher powers of the distance well enough
     found = [
-        SingularFunctions.of([corner], np.arange(step, _SMOOTH * corner.opening / np.pi, step).tolist(), phases)
+        SingularFunctions.of([corner], np.arange(step, smooth * corner.opening / np.pi, step).tolist(), phases)
         for corner in corners
     ]
     return SingularFunctions(np.concatenate([f.table for f in found]))
@@ -82,6 +80,7 @@ def corner_functions(problem: Problem, power: float, most: int, wedges: bool = T
     limit = unbounded_beyond(problem)
     strong: list[Array] = []
     weak: list[Array] = []
+    beyond = 0.02  # radians by which an opening must exceed a limit
     for corner in (Corner(*c) for c in problem.domain.corners_beyond(0.0)):
         wedge = None if known or not wedges else wedge_at(problem, corner, power)
         if not known and wedge is None:
@@ -90,7 +89,7 @@ def corner_functions(problem: Problem, power: float, most: int, wedges: bool = T
         found = sorted(powers, key=lambda f: (complex(f.p).real + f.q, f.q))
         unit = float(np.max(np.hypot(*(_box_corners(problem) - [corner.x, corner.y]).T)))
         table = SingularFunctions.at(corner, found, unit).table
-        sharp = corner.opening > limit + _BEYOND if wedge is None else wedge.is_strong
+        sharp = corner.opening > limit + beyond if wedge is None else wedge.is_strong
         (strong if sharp else weak).extend(table)
     return CornerFunctions(_lowest(strong, most), _lowest(weak, most))
 
@@ -127,8 +126,9 @@ def _powers_of_wedge(problem: Problem, wedge: Wedge, highest: float) -> Iterator
     series = "none" if _series(problem) == "none" else "all"
     if wedge.values:
         yield from (Power(0, 0.0, LOG, np.pi / 2, root) for root, _ in wedge.roots)
+    nearly = 1e-7  # powers found numerically that are as near to a whole number are whole
     for power in wedge.powers:
-        whole = power.imag == 0.0 and is_whole(power.real, _NEARLY)
+        whole = power.imag == 0.0 and is_whole(power.real, nearly)
         own = [complex(round(power.real))] if whole else [power] if power.imag == 0.0 else [power, power.conjugate()]
         for root, times in wedge.roots:
             steps = {(i - k, j + k) for k in range(times) for i, j in _steps(series, highest - power.real)}

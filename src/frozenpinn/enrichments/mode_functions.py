@@ -27,10 +27,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
-_RADII = (1.0, 0.6)  # at which equations and conditions are looked at, in the unit of length
-_VANISHES = 1e-7  # part of their terms up to which sums of them are zero
-_NEARLY = 1e-7  # powers as near to a whole number are those of polynomials
-
 
 class Combinations(NamedTuple):
     """Functions of corners, and which combinations of them solve the leading part: shape (fields, functions, k)."""
@@ -60,8 +56,9 @@ def wedge_functions(
     are measured in ``unit``.
     """
     parts: list[Combinations] = []
+    nearly = 1e-7  # powers as near to a whole number are those of polynomials
     for power in wedge.powers:
-        if not (power.imag == 0.0 and is_whole(power.real, _NEARLY)):
+        if not (power.imag == 0.0 and is_whole(power.real, nearly)):
             parts += _series(_Place(corner, wedge, unit), power, mass, highest)
     return Combinations.joined(parts) if parts else None
 
@@ -77,7 +74,7 @@ class _Place(NamedTuple):
         """Return points at parts of the opening, on arcs of all radii."""
         angles = self.corner.start + self.corner.opening * shares
         along = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        arcs = [self.unit * radius * along for radius in _RADII]
+        arcs = [self.unit * radius * along for radius in (1.0, 0.6)]
         return np.array([self.corner.x, self.corner.y]) + np.concatenate(arcs)
 
     def rows(self, functions: SingularFunctions, inside: Array) -> tuple[Array, Array]:
@@ -103,6 +100,7 @@ def _series(place: _Place, power: complex, mass: Array | None, highest: float) -
     """Yield the combinations of one power, then those of the powers above it that follow from them."""
     wedge, fields = place.wedge, len(place.wedge.terms)
     before: Combinations | None = None
+    vanishes = 1e-7  # part of their terms up to which sums of them are zero
     for step in range(int((highest - power.real) / wedge.order + 1e-9) + 1):
         if step and (mass is None or len(wedge.roots) > 1):  # several roots would need products of their powers
             return
@@ -111,13 +109,13 @@ def _series(place: _Place, power: complex, mass: Array | None, highest: float) -
         rows, scale = place.rows(functions, inside)
         if before is None:
             _, sizes, right = np.linalg.svd(rows / scale, full_matrices=True)
-            found = right[np.count_nonzero(sizes > _VANISHES * sizes[0]) :].T
+            found = right[np.count_nonzero(sizes > vanishes * sizes[0]) :].T
         else:
             assert mass is not None
             values = _values(place, before, mass, inside)
             target = np.concatenate([values, np.zeros((len(rows) - len(values), values.shape[1]))])
             found = np.linalg.lstsq(rows / scale, target, rcond=1e-12)[0]
-            if np.linalg.norm(rows / scale @ found - target) > _VANISHES * np.linalg.norm(target):
+            if np.linalg.norm(rows / scale @ found - target) > vanishes * np.linalg.norm(target):
                 return
         if not found.shape[1]:
             return

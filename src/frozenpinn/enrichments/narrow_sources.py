@@ -50,7 +50,6 @@ Array = np.ndarray
 _WIDTHS = ((48, 96, 192, 384, 640), (20, 32, 48, 72))  # neurons of each axis of a box, in two and three dimensions
 _ENOUGH = 0.03  # part of the sources that functions on a box may leave to be of use
 _CHECKED = 300  # points at which a function on a box is checked
-_SMALLEST = 1e-3  # size of a source, relative to its largest, below which points are not rarer
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,15 +289,13 @@ def _detail(problem: Problem, around: Problem, grid: Points, width: int) -> Deta
     sizes = np.max(parts, axis=0)
     if not np.all(np.isfinite(sizes)) or not isinstance(around.domain, Box):
         return None
-    return Detail(x, grid.weights[inside], sizes + _SMALLEST, grid.spacing, around.domain, width)
+    smallest = 1e-3  # size of a source, relative to its largest, below which points are not rarer
+    return Detail(x, grid.weights[inside], sizes + smallest, grid.spacing, around.domain, width)
 
 
 # ---- nonlinear terms beyond the shape ---------------------------------------------------------------
 
 _DEGREES = {2: 24, 3: 10}  # of the polynomials, by dimension
-_POINTS = 3  # at which they agree with a function, for each of them
-_RIDGE = 1e-11  # of their fit, relative to the lowest polynomials, …
-_FALL = 1.6  # … by which higher ones are more expensive from degree to degree, lest they grow beyond the shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +325,8 @@ class Continued:
         d = box.dimension
         highest, (n, m) = _DEGREES[d], (_DEGREES[d] + 1, len(state.fields))
         chosen = np.array([k for k in product(range(n), repeat=d) if sum(k) <= highest])
-        x = problem.domain.sample(_POINTS * len(chosen), "random", np.random.default_rng(Seed.STATIC_RESIDUALS)).x
+        each = 3  # points for each polynomial, at which they agree with the function
+        x = problem.domain.sample(each * len(chosen), "random", np.random.default_rng(Seed.STATIC_RESIDUALS)).x
         blocks = state.coefficients.reshape(m, -1)
         smooth = blocks.copy()
         smooth[:, columns] = 0.0
@@ -336,9 +334,11 @@ class Continued:
         values = np.stack(rest.jets(x, [problem.jets.field(name) for name in state.fields]), axis=1)
         tables = _tables(box, list(x.T), (0,) * d)
         rows = np.prod([table[:, chosen[:, axis]] for axis, table in enumerate(tables)], axis=0)
-        falling = _FALL ** -np.sum(chosen, axis=1).astype(float)
+        fall = 1.6  # by which polynomials get more expensive from degree to degree, lest they grow beyond the shape
+        falling = fall ** -np.sum(chosen, axis=1).astype(float)
         polynomials = np.zeros((m, *(n,) * d))
-        polynomials[:, *chosen.T] = falling * LeastSquares.of(rows * falling, _RIDGE).solve(values).T
+        ridge = 1e-11  # relative to the lowest polynomials
+        polynomials[:, *chosen.T] = falling * LeastSquares.of(rows * falling, ridge).solve(values).T
         return cls(state.fields, box, detail, blocks[:, columns], polynomials)
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:

@@ -25,11 +25,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Terms = list[tuple[int, tuple[int, ...], float]]  #: field, derivative and coefficient of each term of an equation
-_POINTS = (28, 36)  # of two collocations, which must agree on a power …
-_AGREE = 1e-7  # … up to this
-_LEAST = 1e-3  # powers that exceed the least that has an energy by less are those of constants
-_RADIUS = 3.0  # of the circle on which polynomials in λ are sampled
-_TRIED = 400  # points of each side, of which one next to the corner tells that the side goes there
+_AGREE = 1e-7  # relative distance up to which two collocations agree on a power
 _SAME = 1e-4  # roots as near to each other count as one
 
 
@@ -79,7 +75,8 @@ def wedge_at(problem: Problem, corner: Corner, highest: float) -> Wedge | None:
     roots = _roots(terms, order)
     if roots is None or any(len(edge) != order * len(terms) // 2 for edge in edges):
         return None
-    found = [_powers(terms, edges, corner, order, n, highest) for n in _POINTS]
+    counts = (28, 36)  # points of two collocations, which must agree on a power
+    found = [_powers(terms, edges, corner, order, n, highest) for n in counts]
     agreed = [a for a in found[0] if any(abs(a - b) < _AGREE * max(1.0, abs(a)) for b in found[1])]
     values = any(not sum(alpha) for edge in edges for row in edge for _, alpha, _ in row)
     return Wedge(tuple(agreed), roots, order, values, terms, edges)
@@ -152,7 +149,7 @@ def _side_along(problem: Problem, corner: Array, along: Array) -> str | None:
 def _samples(problem: Problem) -> list[tuple[Side, Array]]:
     """Return points of all sides."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
-    return [(side, domain.sample_side(side, _TRIED, "random", rng).x) for side in domain.sides]
+    return [(side, domain.sample_side(side, 400, "random", rng).x) for side in domain.sides]
 
 
 def _roots(terms: Sequence[Terms], order: int) -> tuple[tuple[complex, int], ...] | None:
@@ -189,10 +186,11 @@ def _powers(
     terms: Sequence[Terms], edges: Sequence[list[Terms]], corner: Corner, order: int, n: int, highest: float
 ) -> list[complex]:
     """Return the powers that collocation at n Chebyshev points finds."""
-    nodes = _RADIUS * np.exp(2j * np.pi * np.arange(order + 1) / (order + 1))
+    radius = 3.0  # of the circle on which polynomials in λ are sampled
+    nodes = radius * np.exp(2j * np.pi * np.arange(order + 1) / (order + 1))
     sampled = np.array([_matrix(terms, edges, corner, order, n, node) for node in nodes])
     parts = np.fft.fft(sampled, axis=0) / len(nodes)
-    parts /= (_RADIUS ** np.arange(order + 1))[:, None, None]
+    parts /= (radius ** np.arange(order + 1))[:, None, None]
     scale = np.max(np.abs(parts), axis=(0, 2))  # rows of equations and of conditions differ by powers of n
     parts = parts.real / scale[:, None]
     size = parts.shape[1]
@@ -201,7 +199,8 @@ def _powers(
     left[:-size] = np.eye(order * size)[size:]
     right[-size:, -size:] = parts[-1]
     values = sla.eig(left, right, right=False)
-    least = order // 2 - 1 + _LEAST  # lower ones have no energy
+    constant = 1e-3  # powers that exceed the least that has an energy by less are those of constants
+    least = order // 2 - 1 + constant  # lower ones have no energy
     kept = [v for v in values if np.isfinite(v) and least < v.real <= highest and v.imag > -_AGREE]
     found: list[complex] = []
     for value in sorted(kept, key=lambda v: (v.real, v.imag)):

@@ -16,10 +16,6 @@ from frozenpinn.errors import ConvergenceError
 from frozenpinn.operators.symmetry import keep_structure
 
 Array = np.ndarray
-_LEADING = 4  # smoothest functions, whose part of A tells the size of the smallest eigenvalues …
-_BESIDE = 0.1  # … and how far from the wanted ones the shift lies, as a part of that
-_NOTHING = 1e-13  # an eigenvalue of the inverse beside the largest, up to which its own is infinite
-_ALIKE = 1e-12  # asymmetry of B that is round-off
 
 
 class Spectrum(NamedTuple):
@@ -47,7 +43,8 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
     root = _root(left, right, singular) if np.isreal(near) else None
     mass = np.eye(len(left)) if right is None else right
     exact = left if root is None else keep_structure(left, singular).matrix
-    shift, inverse = _shifted_inverse(exact, mass, near, side * _BESIDE * _scale(left, right, singular))
+    apart = 0.1  # of the shift from the wanted values, as a part of that size
+    shift, inverse = _shifted_inverse(exact, mass, near, side * apart * _scale(left, right, singular))
     if root is not None:
         sign, lower = root
         middle = inverse if right is None else lower.T @ (sign * inverse) @ lower
@@ -57,7 +54,8 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
     else:
         product = inverse if right is None else inverse @ right
         inverses, vectors = map(np.ascontiguousarray, np.linalg.eig(product))
-    kept = np.abs(inverses) > _NOTHING * np.max(np.abs(inverses))
+    nothing = 1e-13  # eigenvalue of the inverse, relative to the largest, up to which its own is infinite
+    kept = np.abs(inverses) > nothing * np.max(np.abs(inverses))
     values = shift + 1.0 / inverses[kept]
     order = by_distance(values, near)
     return Spectrum(values[order], np.ascontiguousarray(vectors[:, kept][:, order]), root is not None)
@@ -89,7 +87,7 @@ def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tu
 
 def _scale(left: Array, right: Array | None, singular: Array) -> float:
     """Return about how large the smallest eigenvalues are: what L makes of the smoothest functions."""
-    leading = np.argsort(-singular, kind="stable")[:_LEADING]
+    leading = np.argsort(-singular, kind="stable")[:4]  # their part of A has the size of the smallest eigenvalues
     size = float(np.median(np.linalg.norm(left[:, leading], axis=0)))
     mass = 1.0 if right is None else float(np.max(np.linalg.norm(right[:, leading], axis=0)))
     return (size or float(np.linalg.norm(left)) or 1.0) / (mass or 1.0)
@@ -101,7 +99,8 @@ def _root(left: Array, right: Array | None, singular: Array) -> tuple[float, Arr
         return None
     if right is None:
         return 1.0, np.empty((0, 0))
-    if np.linalg.norm(right - right.T) > _ALIKE * np.linalg.norm(right):
+    round_off = 1e-12  # asymmetry of B
+    if np.linalg.norm(right - right.T) > round_off * np.linalg.norm(right):
         return None
     for sign in (1.0, -1.0):
         factor, info = sla.lapack.dpotrf(sign * (right + right.T) / 2.0, lower=1, clean=1)

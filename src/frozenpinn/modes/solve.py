@@ -25,7 +25,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _SEEDS = 7919  # between the seeds of two networks
-_COPIES = 6.0  # of a table of the features that a solve holds
 
 
 class Round(NamedTuple):
@@ -106,7 +105,8 @@ def _bytes(plan: ModePlan) -> float:
     if plan.product:
         return 0.0
     per_neuron = plan.rules.points[plan.problem.domain.dimension - 1]
-    return 8.0 * _COPIES * per_neuron * float(plan.width * len(plan.problem.fields)) ** 2
+    copies = 6.0  # of a table of the features that a solve holds
+    return 8.0 * copies * per_neuron * float(plan.width * len(plan.problem.fields)) ** 2
 
 
 def _check_memory(plan: ModePlan, budget: Budget) -> None:

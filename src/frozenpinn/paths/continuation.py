@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.assembly.collocation import Collocation, Combination, Function, slopes_of
+from frozenpinn.assembly.collocation import BOUNDARY, Collocation, Combination, Function, slopes_of
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.language.jets import Jet
@@ -29,10 +29,6 @@ from frozenpinn.statement.conditions import normal_symbols
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-
-_ORTHONORMAL = 1e-6  # cut-off of the basis on which determinants are taken
-_FREE = 1e-4  # relative size of a condition that a function of it may violate
-_ROW = 30.0  # weight of the row that measures the way, relative to its largest entry; as that of conditions
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +172,7 @@ class Bordered:
         sizes = np.array(metric.fields)[:, None]
         row = np.concatenate([(self.weights * d) @ self.features for d in direction / sizes**2])
         last = rate / metric.parameter**2
-        weight = _ROW / (max(float(np.max(np.abs(row))), abs(last) * metric.parameter) or 1.0)
+        weight = BOUNDARY / (max(float(np.max(np.abs(row))), abs(last) * metric.parameter) or 1.0)
         rows = np.concatenate([linear.rows, weight * row[None]])
         column = np.append(column, weight * last)
         largest = np.sqrt(np.max(np.einsum("ij,ij->j", rows, rows)))
@@ -233,7 +229,8 @@ class Bordered:
     def _trial(self) -> Array:
         """Combinations of features that obey the conditions without data, orthonormal at the points."""
         fields = len(self.collocation.problem.fields)
-        mixing = compress(self.features * np.sqrt(self.weights)[:, None], _ORTHONORMAL).mixing
+        cutoff = 1e-6  # of the basis on which determinants are taken
+        mixing = compress(self.features * np.sqrt(self.weights)[:, None], cutoff).mixing
         every = np.kron(np.eye(fields), mixing)
         rows, _, scales = self.collocation.conditions
         if not rows:
@@ -241,7 +238,8 @@ class Bordered:
         _, singular, right = np.linalg.svd(
             np.concatenate([scale * r for r, scale in zip(rows, scales, strict=True)]) @ every, full_matrices=True
         )
-        rank = int(np.count_nonzero(singular > _FREE * singular[0]))
+        free = 1e-4  # relative size of a condition that one of these functions may violate
+        rank = int(np.count_nonzero(singular > free * singular[0]))
         return np.asarray(every @ right[rank:].T)
 
     def sign(self, about: Function, value: float) -> float:

@@ -18,7 +18,6 @@ from frozenpinn.runtime.html import Readable
 from frozenpinn.statement.problem import Problem, equations_told
 
 Array = np.ndarray
-_SAME = 1e-4  # relative distance of solutions that are taken for one
 
 
 class Fold(NamedTuple):
@@ -135,9 +134,10 @@ class Path:
                 f"the path does not reach {self.name} = {value:g}; it runs from {low:.10g} to {high:.10g}."
             )
         found: list[Solution] = []
+        same = 1e-4  # relative distance of solutions that are one
         for start in starts:
             solution = self.refine(value, start)
-            if all(relative_distance(solution, other) > _SAME for other in found):
+            if all(relative_distance(solution, other) > same for other in found):
                 found.append(solution)
         if len(found) < len(starts):
             warn(

@@ -26,8 +26,6 @@ from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_TINY = 1e-5  # size of a field beside others, below which it is taken to vanish if it may, …
-_ROUND_OFF = 1e-10  # … or beside what others could drive it to, if they do
 
 
 class HeldOut(NamedTuple):
@@ -94,10 +92,11 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
     return tuple(found)
 
 
-def judged_sizes(problem: Problem, sizes: Mapping[str, float], round_off: float = _ROUND_OFF) -> dict[str, float]:
+def judged_sizes(problem: Problem, sizes: Mapping[str, float], round_off: float = 1e-10) -> dict[str, float]:
     """Return sizes of fields by which errors are judged: a field that vanishes but for round-off has that of others."""
     largest = max(sizes.values(), default=0.0)
-    gone = {name: largest for name in may_vanish(problem) if sizes.get(name, 1.0) < _TINY * largest}
+    tiny = 1e-5  # part of other fields below which one is taken to vanish if it may
+    gone = {name: largest for name in may_vanish(problem) if sizes.get(name, 1.0) < tiny * largest}
     found = {**sizes, **gone}
     for _ in problem.fields if len(sizes) > 1 else ():  # what drives one field may vanish itself
         for name, driven in _driven(problem).items():

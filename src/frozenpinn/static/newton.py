@@ -20,8 +20,7 @@ from frozenpinn.operators import LeastSquares
 from frozenpinn.search.rules import NewtonRules
 
 Array = np.ndarray
-_TINY = 1e-5  # size of a field beside others, or beside the start, below which its own size does not matter, …
-_DRIVEN = 1e-7  # … and beside what others could drive it to: round-off of their terms does
+_TINY = 1e-5  # size of a field relative to others, or to the start, below which its own size does not matter
 
 
 class Step(NamedTuple):
@@ -203,7 +202,8 @@ def _shares(collocation: Collocation, system: Linearisation) -> Array:
         others = np.max(np.delete(weights, j, axis=1), axis=1)
         np.divide(others, weights[:, j], out=factors[:, j], where=weights[:, j] > 0)
     least = np.min(factors, axis=0)
-    return np.maximum(_TINY, np.where(np.isfinite(least), _DRIVEN * least, _TINY))
+    driven = 1e-7  # part of what others could drive a field to, below which its own size does not matter
+    return np.maximum(_TINY, np.where(np.isfinite(least), driven * least, _TINY))
 
 
 def _distance(collocation: Collocation, before: Function, after: Combination, floor: Floor) -> float:

@@ -19,17 +19,8 @@ from frozenpinn.operators import mapping
 from frozenpinn.operators.gmres import gmres
 
 Array = np.ndarray
-_STEPS = 25  # of Newton's method
-_INNER = 60  # iterations of GMRES before a restart, …
-_RESTARTS = 4  # … and restarts
-_ACCURACY = 1e-9  # of inner solves, relative to the right-hand side: the next step mends the rest; …
-_LOOSE = (0.1, 1e-2)  # … or this part of the last correction, at most this of the first
 _SMALLEST = 100  # coefficients up to which a Jacobian in no modes is written out and factorised
-_SHORTEST = 1.0 / 256.0  # step
-_SETTLED = 0.7  # ratio of two corrections from which on they are round-off, …
-_SMALL = 1e-6  # … if they are small
-_NEAR = 0.1  # change of a state up to which the modes of the one before precondition as well, …
-_FEW = 5  # … or products with the Jacobian that the last inner solve has taken with them
+_SMALL = 1e-6  # relative correction below which two that hardly differ are round-off
 
 
 class Balanced(NamedTuple):
@@ -105,7 +96,7 @@ class _InModes:
 
 
 def balance(
-    system: Discretisation, start: Array, accuracy: float, told: Callable[[], None], restarts: int = _RESTARTS
+    system: Discretisation, start: Array, accuracy: float, told: Callable[[], None], restarts: int = 4
 ) -> Balanced:
     """Solve L c + b + n(c) = 0; ``told`` is called before every product with the Jacobian, and may break off.
 
@@ -119,8 +110,13 @@ def balance(
     changes, products, direct = list[float](), 0, system.pointwise is None
     form = _form(system, start)
     now = form.at(form.inward(np.array(start, dtype=float)))
-    for _ in range(_STEPS):
-        if changes and changes[-1] > _NEAR and products > _FEW and not form.settled:
+    most = 25  # steps of Newton's method
+    least = 1e-9  # accuracy of inner solves, relative to the right-hand side
+    flat = 0.7  # ratio of two small corrections beyond which they are round-off
+    near = 0.1  # change of a state up to which the modes of the one before precondition as well
+    few = 5  # products with the Jacobian up to which they do so, too
+    for _ in range(most):
+        if changes and changes[-1] > near and products > few and not form.settled:
             state = form.outward(now.z)
             form = _form(system, state)
             now = form.at(form.inward(state))
@@ -130,16 +126,14 @@ def balance(
         if form.complete:
             z = now.z - tangent.divided(now.left)
             return Balanced(z, (_relative(now.z - z, z),), tangent.eigenvalues)
-        loose = _LOOSE[0] * min([_LOOSE[1], *changes[-1:]])
-        correction, products = _solved(
-            tangent, now.left, _ACCURACY if direct else max(_ACCURACY, loose), restarts, told
-        )
+        loose = 0.1 * min([1e-2, *changes[-1:]])  # a part of the last correction, which the next step mends
+        correction, products = _solved(tangent, now.left, least if direct else max(least, loose), restarts, told)
         now, share, following = _damped(form, tangent, now, -correction, direct)
         changes.append(_relative(correction, now.z))
-        settled = share == 1.0 and len(changes) > 1 and _SMALL > changes[-1] > _SETTLED * changes[-2]
+        settled = share == 1.0 and len(changes) > 1 and _SMALL > changes[-1] > flat * changes[-2]
         if min(changes[-1], following) <= accuracy or settled:
             return Balanced(form.outward(now.z), tuple(changes), tangent.eigenvalues)
-    raise ConvergenceError(f"Newton's method did not converge in {_STEPS} steps.")
+    raise ConvergenceError(f"Newton's method did not converge in {most} steps.")
 
 
 def _form(system: Discretisation, state: Array) -> _InCoefficients | _InModes:
@@ -180,7 +174,7 @@ def _damped(
         return form.at(now.z + correction), 1.0, float("inf")
     before, share = _norm(tangent.divided(now.left)), 1.0
     with np.errstate(all="ignore"):
-        while share >= _SHORTEST:
+        while share >= 1.0 / 256.0:
             trial = form.at(now.z + share * correction)
             after, size = _norm(tangent.divided(trial.left)), max(_norm(trial.z), 1e-300)
             if after <= (1.0 - 0.25 * share) * before or after <= 1e-12 * size:
@@ -205,7 +199,7 @@ def _solved(
         count += 1
         return tangent.divided(tangent.product(v))
 
-    inner = max(_INNER, min(len(right_side), _SMALLEST))  # in which few unknowns are solved for in any case
+    inner = max(60, min(len(right_side), _SMALLEST))  # iterations, in which few unknowns are solved for in any case
     found, left = gmres(product, tangent.divided(right_side), rtol, inner, restarts)
     if left > max(1e-9, rtol):
         raise ConvergenceError("the linear systems of Newton's method are too far from a sum over the axes.")

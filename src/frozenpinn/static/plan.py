@@ -22,8 +22,6 @@ from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_COPIES = 3.0  # of the rows that a solve holds
-_NEWTON = 4.0  # factorisations of a nonlinear solve
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,14 @@ class StaticPlan:
     def operations(self) -> float:
         """About how many floating point operations the factorisations take."""
         once = 2.0 * self._rows * self._unknowns**2
-        return once if self.problem.is_linear else _NEWTON * once
+        factorisations = 4.0  # of a nonlinear solve
+        return once if self.problem.is_linear else factorisations * once
 
     @property
     def bytes(self) -> float:
         """About how much memory a solve takes."""
-        return 8.0 * _COPIES * self._rows * self._unknowns
+        copies = 3.0  # of the rows that a solve holds
+        return 8.0 * copies * self._rows * self._unknowns
 
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
