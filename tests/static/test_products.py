@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.static.judging import left_over
 from frozenpinn.static.products import held_out_grid, left_on_grid
 from frozenpinn.static.start import SolutionStart
@@ -26,8 +25,8 @@ PROBLEMS = [
 def both(problem, width):
     solution = fp.solve(problem, settings=fp.Settings(width=(width, width)), seed=3)
     piece = solution.pieces[0]
-    on_grid = left_on_grid(problem, piece.system.spaces, piece.trajectory.state, StaticRules())
-    return solution, on_grid, left_over(problem, SolutionStart(solution.jet_values), StaticRules())
+    on_grid = left_on_grid(problem, piece.system.spaces, piece.trajectory.state)
+    return solution, on_grid, left_over(problem, SolutionStart(solution.jet_values))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

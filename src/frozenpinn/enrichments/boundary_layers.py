@@ -20,10 +20,10 @@ from frozenpinn.enrichments.features import Features, Pilot, beside
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_DISTANCES = (0.03, 30.0)  # of points in a layer from the boundary, in units of the thickness
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Sites:
     area: float
     size: float
 
-    def functions(self, count: int, rules: StaticRules, rng: np.random.Generator) -> LayerFunctions:
+    def functions(self, count: int, rng: np.random.Generator) -> LayerFunctions:
         """Draw exponentials: the own rate of each place times a factor, slow waves along the boundary."""
         most = 24  # exponentials in one dimension
         count, d = (count, self.x.shape[1]) if self.x.shape[1] > 1 else (min(count, most), 1)
@@ -64,11 +64,9 @@ class Sites:
         phases = rng.uniform(0.0, 2.0 * np.pi, count) if d > 1 else np.zeros(count)
         return LayerFunctions(np.concatenate([self.x[i], steep, along, phases[:, None]], axis=1))
 
-    def with_points(
-        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
-    ) -> Points:
+    def with_points(self, points: Points, count: int, problem: Problem, rng: np.random.Generator) -> Points:
         """Return points with more of them in the layers, evenly in the logarithm of the distance from the boundary."""
-        near, far = rules.layer_points
+        near, far = _DISTANCES
         i = rng.integers(len(self.x), size=2 * count)
         distance = np.exp(rng.uniform(np.log(near), np.log(far), len(i))) / self.rates[i]
         x = self.x[i] - distance[:, None] * self.normals[i]
@@ -76,7 +74,7 @@ class Sites:
         weights = self.area * distance[kept] * np.log(far / near) / max(len(kept), 1)
         return Points(np.concatenate([points.x, x[kept]]), np.concatenate([points.weights, weights]), points.spacing)
 
-    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
+    def with_boundary(self, points: BoundaryPoints, problem: Problem) -> BoundaryPoints:
         """Return points of a side with more of them where it crosses layers of other sides."""
         if points.x.shape[1] == 1:
             return points
@@ -89,8 +87,8 @@ class Sites:
         # every eighth place of the layer will do; of each interval of depths, e^½ wide, a few light points are taken
         depth = np.abs(np.einsum("nsd,sd->ns", dense.x[:, None] - sites.x[None, ::8], sites.normals[::8]))
         depth = np.min(depth * sites.rates[::8], axis=1)
-        rows = np.flatnonzero(depth < rules.layer_points[1])
-        bins = np.floor(np.log(np.maximum(depth[rows], rules.layer_points[0])) * 2.0).astype(int)
+        rows = np.flatnonzero(depth < _DISTANCES[1])
+        bins = np.floor(np.log(np.maximum(depth[rows], _DISTANCES[0])) * 2.0).astype(int)
         chosen = np.concatenate([rows[bins == b][:6] for b in np.unique(bins)]) if len(rows) else rows
         weights = np.full(len(chosen), float(np.mean(points.weights)) * 0.3)
         return BoundaryPoints(
@@ -103,16 +101,16 @@ class Sites:
 
 def offer(pilot: Pilot) -> Iterator[Features]:
     """Offer exponentials where the linearised equations have thin layers."""
-    plan, rules = pilot.plan, pilot.plan.task.rules.static
+    plan = pilot.plan
     wanted = pilot.is_whole and "boundary layers" not in pilot.without
-    if wanted and (sites := find_sites(plan.problem, pilot.found, rules)) is not None:
+    if wanted and (sites := find_sites(plan.problem, pilot.found)) is not None:
         share = 0.75  # exponentials in layers, as a multiple of the neurons
         count = max(4, int(share * plan.width))
-        drawn = sites.functions(count, rules, np.random.default_rng(plan.task.seed))
+        drawn = sites.functions(count, np.random.default_rng(plan.task.seed))
         yield Features(beside(drawn, pilot.always), sites)
 
 
-def find_sites(problem: Problem, about: Function, rules: StaticRules) -> Sites | None:
+def find_sites(problem: Problem, about: Function) -> Sites | None:
     """Return where the linearised equations have thin layers; None if they have none."""
     domain = problem.domain
     if domain.dimension > 3 or any(domain.periodic):

@@ -11,7 +11,6 @@ from frozenpinn.assembly.collocation import Function
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.special import joined
 from frozenpinn.geometry import BoundaryPoints, Points
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
@@ -22,11 +21,11 @@ class MorePoints(Protocol):
     """Where special functions need points of their own."""
 
     def with_points(
-        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
+        self, points: Points, count: int, problem: Problem, rng: np.random.Generator
     ) -> Points:
         """Return points of the domain with more of them there."""
 
-    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
+    def with_boundary(self, points: BoundaryPoints, problem: Problem) -> BoundaryPoints:
         """Return points of a side with more of them there."""
 
 

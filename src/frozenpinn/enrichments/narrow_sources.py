@@ -75,9 +75,7 @@ class Detail:
     box: Box
     width: int
 
-    def with_points(
-        self, points: Points, count: int, problem: Problem, rules: StaticRules, rng: np.random.Generator
-    ) -> Points:
+    def with_points(self, points: Points, count: int, problem: Problem, rng: np.random.Generator) -> Points:
         """Return points with more of them where sources are large."""
         count = min(len(self.x), max(count, len(points) // 2))
         share = self.weights * self.sizes
@@ -94,7 +92,7 @@ class Detail:
         pairs = zip(one.jets(x, jets), other.jets(x, jets), strict=True)
         return max(float(np.linalg.norm(a - b) / (np.linalg.norm(b) or 1.0)) for a, b in pairs)
 
-    def with_boundary(self, points: BoundaryPoints, problem: Problem, rules: StaticRules) -> BoundaryPoints:
+    def with_boundary(self, points: BoundaryPoints, problem: Problem) -> BoundaryPoints:
         """Return the points of a side as they are."""
         return points
 

@@ -17,7 +17,7 @@ from frozenpinn.basis.stored import basis_arrays, basis_from_arrays
 from frozenpinn.errors import EvaluationError, FrozenPinnError, silenced
 from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.archive import FORMAT, write_archive
-from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.expansion import Expansion, Piece, no_data
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.statement.composites import Composites
@@ -231,11 +231,6 @@ class Modes:
         A file that is there is replaced only with ``overwrite=True``.
         """
         save_modes(self, file, overwrite)
-
-
-def no_data(t: float, derivative: int = 0) -> Array:
-    """Return the data of a lifting that there is none of."""
-    return np.zeros(0)
 
 
 def _number(value: complex) -> str:

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from frozenpinn.errors import SettingsError
-from frozenpinn.language.jets import Jet
 from frozenpinn.modes.result import Modes
 from frozenpinn.results.solution import Solution
 from frozenpinn.statement.problem import Problem
+from frozenpinn.static.start import SolutionStart
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class AtRest:
-    """A steady state as a function whose time derivatives are zero."""
-
-    solution: Solution
-
-    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
-        """Return derivatives of the steady state."""
-        when = np.array([self.solution.problem.time[1]])
-        return [np.zeros(len(x)) if jet.time else self.solution.jet_values(x, when, jet)[:, 0] for jet in jets]
-
-
-def at_rest(solution: Solution, problem: Problem) -> AtRest:
+def at_rest(solution: Solution, problem: Problem) -> SolutionStart:
     """Check that a solution belongs to a problem, and return it as a function at rest."""
     if not isinstance(solution, Solution):
         raise SettingsError(f"about= is a solution to linearise about, got {type(solution).__name__}.")
@@ -38,7 +25,7 @@ def at_rest(solution: Solution, problem: Problem) -> AtRest:
             f"about= is a solution for {', '.join(other.fields)} in {other.domain.dimension} dimension(s); the problem "
             f"has {', '.join(problem.fields)} in {problem.domain.dimension}."
         )
-    return AtRest(solution)
+    return SolutionStart(solution.jet_values, other.time[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

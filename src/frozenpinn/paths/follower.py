@@ -132,7 +132,7 @@ class Follower:
             return plan
         width = round(wider * self.rules.width[min(problem.domain.dimension, 4) - 1])
         count = plan.count if self.task.settings.points is not None else int(rules.points * width) + 8
-        boundary = self.task.settings.boundary_points or boundary_count(problem, count, rules)
+        boundary = self.task.settings.boundary_points or boundary_count(problem, count)
         return StaticPlan(problem, self.task, width, count, boundary)
 
     def _start(self) -> tuple[Network, Metric]:
@@ -237,7 +237,7 @@ class Follower:
         return low <= value <= high
 
     def _left(self, point: Point) -> float:
-        return left_over(self.parameter.at(point.value), point.state, self.task.rules.static)
+        return left_over(self.parameter.at(point.value), point.state)
 
     def _reason_to_stop(self, network: Network) -> str | None:
         """Return why the path ends here, if so; a point beyond the range is replaced by one at its end."""

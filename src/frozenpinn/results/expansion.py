@@ -64,6 +64,11 @@ class Expansion:
         return np.array([self.data(float(t), derivative) for t in times])
 
 
+def no_data(t: float, derivative: int = 0) -> Array:
+    """Return the data of a lifting that there is none of."""
+    return np.zeros(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Piece:
     """A window of time with its own basis.

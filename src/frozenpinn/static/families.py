@@ -156,7 +156,7 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
         found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
     except ConvergenceError:
         return None
-    return Pilot(family, found, left_over(plan.problem, found.state, rules))
+    return Pilot(family, found, left_over(plan.problem, found.state))
 
 
 def best_family(plan: StaticPlan, start: Function, known: Family | None = None) -> Pilot | None:

@@ -66,11 +66,11 @@ class Once:
 
 
 @remembered
-def held_out(problem: Problem, inside: int = 400, boundary: int = 200) -> HeldOut:
-    """Return random places, the same for all solves of a problem."""
+def held_out(problem: Problem) -> HeldOut:
+    """Return random places, the same for all solves of a problem: 400 inside, about 200 on the boundary."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
-    x = frozen(domain.sample(inside, "random", rng).x)
-    each = 1 if domain.dimension == 1 else max(4, boundary // max(1, len(domain.sides)))
+    x = frozen(domain.sample(400, "random", rng).x)
+    each = 1 if domain.dimension == 1 else max(4, 200 // max(1, len(domain.sides)))
     where = [*(c.side for c in problem.conditions), *(law.side for law in problem.laws)]
     drawn = [domain.sample_side(side, each, "random", rng) for side in where]
     sides = [replace(points, x=frozen(points.x)) for points in drawn]
@@ -134,13 +134,13 @@ def _weights(problem: Problem, name: str) -> dict[str, float]:
     return weights
 
 
-def left_over(problem: Problem, function: Function, rules: StaticRules) -> float:
+def left_over(problem: Problem, function: Function) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
-    places = held_out(problem, rules.held_out, rules.held_out_boundary)
-    return left_at(problem, Once(function, places), places, rules)
+    places = held_out(problem)
+    return left_at(problem, Once(function, places), places)
 
 
-def left_at(problem: Problem, function: Function, places: HeldOut, rules: StaticRules) -> float:
+def left_at(problem: Problem, function: Function, places: HeldOut) -> float:
     """Return the same at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
@@ -238,17 +238,17 @@ def _law_gap(law: BoundaryLaw, points: BoundaryPoints, function: Function) -> fl
     return _rms(law.values(points, 0.0, values)) / (max(sizes) or 1.0)
 
 
-def least_errors(problem: Problem, function: Function, smallest: float, rules: StaticRules) -> dict[str, float]:
+def least_errors(problem: Problem, function: Function, smallest: float) -> dict[str, float]:
     """Return what errors must be at least, by field, relative to its size, whatever another solution says.
 
     Two solves may be blind at the same spot. What a solution misses of prescribed values is an error of about that
     size, and what it leaves of an equation is one of a part of that over the smallest |L u| / |u|: a small part, as
     residuals vary faster than errors.
     """
-    places = held_out(problem, rules.held_out, rules.held_out_boundary)
+    places = held_out(problem)
     function = Once(function, places)
     sizes = _sizes(problem, function, places.inside)
-    missed = dict.fromkeys(problem.fields, _joints(problem, rules))
+    missed = dict.fromkeys(problem.fields, _joints(problem))
     of_values = 0.3  # part of a misfit of prescribed values that is an error at least
     for condition, points in zip(problem.conditions, places.sides, strict=True):
         if len(condition.jets) == 1 and condition.jets[0].order == 0:
@@ -268,7 +268,7 @@ def least_errors(problem: Problem, function: Function, smallest: float, rules: S
     return missed
 
 
-def _joints(problem: Problem, rules: StaticRules) -> float:
+def _joints(problem: Problem) -> float:
     """Return the error of joining parts of a domain at points beside the cuts, which all solves share."""
     if problem.interfaces is None:
         return 0.0

@@ -89,7 +89,7 @@ def newton(
         full = collocation.solved(system)
         state, step = _damped(collocation, system, current, full, rules, floor)
         if step.length == 1.0:
-            state, step = _simplified(collocation, system, state, step, wanted, rules, floor)
+            state, step = _simplified(collocation, system, state, step, wanted, floor)
         steps.append(step)
         if _is_done(steps, wanted, rules):
             return Found(_or_zero(collocation, system, state, floor), tuple(steps), system)
@@ -145,7 +145,6 @@ def _simplified(
     state: Combination,
     step: Step,
     wanted: float,
-    rules: NewtonRules,
     floor: Floor,
 ) -> tuple[Combination, Step]:
     """Go on with the same factorisation while corrections shrink fast."""

@@ -22,6 +22,7 @@ from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+_LEAST = 6  # points on each side
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,8 @@ class StaticPlan:
     def narrower(self, share: float, least: int, most: int) -> StaticPlan:
         """Return the plan of a pilot."""
         width = int(np.clip(share * self.width, min(least, self.width), most))
-        rules = self.task.rules.static
         count = max(int(self.count * width / self.width), 2)
-        boundary = boundary_count(self.problem, count, rules)
+        boundary = boundary_count(self.problem, count)
         return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
 
     def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
@@ -100,7 +100,7 @@ class StaticPlan:
             return self
         settings, rules = self.task.settings, self.task.rules.static
         count = self.count + int(rules.points * (special - self.special)) if settings.points is None else self.count
-        boundary = settings.boundary_points or boundary_count(self.problem, count, rules)
+        boundary = settings.boundary_points or boundary_count(self.problem, count)
         return replace(self, count=count, boundary=boundary, special=special)
 
     def place_points(self) -> Points:
@@ -116,14 +116,13 @@ class StaticPlan:
         points = domain.sample(n, method, self.task.seed) if points is None else points
         if self.sites is not None:
             rules, rng = self.task.rules.static, np.random.default_rng(self.task.seed)
-            points = self.sites.with_points(points, int(rules.points * self.special), self.problem, rules, rng)
+            points = self.sites.with_points(points, int(rules.points * self.special), self.problem, rng)
         return replace(points, x=frozen(points.x))  # at which layers remember their neurons
 
     def place_boundary(self) -> dict[str, BoundaryPoints]:
         """Place points on the sides that have conditions, as many as their measure asks for."""
-        domain, rules = self.problem.domain, self.task.rules.static
-        special = 48  # points of a side: special functions oscillate around a hole
-        least = special if self.special else rules.least_boundary
+        domain = self.problem.domain
+        least = 48 if self.special else _LEAST  # special functions oscillate around a hole
         method = "gauss" if domain.dimension <= 3 else "sobol"
         measures = side_measures(self.problem)
         total, placed = sum(measures.values()) or 1.0, {}
@@ -131,7 +130,7 @@ class StaticPlan:
             if side.name not in placed:
                 n = 1 if domain.dimension == 1 else max(least, round(self.boundary * measures[side.name] / total))
                 own = domain.sample_side(side, n, method, self.task.seed)
-                placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem, rules)
+                placed[side.name] = own if self.sites is None else self.sites.with_boundary(own, self.problem)
         return placed
 
     def collocation(self, hidden: HiddenLayer, points: Points, mixing: Array | None = None) -> Collocation:
@@ -161,7 +160,7 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
         width = round(task.effort * first[index])
     count = settings.points if settings.points is not None else int(rules.points * width * count_of_parts(problem)) + 8
     count = int(np.prod(count))
-    boundary = settings.boundary_points or boundary_count(problem, count, rules)
+    boundary = settings.boundary_points or boundary_count(problem, count)
     return StaticPlan(problem, task, width, count, boundary)
 
 
@@ -182,7 +181,7 @@ def _refuse_settings_in_time(task: Task) -> None:
             )
 
 
-def boundary_count(problem: Problem, count: int, rules: StaticRules) -> int:
+def boundary_count(problem: Problem, count: int) -> int:
     """Return how many points the whole boundary gets: about as dense as those inside, or denser."""
     domain = problem.domain
     d = domain.dimension
@@ -193,9 +192,10 @@ def boundary_count(problem: Problem, count: int, rules: StaticRules) -> int:
         if d <= 3
         else float(np.exp(np.mean(np.log(domain.lengths)))) * count ** (-1.0 / d)
     )
-    wanted = rules.boundary * sum(side_measures(problem).values()) / spacing ** (d - 1) if d <= 3 else np.inf
-    most = 1.2  # points, as a multiple of those inside
-    return int(np.clip(wanted, rules.least_boundary * len(domain.sides), most * count))
+    dense = 1.8  # points, in units of what the spacing inside would give
+    wanted = dense * sum(side_measures(problem).values()) / spacing ** (d - 1) if d <= 3 else np.inf
+    most = 1.2  # points of the boundary, as a multiple of those inside
+    return int(np.clip(wanted, _LEAST * len(domain.sides), most * count))
 
 
 def _sides(problem: Problem) -> dict[str, Side]:

@@ -99,7 +99,7 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
     name = "modes of the axes" if problem.is_linear else "Newton, modes of the axes"
     system = replace(system, stage=Stage.whole(problem))  # the start is not needed any more
     piece = Piece.of(system, SteadyState(found.state, name, Work(len(found.changes), len(found.changes))), 0.0, name)
-    left = left_on_grid(problem, spaces, found.state, rules)
+    left = left_on_grid(problem, spaces, found.state)
     if not left < promised:
         return None
     singular = lowest(found.eigenvalues)
@@ -201,8 +201,8 @@ class _OnGrid:
         return self._known[jet]
 
 
-def left_on_grid(problem: Problem, spaces: Sequence[Space], state: Array, rules: StaticRules) -> float:
+def left_on_grid(problem: Problem, spaces: Sequence[Space], state: Array) -> float:
     """Return what products leave of equations and conditions between their points, relative to the terms of these."""
     places = 4096  # 64 coordinates along each axis of a square, which see what is narrow along one of them
     grid = held_out_grid(problem, places)
-    return left_at(problem, _OnGrid(problem, spaces, state, grid), grid.places, rules)
+    return left_at(problem, _OnGrid(problem, spaces, state, grid), grid.places)

@@ -59,7 +59,7 @@ def _plan(problem: Problem, task: Task) -> StaticPlan:
     widths = (60, 200, 320, 320)  # neurons in one, two, three, more dimensions
     width = widths[min(problem.domain.dimension, 4) - 1]
     count = int(rules.points * width) + 8
-    return StaticPlan(problem, task, width, count, boundary_count(problem, count, rules))
+    return StaticPlan(problem, task, width, count, boundary_count(problem, count))
 
 
 def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
@@ -112,7 +112,7 @@ def _another(plan: StaticPlan, collocation: Collocation, start: Function, found:
         other = deflated_newton(collocation, start, known, rules.newton).state
     except ConvergenceError:
         return None
-    return other if left_over(plan.problem, other, rules) <= _LEFT else None  # or a mere minimum
+    return other if left_over(plan.problem, other) <= _LEFT else None  # or a mere minimum
 
 
 def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) -> Iterator[tuple[str, Function]]:

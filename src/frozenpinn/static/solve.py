@@ -15,7 +15,7 @@ from frozenpinn.errors import BudgetError, ConvergenceError, ResolutionWarning, 
 from frozenpinn.geometry import Points
 from frozenpinn.integrators.protocol import Work
 from frozenpinn.integrators.steady import SteadyState
-from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.expansion import Expansion, Piece, no_data
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.decisions import Decision, distinct
@@ -309,7 +309,7 @@ def made_solution(
 ) -> Solution:
     """Return a solution with all that is known of it."""
     warn_if_singular(singular, plan.problem, plan.task.rules.static)
-    left = left_over(plan.problem, found.state, plan.task.rules.static)
+    left = left_over(plan.problem, found.state)
     if left > plan.task.rules.static.untrusted:
         warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(
@@ -330,7 +330,7 @@ def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: Sta
     network = Network(state.hidden, points, problem.fields, outer=state.coefficients[:, None])
     name = "least squares" if problem.is_linear else "Newton"
     trajectory = SteadyState(np.ones(1), name, Work(steps, steps))
-    piece = Piece((Expansion(network, _no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
+    piece = Piece((Expansion(network, no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
     return Solution(
         problem,
         (piece,),
@@ -342,8 +342,3 @@ def solution_of(plan: StaticPlan, state: Combination, points: Points, facts: Sta
         provenance=plan.task,
         facts=facts,
     )
-
-
-def _no_data(t: float, derivative: int = 0) -> Array:
-    """Return the data of a lifting that there is none of."""
-    return np.zeros(0)

@@ -46,14 +46,15 @@ class GivenStart:
 
 @dataclass(frozen=True, eq=False)
 class SolutionStart:
-    """Another solution, static or at one time, as a start."""
+    """Another solution, static or at one time, as a function at rest."""
 
     evaluate: Callable[[Array, Array, Jet], Array]
     time: float = 0.0
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the solution."""
-        return [self.evaluate(x, np.array([self.time]), jet)[:, 0] for jet in jets]
+        now = np.array([self.time])
+        return [np.zeros(len(x)) if jet.time else self.evaluate(x, now, jet)[:, 0] for jet in jets]
 
 
 def read_start(given: Any, problem: Problem) -> Function | None:
