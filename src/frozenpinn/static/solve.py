@@ -65,7 +65,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             with watch.stage("products"):
                 start = SolutionStart(earlier.solution.jet_values)
                 product = solve_on_product(plan, start, np.inf, "a coarser solution")
-            if product is not None and product.facts is not None:
+            if product is not None:
                 return Earlier(product, earlier.family, earlier.pilot, first)
         with watch.stage("choice of features"):
             pilot, how = _pilot(plan, earlier)
@@ -76,15 +76,15 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
             coarser = before if before is not None and isinstance(before.width, tuple) else None
             product = None if many else solve_on_product(plan, start, limit if coarser is None else np.inf, how)
             if product is not None and coarser is not None and _agree(product, coarser, task):
-                return Earlier(_beside(product, pilot), pilot.family, pilot.left, first)
-            if product is not None and product.facts is not None and not product.facts.left < limit:
+                return Earlier(_with_distance(product, pilot), pilot.family, pilot.left, first)
+            if not _left_by(product) < limit:
                 product = None
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
-        if (pilot if product is None or product.facts is None else product.facts).left > smooth:
+        if (pilot.left if product is None else _left_by(product)) > smooth:
             with watch.stage("choice of features"):
                 pilot = with_special_functions(_narrower(plan), pilot, _lacks_detail(plan, pilot, earlier))
-        if product is not None and product.facts is not None and product.facts.left < promised(plan, pilot):
-            return Earlier(_beside(product, pilot), pilot.family, pilot.left, first)
+        if product is not None and _left_by(product) < promised(plan, pilot):
+            return Earlier(_with_distance(product, pilot), pilot.family, pilot.left, first)
         with watch.stage("points"):
             plan = plan.with_special(pilot.family.count, pilot.family.sites)
             points = plan.place_points()
@@ -99,7 +99,12 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         if many:
             with watch.stage("products"):
                 solution = _or_product(plan, pilot.found.state, solution)
-    return Earlier(_beside(solution, pilot), pilot.family, pilot.left, first)
+    return Earlier(_with_distance(solution, pilot), pilot.family, pilot.left, first)
+
+
+def _left_by(solution: Solution | None) -> float:
+    """Return what a static solution leaves of its equations; infinity if there is none."""
+    return np.inf if solution is None or solution.facts is None else solution.facts.left
 
 
 def begin(plan: StaticPlan) -> tuple[Family, Combination]:
@@ -125,8 +130,7 @@ def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Soluti
     """Return what a product of networks makes of a problem, if it is cheaper or needed, and leaves less."""
     own = product_plan(plan)
     assert solution.facts is not None
-    much = 0.03  # part of the equations that other features leave, beyond which a product is worth its price
-    needed = solution.facts.left > much
+    needed = solution.facts.left > 0.03  # a product is worth its price, as other features leave much
     if own is None or (own.operations > plan.operations and not needed):
         return solution
     try:
@@ -154,17 +158,17 @@ def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwa
         if product is None:
             with watch.stage("products"):
                 product = given_product(plan, start, how)
-    assert product.facts is not None
-    if product.facts.left > plan.task.rules.static.untrusted:
+    left = _left_by(product)
+    if left > plan.task.rules.static.untrusted:
         warn(
-            f"between its points, the product of networks leaves {100 * product.facts.left:.0f} % of the equations or "
+            f"between its points, the product of networks leaves {100 * left:.0f} % of the equations or "
             f"conditions: widths of {product.width} are too small for the solution, which may be wrong.",
             ResolutionWarning,
         )
-    return Earlier(product, family, product.facts.left, plan)
+    return Earlier(product, family, left, plan)
 
 
-def _beside(solution: Solution, pilot: Pilot) -> Solution:
+def _with_distance(solution: Solution, pilot: Pilot) -> Solution:
     """Return a solution that knows its distance from the pilot."""
     assert solution.facts is not None
     apart = _distance(solution.problem, SolutionStart(solution.jet_values), pilot.found.state)
