@@ -297,8 +297,7 @@ class Follower:
         wider, widest = 1.0 if count == settle else 1.5, 3.0  # than the last network, and the first
         plan = self._plan(min(widest, wider * network.plan.width / self._plan(1.0).width))
         here = replace(plan, problem=self.parameter.at(station.point.value))
-        rules = self.task.rules.static
-        pilot = best_features(here.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), station.point.state)
+        pilot = best_features(here.for_pilots(), station.point.state)
         family = network.family if pilot is None else pilot.family
         new = Network.of(plan, family, self.parameter)
         if count > settle:

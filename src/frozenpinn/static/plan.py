@@ -85,8 +85,13 @@ class StaticPlan:
             raise BudgetError(f"{need}, more than memory_limit={limit:g}; width={fits} would fit.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; width={fits} would fit.")
 
+    def for_pilots(self) -> StaticPlan:
+        """Return the plan of pilots that compare kinds of features."""
+        rules = self.task.rules.static
+        return self.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
+
     def narrower(self, share: float, least: int, most: int) -> StaticPlan:
-        """Return the plan of a pilot."""
+        """Return the plan of a narrower network."""
         width = int(np.clip(share * self.width, min(least, self.width), most))
         count = max(int(self.count * width / self.width), 2)
         boundary = boundary_count(self.problem, count)

@@ -74,7 +74,7 @@ def _first(plan: StaticPlan) -> tuple[Collocation, Candidate]:
         state = newton(collocation, given or extended(collocation, problem), rules.newton).state
     except ConvergenceError:
         how, state = "a homotopy from the linear equation", by_homotopy(plan, collocation).state
-    pilot = best_features(plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most), state)
+    pilot = best_features(plan.for_pilots(), state)
     if pilot is not None:
         own = plan.with_special(pilot.family.count, pilot.family.sites)
         points = own.place_points()

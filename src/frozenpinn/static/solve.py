@@ -82,7 +82,7 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
         smooth = min(rules.special_from, rules.stalls * (np.inf if earlier is None else earlier.pilot))
         if (pilot.left if product is None else _left_by(product)) > smooth:
             with watch.stage("choice of features"):
-                pilot = with_special_functions(_narrower(plan), pilot, _lacks_detail(plan, pilot, earlier))
+                pilot = with_special_functions(plan.for_pilots(), pilot, _lacks_detail(plan, pilot, earlier))
         if product is not None and _left_by(product) < promised(plan, pilot):
             return Earlier(_with_distance(product, pilot), pilot.family, pilot.left, first)
         with watch.stage("points"):
@@ -213,15 +213,9 @@ def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bo
     return earlier is not None and pilot.left > max(rules.detail_from, rules.stalls * earlier.pilot)
 
 
-def _narrower(plan: StaticPlan) -> StaticPlan:
-    """Return the plan of a pilot."""
-    rules = plan.task.rules.static
-    return plan.narrower(rules.pilot, rules.pilot_least, rules.pilot_most)
-
-
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
     """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
-    problem, narrow = plan.problem, _narrower(plan)
+    problem, narrow = plan.problem, plan.for_pilots()
     given = read_start(plan.task.start, problem)
     start: Function | None = given
     if start is None and earlier is not None:
