@@ -67,6 +67,33 @@ def test_the_command(small):
     assert "1 problems, 0 solves failed" in shown.stdout
 
 
+@pytest.mark.parametrize(
+    ("decisions", "group", "problem"),
+    [
+        (["stable cut-off"], "calibration", "advection-long"),
+        (["trial of products"], "gallery", "burgers"),
+        (["following basis", "initial slopes"], "calibration", "Burgers front, ν = 0.01"),
+        (["growing distance"], "nasty", "unstable 0"),
+        (["errors of steps"], "calibration", "reaction"),
+        (["chaos"], "nasty", "exponential blow up 0"),
+        (["resolved axes"], "gallery", "heat-half-periodic"),
+        (["rejected subspace"], "calibration", "wave-3d, damped"),
+        (["abrupt formulas"], "calibration", "heat, switched source"),
+        (["missed initial data"], "calibration", "heat, stiff"),
+        (["units"], "calibration", "weakly coupled"),
+        (["stretched waves"], "static-calibration", "generated 36"),
+        (["blind residuals"], "static-calibration", "square, resonance 1e-2"),
+        (["missed data"], "gallery", "static-robin"),
+        (["missed forcing", "unresolved features"], "nasty", "laser 0"),
+        (["integrator fallback"], "nasty", "relaxation 0"),
+    ],
+)
+def test_decisions_of_known_problems(decisions, group, problem):
+    (job,) = [job for job in study.jobs([group]) if job.name == problem]
+    (row,) = study.census(lambda text: None, [job])
+    assert set(decisions) <= row["decisions"].keys()
+
+
 def test_unknown_collections_are_refused():
     with pytest.raises(SettingsError, match=r"unknown collection 'galery'. Did you mean 'gallery'\? There are"):
         study.jobs(["galery"])
