@@ -41,6 +41,7 @@ def test_a_semilinear_equation_with_a_peak():
     solution = fp.solve(problem, tol=1e-4)
     points = fp.Disk().sample(1000, "random", 5).x
     values = sp.lambdify((x, y), exact)(*points.T)
+    assert "nonlinear sources" in {name for name, _ in solution.decisions}
     assert solution.status == "converged"
     assert solution.width < 300
     assert np.linalg.norm(solution(points) - values) < 1e-6 * np.linalg.norm(values)

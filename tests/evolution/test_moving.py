@@ -87,6 +87,7 @@ def test_a_thin_front_that_travels_far(thickness, tmp_path):
         rate = 0.25 / thickness / np.cosh(np.clip((x - place) / thickness, -300, 300)) ** 2
         assert np.max(np.abs(solution(x, t, derivative="t") - rate)) < 5e-3 * np.max(rate)
     assert "coordinates move with thin fronts" in str(solution.report)
+    assert "moving coordinates" in {name for name, _ in solution.decisions}
     solution.save(tmp_path / "front.fpinn")
     again = fp.load(str(tmp_path / "front.fpinn"))
     x, t = np.linspace(-0.2, 0.2, 50), np.linspace(0.3, 0.9, 50)

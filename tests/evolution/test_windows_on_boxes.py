@@ -161,6 +161,7 @@ def test_a_front_that_is_not_resolved_is_followed_from_then_on():
     found = lesson(standing_front(0.006, 0.45), (64, 12))
     assert found.follows
     assert found.width[0] < 64
+    assert "fronts along axes" in {name for name, _ in found.decisions}
     assert not lesson(standing_front(0.006, 0.45), (64, 12), windows=None).follows
     assert not lesson(standing_front(0.006, 0.45), (48, 12)).follows  # more neurons first: too little is known
     assert not lesson(standing_front(0.1), (64, 12)).follows  # resolved

@@ -208,6 +208,7 @@ def test_an_eigenvalue_that_is_hit_is_told(domain, k, source):
     assert len(solution.verdict.attempts) <= 3  # wider networks would not help
     assert any("An eigenvalue is hit (resonance), or a condition is missing" in str(w.message) for w in caught)
     assert "an eigenvalue is hit: the solution is not unique, or does not exist" in solution.verdict.reason
+    assert "stall" in {name for name, _ in solution.decisions}
 
 
 def test_the_smallest_value_is_the_distance_from_the_spectrum():

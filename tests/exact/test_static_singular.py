@@ -162,6 +162,7 @@ def test_a_residual_that_stalls_is_never_called_converged(tol):
     assert solution.status == "reached"
     assert "(a corner?)" in solution.verdict.reason
     assert solution.error_estimate["u"] > 0.2  # u(−½, ½) is 20 % and more below 0.131
+    assert "doubt" in {name for name, _ in solution.decisions}
 
 
 def test_a_solve_without_a_tolerance_says_so_too():

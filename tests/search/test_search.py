@@ -153,6 +153,7 @@ def test_the_best_is_returned_if_wider_networks_get_worse():
     solution = quietly(collection()["weakly coupled"].build(), tol=1e-9)
     errors = [error for _, error, _ in solution.verdict.attempts]
     assert solution.error_estimate.worst == min(errors) < errors[-1]
+    assert "earlier answer" in {name for name, _ in solution.decisions}
     true = max(solution.error(field)["rel_l2"] for field in solution.problem.fields)
     assert true / 10 < min(errors) < 10 * true
 
@@ -289,6 +290,7 @@ def test_a_first_solve_that_takes_its_share_gives_way_to_a_coarser_one(monkeypat
     monkeypatch.setattr(Budget, "left", property(lambda self: next(clock, 30.0)))
     search = search_for(steep(), 1e-6, Budget(100.0))
     assert search._first().task.effort == 0.5
+    assert [name for name, _ in search._decisions] == ["coarser retry"]
 
 
 def test_without_memory_for_a_first_solve_a_coarser_one_is_tried():

@@ -418,5 +418,6 @@ def test_a_coarse_network_that_grows_is_not_the_end():
     equation = "u_t = dx(u_x/(1 + 0.9*cos(200*x))) - u"
     problem = fp.Problem(equation, fp.Interval(0, 1), (0, 1), start, f"u = {exact}", exact=exact)
     solution = fp.solve(problem, tol=1e-3)
+    assert "wider retry" in {name for name, _ in solution.decisions}
     assert solution.status == "converged"
     assert solution.error()["rel_l2"] < 1e-3

@@ -102,6 +102,7 @@ def test_an_epidemic_reaches_everyone(tmp_path):
     solution = fp.solve(epidemic(), tol=1e-3)
     assert solution.status == "converged"
     assert "solved for its logarithm" in str(solution.report)
+    assert "logarithm" in {name for name, _ in solution.decisions}
     times = (10.0, 20.0, 30.0, 50.0)
     x, coarse = differences(160, times)
     _, fine = differences(320, times)
