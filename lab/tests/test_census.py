@@ -48,6 +48,7 @@ def test_decisions_are_counted_and_left_out(small, tmp_path):
         "faster": 0,
         "lost": 1,
         "gained": 0,
+        "broken": 0,
     }
     assert len(told) == 4
     assert study.census(told.append, study.jobs(), ["holes"], 1e-3, 2.0, kept) == rows

@@ -37,10 +37,14 @@ _KNOWN = 1e-14  # errors below this are round-off
 
 
 class Answer(NamedTuple):
-    """What one solve has found: its verdict, its largest relative error or the estimate of it, what took part."""
+    """What one solve has found: its verdict, its largest relative error and the estimate of it, what took part.
+
+    The error is the estimate where the truth is not known.
+    """
 
     status: str
     error: float
+    estimate: float
     decisions: tuple[Decision, ...]
 
 
@@ -73,25 +77,26 @@ def _solved(build: Callable[[], Any]) -> Callable[[float, float, Settings], Answ
     def run(tol: float, seconds: float, settings: Settings) -> Answer:
         problem = build()
         solution = solve(problem, tol=tol, time_limit=seconds, settings=settings)
-        return Answer(solution.status, _error(solution), solution.decisions)
+        assert solution.error_estimate is not None
+        estimate = solution.error_estimate.worst
+        return Answer(solution.status, _error(solution, estimate), estimate, solution.decisions)
 
     return run
 
 
-def _error(solution: Solution) -> float:
+def _error(solution: Solution, estimate: float) -> float:
     """Return the true error where it is known, else the estimate."""
     problem = solution.problem
     if problem.exact and set(problem.exact) >= set(problem.fields):
         return max(solution.error(name)["rel_l2"] for name in problem.fields)
-    assert solution.error_estimate is not None
-    return solution.error_estimate.worst
+    return estimate
 
 
 def _eigenvalues(build: Callable[[], Any], count: int) -> Callable[[float, float, Settings], Answer]:
     def run(tol: float, seconds: float, settings: Settings) -> Answer:
         found = modes(build(), count, tol=tol, time_limit=seconds, settings=settings)
         worst = float(np.max(found.errors / np.maximum(np.abs(found.values), 1e-300)))
-        return Answer(found.status if len(found) == count else "reached", worst, found.decisions)
+        return Answer(found.status if len(found) == count else "reached", worst, worst, found.decisions)
 
     return run
 
@@ -100,7 +105,7 @@ def _inferred(name: str) -> Callable[[float, float, Settings], Answer]:
     def run(tol: float, seconds: float, settings: Settings) -> Answer:
         case = INVERSE[name]
         found = infer(case.problem(), case.data(0, True), settings=settings)
-        return Answer("inferred", found.misfit, found.decisions)
+        return Answer("inferred", found.misfit, found.misfit, found.decisions)
 
     return run
 
@@ -202,16 +207,18 @@ def _measured(job: Job, without: str | None, tol: float, time_limit: float) -> R
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            (status, error, decisions), seconds = timed(job.run, tol, time_limit, settings)
+            (status, error, estimate, decisions), seconds = timed(job.run, tol, time_limit, settings)
         except FAILURES as failure:
             told = f"{type(failure).__name__}: {failure}"
-            return row | {"status": "failed", "error": None, "seconds": None, "decisions": {}, "failure": told}
+            unknown = dict.fromkeys(("error", "estimate", "seconds"))
+            return row | unknown | {"status": "failed", "decisions": {}, "failure": told}
     counts: dict[str, int] = {}
     for name, _ in decisions:
         counts[name] = counts.get(name, 0) + 1
     return row | {
         "status": status,
         "error": error if math.isfinite(error) else None,
+        "estimate": estimate if math.isfinite(estimate) else None,
         "seconds": seconds,
         "decisions": counts,
     }
@@ -225,6 +232,7 @@ def counted(rows: Sequence[Row]) -> list[Row]:
 
     ``worse`` and ``slower`` count the problems whose error or seconds are larger by ``MATTERS`` without it, ``better``
     and ``faster`` those in which they are smaller; ``lost`` those that do not converge any more, ``gained`` the others.
+    ``broken`` counts estimates that are honest with it and less than a tenth of the error without.
     """
     base = {(row["collection"], row["problem"]): row for row in rows if row["without"] is None}
     found = []
@@ -245,6 +253,7 @@ def counted(rows: Sequence[Row]) -> list[Row]:
                 "faster": sum(_time_ratio(a, b) < 1.0 / MATTERS for a, b in again),
                 "lost": sum(_is_good(a) and not _is_good(b) for a, b in again),
                 "gained": sum(_is_good(b) and not _is_good(a) for a, b in again),
+                "broken": sum(_is_honest(a) and not _is_honest(b) for a, b in again),
             }
         )
     return found
@@ -252,6 +261,12 @@ def counted(rows: Sequence[Row]) -> list[Row]:
 
 def _is_good(row: Row) -> bool:
     return row["status"] in ("converged", "inferred")
+
+
+def _is_honest(row: Row) -> bool:
+    """Whether an estimate is no less than a tenth of the error, apart from round-off."""
+    error, estimate = (row[key] for key in ("error", "estimate"))
+    return error is None or (estimate is not None and error <= 10.0 * estimate + 1e-12)
 
 
 def _error_ratio(before: Row, after: Row) -> float:
