@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 class MorePoints(Protocol):
     """Where special functions need points of their own."""
 
-    def with_points(
-        self, points: Points, count: int, problem: Problem, rng: np.random.Generator
-    ) -> Points:
+    def with_points(self, points: Points, count: int, problem: Problem, rng: np.random.Generator) -> Points:
         """Return points of the domain with more of them there."""
 
     def with_boundary(self, points: BoundaryPoints, problem: Problem) -> BoundaryPoints:
