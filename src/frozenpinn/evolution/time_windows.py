@@ -440,7 +440,7 @@ class March:
             yield Decision("products", "conditions are along their own axes, and one width for each axis is enough")
         elif hasattr(self.plan.sampler, "rescaled") and "fitted slopes" not in self._without:
             yield Decision("fitted slopes", "some hundred neurons do not resolve detail everywhere in many dimensions")
-        if any(_has_special(piece) for piece in self.pieces):
+        if self.problem.domain.dimension == 2 and any(_has_special(piece) for piece in self.pieces):
             yield Decision("corners", "gradients are unbounded at corners, or nearly so")
         if (count := len({id(piece.expansions[0].basis) for piece in self.pieces})) > 1:
             yield Decision("following basis", f"{count} bases, each placed by the solution")

@@ -82,7 +82,6 @@ FIXED: Mapping[str, str] = {
     "wider windows": "a renewed basis has more neurons",
     "lower accuracy of windows": "no basis takes over the solution as accurately as asked",
     "homotopy": "Newton's method starts from a homotopy from the linear equation",
-    "wider pilots": "narrow networks lead nowhere",
     "renewed features": "features are chosen anew along a path",
     "coarser cut-off": "functions of small singular values spoil eigenfunctions",
     "wider retry": "a solve that has failed is repeated with more neurons",

@@ -232,37 +232,27 @@ def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
             )
         if found is not None:
             return found, how
-    return _unaided(plan, narrow)
+    return _unaided(narrow)
 
 
-def _unaided(plan: StaticPlan, narrow: StaticPlan) -> tuple[Pilot, str]:
-    """Start from the boundary data, then from a homotopy; if a narrow network leads nowhere, on a wider one."""
-    rules = plan.task.rules.static
-    second = 4  # times as many neurons, if Newton's method leads nowhere on a narrow network
-    grown = replace(static_plan(plan.problem, replace(plan.task, effort=second * plan.task.effort)), told=plan.told)
-    wider = grown.narrower(0.5, second * rules.pilot_least, rules.pilot_most)
-    for pilots in (narrow, wider):
-        extended = best_family(pilots, _extended(pilots))
-        if extended is not None and extended.left <= rules.blind:
-            return _widened(extended, pilots is wider), "the extension of the boundary data"
-        try:
-            found = best_family(pilots, _continued(pilots))
-        except ConvergenceError as error:
-            if error.at_fold or (pilots is wider and extended is None):
-                raise
-            found = None
-        if found is not None:
-            why = Decision("homotopy", "Newton's method leads nowhere from the extension of the boundary data")
-            return _widened(found._replace(decisions=(why,)), pilots is wider), "a homotopy from the linear equation"
-        if extended is not None:  # it solves nothing yet, but nothing else does
-            return extended, "the extension of the boundary data"
+def _unaided(narrow: StaticPlan) -> tuple[Pilot, str]:
+    """Start from the boundary data, then from a homotopy; the search tries more neurons if both lead nowhere."""
+    how = "the extension of the boundary data"
+    extended = best_family(narrow, _extended(narrow))
+    if extended is not None and extended.left <= narrow.task.rules.static.blind:
+        return extended, how
+    try:
+        found = best_family(narrow, _continued(narrow))
+    except ConvergenceError as error:
+        if error.at_fold or extended is None:
+            raise
+        found = None
+    if found is not None:
+        why = Decision("homotopy", f"Newton's method leads nowhere from {how}")
+        return found._replace(decisions=(why,)), "a homotopy from the linear equation"
+    if extended is not None:  # it solves nothing yet, but nothing else does
+        return extended, how
     raise ConvergenceError("no solution was found: Newton's method does not converge from anything that was tried.")
-
-
-def _widened(pilot: Pilot, wider: bool) -> Pilot:
-    """Return a pilot that knows whether a wider one was needed."""
-    why = Decision("wider pilots", "narrow networks lead nowhere")
-    return pilot._replace(decisions=(*pilot.decisions, why)) if wider else pilot
 
 
 def _solved(
