@@ -38,7 +38,6 @@ from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import LeastSquares
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.sizing import Frame, has_constant_coefficients, make_plan
 from frozenpinn.statement.conditions import read_boundary

@@ -66,8 +66,6 @@ class StaticRules:
     first: tuple[int, int, int, int] = (32, 160, 320, 320)
     usual: tuple[int, int, int, int] = (80, 600, 1200, 1000)  #: the same if no tolerance is given
     points: float = 2.5  #: points of the domain for each neuron
-    boundary: float = 1.8  #: points of the boundary, in units of what the spacing inside would give
-    least_boundary: int = 6  #: points on each side, at least
     pilot: float = 0.34  #: neurons of a pilot that compares kinds of features, as a part of those of the solve
     pilot_least: int = 24  #: neurons of a pilot, at least
     pilot_most: int = 500  #: neurons of a pilot, at most
@@ -75,9 +73,6 @@ class StaticRules:
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     on_axes: tuple[float, ...] = (2.4, 2.6, 1.5, 1.2)  #: neurons of each axis of a product, in units of width^(1/2) in
     #: two dimensions, of width^(1/3) in three and more; beyond these dimensions there are no products
-    held_out: int = 400  #: points inside at which a pilot is judged
-    held_out_boundary: int = 200  #: points on the boundary at which it is judged
-    layer_points: tuple[float, float] = (0.03, 30.0)  #: where points in layers lie, in units of the thickness
     detail_blind: float = 0.3  #: what a pilot promises to leave, beyond which narrow sources are looked after
     detail_from: float = 0.03  #: the same of one that is hardly better than the one before
     special_from: float = 1e-3  #: what a pilot leaves, beyond which special functions are tried

@@ -166,7 +166,7 @@ class Search:
             self._note("stall", "residuals do not fall as networks grow")
             return stall_reason(last.left)
         facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
-        if stays_singular(facts):
+        if stays_singular(facts, self.task.rules.static):
             self._note("stall", "an eigenvalue is hit")
             return "an eigenvalue is hit: the solution is not unique, or does not exist"
         rates = [b / a for a, b in pairwise(self._distances)]

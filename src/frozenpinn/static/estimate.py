@@ -140,4 +140,4 @@ def _least(solution: Solution) -> dict[str, float]:
     if facts is None or not isinstance(task, Task):
         return {}
     smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
-    return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest, task.rules.static)
+    return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest)

@@ -17,7 +17,6 @@ from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
 from frozenpinn.geometry.array_arguments import frozen
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
 

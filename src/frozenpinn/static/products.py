@@ -32,7 +32,6 @@ from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.search.rules import StaticRules
 from frozenpinn.search.sizing import Frame, Plan, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.judging import HeldOut, laplacian_parts, left_at, warn_if_singular
